@@ -12,14 +12,24 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.acts.model import Act, Deed
-from crucible.codify.lines import commands_name, hands_on, lines_of
+from crucible.codify.lines import commands_name, hands_on, is_variant, lines_of, whole
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.parameters import Parameter, filled, in_words
-from crucible.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch
+from crucible.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch, merged
 from crucible.codify.titling import CHANGES
-from crucible.codify.wording import LOG, LONGEST, REQUEST, Input, Words, held, is_specific, name_of, parted
+from crucible.codify.wording import (
+    INPUTS,
+    LOG,
+    LONGEST,
+    REQUEST,
+    Input,
+    Words,
+    held,
+    is_specific,
+    name_of,
+    parted,
+)
 from crucible.note.contain import normal_line
-from crucible.patterns import late_pattern
 from crucible.session.model import AgentRef, Outcome
 from crucible.workflow.model import key_of
 
@@ -27,7 +37,6 @@ __all__ = ["Repeated", "repeated"]
 
 _FEW = 6
 """Words of a later request that may name its step; longer ones are talk, and what they do names it."""
-_PART = late_pattern(r"(?:-run|-k|--filter|--test)\b|[^-].*::|(?!\./\.\.\.)[^-=]*/|[\w-]+\.\w+\Z")
 _ANY = "Carry out the request"
 _CHOSEN = "Make the changes that the user chooses"
 
@@ -85,14 +94,11 @@ class _Repeater:
         self._kept = worked or self._kept
         if self._kept and self._kept[0] is not self._first:
             self._open(self._kept[0], opening)
-        is_changed = False
         for node in self._kept:
-            is_changed = _without_files(node, is_changed=is_changed)
-        if all(
-            node.name in (_ANY, _CHOSEN) and not _reports(node) and not any(map(bool, lines_of(_acts(node))))
-            for node in self._kept
-        ):
+            _delegate(node, is_one_off=id(node) in self._one_off)
+        if not any(map(_repeats, self._kept)):
             self._kept = []
+        _generalize(self._kept)
         return Repeated(
             self._kept,
             (*self._parameters, *self._given.values()),
@@ -115,10 +121,13 @@ class _Repeater:
     def _open(self, first: Node, opening: Words) -> None:
         """The first words of a session say what later ones mean."""
         if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == _CHOSEN):
-            first.remarks.insert(0, Remark(RemarkKind.ASKED, opening.lead))
+            first.remarks.insert(0, Remark(RemarkKind.ASKED, self._with_given(opening)))
             first.name = name_of(opening.lead) or first.name
         elif first.name == _CHOSEN:
             self._request(first)
+        elif not self._opening.endswith("?") and 0 < len(_asked(first).split()) <= _FEW:
+            self._give(REQUEST, self._opening)
+            first.remarks.insert(0, Remark(RemarkKind.ASKED, f"{{{{{REQUEST.name}}}}}"))
 
     def _request(self, node: Node) -> None:
         """Any request may stand at the beginning."""
@@ -142,19 +151,20 @@ class _Repeater:
             words = words._replace(lead="")
         _flatten(node)
         acts = _acts(node)
+        before = self._last_changed
         is_changed = any(act.deed in CHANGING and _passed(act) for act in acts)
         told = [one for one in lines_of(filter(_passed, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = hands_on(acts)
         if self._last_changed is not None:  # from here on, talk only adds to what was made
-            repeats = is_handed_on or (bool(words.lead) and _reports(node))
+            repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
             looks = any(one.kind is RemarkKind.LOOK for one in told)
-            is_own = node is self._first or looks or is_handed_on or _reports(node)
+            is_own = node is self._first or looks or is_handed_on or _delegates(node)
             repeats = bool(words.lead) and is_own
         if not _asked(node) or key_of(node.name) in self._again or repeats:
             self._repeat(node, words, {one.text for one in told})
-        elif self._last_changed is not None:
-            _absorb(self._last_changed, node)
+        elif before is not None and not (is_changed and _ended_red(before)):
+            _absorb(before, node)
             return
         elif self._kept and is_changed:
             self._one_off.add(id(node))
@@ -165,11 +175,15 @@ class _Repeater:
             self._kept.append(node)
         if is_changed:
             self._last_changed = node
-        self._is_done |= id(node) in self._lines and (is_changed or is_handed_on)
+        is_step = id(node) in self._lines and not _ended_red(node)
+        self._is_done |= is_step and (is_changed or is_handed_on)
 
     def _repeat(self, node: Node, words: Words, lines: set[str]) -> None:
         keys = {key_of(one.name) for one in self._kept}
-        if key_of(node.name) in keys or (lines and any(lines <= known for known in self._lines.values())):
+        is_known = lines and any(lines <= known for known in self._lines.values())
+        if not self._pending and (key_of(node.name) in keys or is_known):
+            if self._last_changed is not None:
+                _absorb(self._last_changed, node)
             return
         self._lines[id(node)] = lines
         if _asked(node):
@@ -191,9 +205,13 @@ class _Repeater:
             node.hear(Remark(RemarkKind.LOOK, check))
         if given:
             self._one_off.add(id(node))
-            self._give(given, words.rest)
-        lead = lead if given else lead.rstrip(":")
-        self._generalize(node, name, " ".join(filter(None, (lead, f"{{{{{given.name}}}}}" if given else ""))))
+        self._generalize(node, name, self._with_given(Words(lead, given, words.rest)))
+
+    def _with_given(self, words: Words) -> str:
+        if words.given is None:
+            return words.lead.rstrip(":")
+        self._give(words.given, words.rest)
+        return f"{words.lead} {{{{{words.given.name}}}}}".strip()
 
     def _generalize(self, node: Node, name: str, asked: str) -> None:
         """Leave of a step's words only those that hold for another run."""
@@ -204,6 +222,8 @@ class _Repeater:
         node.is_late = False
 
     def _give(self, given: Input, value: str) -> None:
+        for one in self._parameters:
+            value = value.replace(f"{{{{{one.name}}}}}", one.value)
         self._given.setdefault(
             given.name, Parameter(given.name, given.meaning, normal_line(value) or given.name)
         )
@@ -221,6 +241,12 @@ def _worked(node: Node) -> bool:
     return _reports(node) or any(_passed(act) and act.deed not in LOOKING | NOISE for act in _acts(node))
 
 
+def _repeats(node: Node) -> bool:
+    """True if a step says how work is looked up, checked or handed on, hands it out, or changes what its own words ask for."""
+    is_own = node.name not in (_ANY, _CHOSEN) and any(act.deed in CHANGING for act in _acts(node))
+    return is_own or _reports(node) or any(map(bool, lines_of(_acts(node))))
+
+
 def _reports(node: Node) -> bool:
     """True if some of its work was delegated."""
     return any(one.reports for one in node.walk())
@@ -233,27 +259,21 @@ def _named_check(node: Node, lead: str) -> str:
     return next((what for what in checks if words & {key_of(word) for word in what.split()}), "")
 
 
+def _delegates(node: Node) -> bool:
+    """True if work was handed out to several kinds of agents: that is how such work is done."""
+    return len({str(one.agent) for one in node.walk() if one.reports}) > 1
+
+
+def _ended_red(node: Node) -> bool:
+    """True if work was handed on whose last check failed: what is to be mended comes after it."""
+    acts = _acts(node)
+    last = next((act for act in reversed(acts) if act.deed in PROVING), None)
+    return last is not None and last.outcome is Outcome.FAILED and hands_on(acts)
+
+
 def _flatten(node: Node) -> None:
-    """Parts that an agent's task list made are the request's own work; subagents that did the same kind of work are one."""
-    parts: list[Stretch | Node] = []
-    seen: dict[tuple[str, AgentRef | None], Node] = {}
-    for part in _opened(node):
-        if isinstance(part, Node):
-            if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
-                part.name = "Delegated work"
-                part.remarks = [Remark(RemarkKind.ASKED, "{{task}}")]
-            first = seen.setdefault((key_of(part.name), part.agent), part)
-            if first is part:
-                parts.append(part)
-            else:
-                first.whole.add(part.whole)
-                first.parts += part.parts
-                _flatten(first)
-        elif parts and isinstance(last := parts[-1], Stretch):
-            last.take(part)
-        else:
-            parts.append(part)
-    node.parts = parts
+    """Parts that an agent's task list made are the request's own work."""
+    node.parts = _joined(_opened(node))
 
 
 def _opened(node: Node) -> Iterator[Stretch | Node]:
@@ -264,6 +284,47 @@ def _opened(node: Node) -> Iterator[Stretch | Node]:
             yield from _opened(part)
         else:
             yield part
+
+
+def _joined(parts: Iterable[Stretch | Node]) -> list[Stretch | Node]:
+    joined: list[Stretch | Node] = []
+    for part in parts:
+        if isinstance(part, Stretch) and joined and isinstance(last := joined[-1], Stretch):
+            last.take(part)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _delegate(node: Node, *, is_one_off: bool) -> None:
+    """Subagents keep a step that says their kind of work, once for each agent; what any other did is the request's own work."""
+    can_tell = not is_one_off or _delegates(node)
+    seen: dict[tuple[str, AgentRef | None], Node] = {}
+    parts: list[Stretch | Node] = []
+    for part in node.parts:
+        if isinstance(part, Stretch):
+            parts.append(part)
+        elif not _says_its_kind(part, can_tell=can_tell):
+            parts += _stretches(part)
+        elif first := seen.get((key_of(part.name), part.agent)):
+            first.whole.add(part.whole)
+            first.parts = _joined([*first.parts, *_stretches(part)])
+        else:
+            seen[key_of(part.name), part.agent] = part
+            part.parts = _joined(_stretches(part))
+            parts.append(part)
+    node.parts = _joined(parts)
+
+
+def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
+    """True for a task that names no code; one that does may go by what its note is called."""
+    if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
+        part.name, part.remarks = part.about if can_tell else "", []
+    return bool(name_of(part.name)) and not is_specific(part.name)
+
+
+def _stretches(node: Node) -> list[Stretch]:
+    return [stretch for one in node.walk() for stretch in one.stretches()]
 
 
 def _absorb(before: Node, node: Node) -> None:
@@ -284,25 +345,38 @@ def _absorb(before: Node, node: Node) -> None:
     _flatten(before)
 
 
-def _without_files(node: Node, *, is_changed: bool) -> bool:
-    """Files that a step changed are `changes`, but for those that its words name; checks run over what changed.
+def _generalize(nodes: Sequence[Node]) -> None:
+    """Leave of the work what another run can do, over the files that it changes."""
+    checks = [act for node in nodes for act in _acts(node) if act.deed in PROVING]
+    is_tested = any(act.deed is Deed.TEST and _passed(act) for act in checks)
+    complete = {act.deed for act in checks if _passed(act) and whole(act) == act.what}
+    is_changed = False
+    for node in nodes:
+        text = " ".join([node.name, *(one.text for one in node.remarks)])
+        for part in _stretches(node):
+            found, part.acts = part.acts, []
+            for act in _unmended(found, node):
+                is_changed |= act.deed in CHANGING and _passed(act)
+                counts = _passed(act) or (act.deed is Deed.TEST and not is_tested)
+                if act.deed not in PROVING or (counts and not _is_part(act, complete)):
+                    part.acts.append(_generalized(act, text, is_changed=is_changed))
 
-    True if there are changes after it, as there may be before it.
-    """
-    text = " ".join(one.text for one in node.remarks)
-    acts = [act for act in _acts(node) if act.deed in PROVING and _passed(act)]
-    whole = {act.deed for act in acts if _whole(act) == act.what}
-    for part in node.parts:
-        if isinstance(part, Node):
-            is_changed = _without_files(part, is_changed=is_changed)
-            continue
-        found, part.acts = part.acts, []
-        for act in found:
-            is_changed |= act.deed in CHANGING and _passed(act)
-            is_kept = _passed(act) and (act.deed not in whole or _whole(act) == act.what)
-            if act.deed not in PROVING or is_kept:
-                part.acts.append(_generalized(act, text, is_changed=is_changed))
-    return is_changed
+
+def _is_part(act: Act, complete: Collection[Deed]) -> bool:
+    """True for a check of a part of the code beside one of all of it; a build is then one too."""
+    by_others = act.deed in complete or (act.deed is Deed.BUILD and bool(complete))
+    return by_others and whole(act) != act.what and not is_variant(act)
+
+
+def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
+    """Work without a merge that only mended a refused push, or that met a conflict, unless the user's words ask for it."""
+    words = " ".join([node.name, *(one.text for one in node.remarks)]).casefold()
+    is_asked = any(verb in words for verb in ("merge", "rebase", "pull ", "conflict"))
+    is_refused = False
+    for act in acts:
+        is_refused |= act.outcome is Outcome.FAILED and act.command.startswith("git push")
+        if is_asked or not merged(act) or not (is_refused or act.verdict):
+            yield act
 
 
 def _passed(act: Act) -> bool:
@@ -315,27 +389,19 @@ def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
         if act.deed in CHANGING and _passed(act):
             return
         if act.deed in PROVING and act.outcome is Outcome.FAILED:
-            yield _whole(act)
-
-
-def _whole(act: Act) -> str:
-    """A check with `{{tests}}` for the tests and files that it was given."""
-    words = act.what.rpartition("&& ")[2].split()
-    at = next((at for at, word in enumerate(words) if at and _PART.match(word)), None)
-    if at and words[at - 1][:1] == "-":
-        at -= 1
-    given = "{{tests}}" if act.deed is Deed.TEST else "{{files}}"
-    return act.what if at is None else " ".join([*words[:at], given])
+            yield whole(act)
 
 
 def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
     """An act of another run: it reads and writes what the words of its step name, what checks give, and changes."""
     reads = [datum for datum in act.reads if datum.name in text]
-    is_edit = act.deed is Deed.EDIT
-    writes = [one for one in act.writes if one.name in text or (is_edit and _is_top(one.name))]
+    writes = [
+        one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))
+    ]
     if act.deed in PROVING:
         writes = [*act.writes[-1:]]
-        act = replace(act, what=_whole(act))
+        verdict = act.verdict if _passed(act) else ""
+        act = replace(act, what=whole(act), outcome=Outcome.OK, verdict=verdict)
     elif act.deed in CHANGING and not writes:
         return replace(act, deed=Deed.EDIT, what=CHANGES.name, reads=(), writes=(CHANGES,))
     elif act.deed in CHANGING:
@@ -345,6 +411,7 @@ def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
     return replace(act, reads=tuple(reads), writes=tuple(writes))
 
 
-def _is_top(file: str) -> bool:
-    """True for a text at the top of the project, such as its changelog: every run has those."""
-    return "/" not in file and not is_specific(file)
+def _is_top(file: str, text: str) -> bool:
+    """True for a text at the top of the project, such as its changelog, where a step's own words say what it is for."""
+    is_any = text.startswith((_ANY, _CHOSEN)) or any(f"{{{{{name}}}}}" in text for name in INPUTS)
+    return not is_any and "/" not in file and not is_specific(file)
