@@ -59,7 +59,6 @@ _KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
 _ID = late_pattern(r"\b\d{6,}\b")
 _LONG = 40
 """Code points of an option's value from which on it is a text, which is written for each run."""
-_MANY_FILES = 5
 _TEXTS = {"-m": "message", "--message": "message", "-t": "title", "--title": "title", "-b": "body", "--body": "body"}  # fmt: skip
 
 
@@ -83,14 +82,15 @@ def _again(act: Act) -> str:
     if words[1:2] == ["-C"]:
         del words[1:3]
     words = [words[0], *(_varied(word, before) for before, word in pairwise(words))]
-    files = {word for word in words[1:] if "/" in word and word[:1] != "-" and "{{" not in word}
     if words[0] == "git" and words[1:2] and words[1] in _TAKES_FILES:
-        files |= {word for word in words[2:] if word[:1] != "-" and word not in (".", ":/") and "." in word}
-        files = {word for word in files if not word.startswith(("origin/", "HEAD"))}
-    elif len(files) <= _MANY_FILES:
-        files = set()
-    words = [word for word in words if word not in files] + ["{{files}}"] * bool(files)
+        kept = [word for word in words[2:] if not _is_file(word)]
+        words = [*words[:2], *kept, *["{{files}}"] * (len(kept) < len(words) - 2)]
     return _typed(parts[0], words)
+
+
+def _is_file(word: str) -> bool:
+    is_none = word[:1] == "-" or word in (".", ":/") or word.startswith(("origin/", "HEAD", "{{"))
+    return not is_none and ("/" in word or "." in word)
 
 
 def _typed(part: Part, words: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ from crucible.codify.wording import (
     parted,
 )
 from crucible.note.contain import normal_line
-from crucible.session.model import AgentRef, Outcome
+from crucible.session.model import Outcome
 from crucible.workflow.model import key_of
 
 __all__ = ["Repeated", "repeated"]
@@ -135,11 +135,6 @@ class _Repeater:
         self._give(REQUEST, self._opening)
         self._generalize(node, _ANY, f"{{{{{REQUEST.name}}}}}")
 
-    def _is_reply(self, node: Node) -> bool:
-        """Whether a request is what was decided: the next run decides anew."""
-        decided = [one.text for one in node.remarks if one.kind is RemarkKind.DECIDED]
-        return any(text.endswith(_asked(node)) for text in decided)
-
     def _parted(self, node: Node) -> Words:
         return parted(filled(_asked(node), self._parameters))
 
@@ -147,7 +142,7 @@ class _Repeater:
         words = self._parted(node)
         if key_of(node.name) in self._again:
             words = words._replace(lead=words.lead or node.name)
-        elif self._is_reply(node) or (node.is_late and words.lead.endswith("?")):
+        elif node.is_late and words.lead.endswith("?"):
             words = words._replace(lead="")
         _flatten(node)
         acts = _acts(node)
@@ -297,22 +292,17 @@ def _joined(parts: Iterable[Stretch | Node]) -> list[Stretch | Node]:
 
 
 def _delegate(node: Node, *, is_one_off: bool) -> None:
-    """Subagents keep a step that says their kind of work, once for each agent; what any other did is the request's own work."""
+    """Subagents keep a step that says their kind of work; what any other did is the request's own work."""
     can_tell = not is_one_off or _delegates(node)
-    seen: dict[tuple[str, AgentRef | None], Node] = {}
     parts: list[Stretch | Node] = []
     for part in node.parts:
         if isinstance(part, Stretch):
             parts.append(part)
-        elif not _says_its_kind(part, can_tell=can_tell):
-            parts += _stretches(part)
-        elif first := seen.get((key_of(part.name), part.agent)):
-            first.whole.add(part.whole)
-            first.parts = _joined([*first.parts, *_stretches(part)])
-        else:
-            seen[key_of(part.name), part.agent] = part
+        elif _says_its_kind(part, can_tell=can_tell):
             part.parts = _joined(_stretches(part))
             parts.append(part)
+        else:
+            parts += _stretches(part)
     node.parts = _joined(parts)
 
 
@@ -348,7 +338,6 @@ def _absorb(before: Node, node: Node) -> None:
 def _generalize(nodes: Sequence[Node]) -> None:
     """Leave of the work what another run can do, over the files that it changes."""
     checks = [act for node in nodes for act in _acts(node) if act.deed in PROVING]
-    is_tested = any(act.deed is Deed.TEST and _passed(act) for act in checks)
     complete = {act.deed for act in checks if _passed(act) and whole(act) == act.what}
     is_changed = False
     for node in nodes:
@@ -357,8 +346,7 @@ def _generalize(nodes: Sequence[Node]) -> None:
             found, part.acts = part.acts, []
             for act in _unmended(found, node):
                 is_changed |= act.deed in CHANGING and _passed(act)
-                counts = _passed(act) or (act.deed is Deed.TEST and not is_tested)
-                if act.deed not in PROVING or (counts and not _is_part(act, complete)):
+                if act.deed not in PROVING or (_passed(act) and not _is_part(act, complete)):
                     part.acts.append(_generalized(act, text, is_changed=is_changed))
 
 
@@ -394,21 +382,18 @@ def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
 
 def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
     """An act of another run: it reads and writes what the words of its step name, what checks give, and changes."""
-    reads = [datum for datum in act.reads if datum.name in text]
+    reads = (CHANGES,) if is_changed and (act.reads or act.deed in PROVING) else ()
     writes = [
         one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))
     ]
     if act.deed in PROVING:
         writes = [*act.writes[-1:]]
-        verdict = act.verdict if _passed(act) else ""
-        act = replace(act, what=whole(act), outcome=Outcome.OK, verdict=verdict)
+        act = replace(act, what=whole(act))
     elif act.deed in CHANGING and not writes:
         return replace(act, deed=Deed.EDIT, what=CHANGES.name, reads=(), writes=(CHANGES,))
     elif act.deed in CHANGING:
         return act
-    if is_changed and (act.reads or act.deed in PROVING):
-        reads.append(CHANGES)
-    return replace(act, reads=tuple(reads), writes=tuple(writes))
+    return replace(act, reads=reads, writes=tuple(writes))
 
 
 def _is_top(file: str, text: str) -> bool:

@@ -150,7 +150,6 @@ def fold(node: Node) -> None:
             fold(part)
         else:
             part.acts = folded_acts(part.acts)
-            part.is_critical &= any(act.deed in CHANGING for act in part.acts)
     node.parts = _joined([part for part in node.parts if isinstance(part, Node) or part.acts])
 
 

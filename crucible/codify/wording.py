@@ -104,8 +104,7 @@ def held(one: Remark, *, is_one_off: bool) -> Remark | None:
         is_command = refused[1].casefold() in SHELLS and len(one.text) <= _LONGEST_LINE
         return replace(one, why=one.why.partition(". Then: ")[0]) if is_command else None
     text = one.text.strip('" ')
-    is_wordy = len(text) > _LONGEST_LINE and one.kind is RemarkKind.DECIDED
-    if is_one_off or is_wordy or is_specific(text) or "?" in text:
+    if is_one_off or is_specific(text) or "?" in text:
         return None
     return replace(one, why="") if is_specific(one.why) else one
 
