@@ -8,17 +8,16 @@ repeats is talk.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.acts.model import Act, Deed
-from crucible.codify.lines import commands_name, hands_on, is_variant, lines_of, whole
+from crucible.acts.model import Act
+from crucible.codify.generalizing import generalize
+from crucible.codify.lines import commands_name, hands_on, lines_of, whole
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.parameters import Parameter, filled, in_words
-from crucible.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch, merged
-from crucible.codify.titling import CHANGES
+from crucible.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch, is_done
+from crucible.codify.titling import ANY, CHOSEN
 from crucible.codify.wording import (
-    INPUTS,
     LOG,
     LONGEST,
     REQUEST,
@@ -37,8 +36,6 @@ __all__ = ["Repeated", "repeated"]
 
 _FEW = 6
 """Words of a later request that may name its step; longer ones are talk, and what they do names it."""
-_ANY = "Carry out the request"
-_CHOSEN = "Make the changes that the user chooses"
 
 
 class Repeated(NamedTuple):
@@ -98,7 +95,7 @@ class _Repeater:
             _delegate(node, is_one_off=id(node) in self._one_off)
         if not any(map(_repeats, self._kept)):
             self._kept = []
-        _generalize(self._kept)
+        generalize(self._kept)
         return Repeated(
             self._kept,
             (*self._parameters, *self._given.values()),
@@ -113,17 +110,17 @@ class _Repeater:
         text = filled(title, self._parameters)
         if id(first) not in self._one_off:
             return first.name if not text or is_specific(text) else in_words(text)
-        names = [first.name, *(node.name for node in others[:2] if node.name != _CHOSEN)]
-        if any(act.deed in PROVING for act in _acts(first)):
+        names = [first.name, *(node.name for node in others[:2] if node.name != CHOSEN)]
+        if any(act.deed in PROVING for act in first.acts()):
             names.insert(1, "check it")
         return normal_line(", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])]))
 
     def _open(self, first: Node, opening: Words) -> None:
         """The first words of a session say what later ones mean."""
-        if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == _CHOSEN):
+        if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == CHOSEN):
             first.remarks.insert(0, Remark(RemarkKind.ASKED, self._with_given(opening)))
             first.name = name_of(opening.lead) or first.name
-        elif first.name == _CHOSEN:
+        elif first.name == CHOSEN:
             self._request(first)
         elif not self._opening.endswith("?") and 0 < len(_asked(first).split()) <= _FEW:
             self._give(REQUEST, self._opening)
@@ -133,7 +130,7 @@ class _Repeater:
         """Any request may stand at the beginning."""
         self._one_off.add(id(node))
         self._give(REQUEST, self._opening)
-        self._generalize(node, _ANY, f"{{{{{REQUEST.name}}}}}")
+        self._generalize(node, ANY, f"{{{{{REQUEST.name}}}}}")
 
     def _parted(self, node: Node) -> Words:
         return parted(filled(_asked(node), self._parameters))
@@ -145,10 +142,10 @@ class _Repeater:
         elif node.is_late and words.lead.endswith("?"):
             words = words._replace(lead="")
         _flatten(node)
-        acts = _acts(node)
+        acts = node.acts()
         before = self._last_changed
-        is_changed = any(act.deed in CHANGING and _passed(act) for act in acts)
-        told = [one for one in lines_of(filter(_passed, acts)) if one.kind is not RemarkKind.CHECK]
+        is_changed = any(act.deed in CHANGING and is_done(act) for act in acts)
+        told = [one for one in lines_of(filter(is_done, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = hands_on(acts)
         if self._last_changed is not None:  # from here on, talk only adds to what was made
             repeats = is_handed_on or (bool(words.lead) and _delegates(node))
@@ -163,7 +160,7 @@ class _Repeater:
             return
         elif self._kept and is_changed:
             self._one_off.add(id(node))
-            self._generalize(node, _CHOSEN, "")
+            self._generalize(node, CHOSEN, "")
             self._pending.append(node)
         elif not self._kept and not node.only_looked():
             self._request(node)
@@ -191,9 +188,9 @@ class _Repeater:
         lead, given = words.lead, words.given
         name = name_of(lead) if given or "{{" in lead else node.name
         if not lead or (self._kept and len(lead.split()) > _FEW):
-            name, lead, given = commands_name(_acts(node)) or (name if lead else ""), "", None
-        name = name or (f"Carry out the {given.name}" if given else _CHOSEN)
-        reds = list(_red_at_first(_acts(node)))
+            name, lead, given = commands_name(node.acts()) or (name if lead else ""), "", None
+        name = name or (f"Carry out the {given.name}" if given else CHOSEN)
+        reds = list(_red_at_first(node.acts()))
         if given is LOG and (check := _named_check(node, words.lead)):
             reds, given = [check], None
         for check in reds:
@@ -227,19 +224,15 @@ class _Repeater:
 # --- work ------------------------------------------------------------------------------------------------------------
 
 
-def _acts(node: Node) -> list[Act]:
-    return [act for one in node.walk() for part in one.stretches() for act in part.acts]
-
-
 def _worked(node: Node) -> bool:
     """True if something was changed, run, checked or delegated with success."""
-    return _reports(node) or any(_passed(act) and act.deed not in LOOKING | NOISE for act in _acts(node))
+    return _reports(node) or any(is_done(act) and act.deed not in LOOKING | NOISE for act in node.acts())
 
 
 def _repeats(node: Node) -> bool:
     """True if a step says how work is looked up, checked or handed on, hands it out, or changes what its own words ask for."""
-    is_own = node.name not in (_ANY, _CHOSEN) and any(act.deed in CHANGING for act in _acts(node))
-    return is_own or _reports(node) or any(map(bool, lines_of(_acts(node))))
+    is_own = node.name not in (ANY, CHOSEN) and any(act.deed in CHANGING for act in node.acts())
+    return is_own or _reports(node) or any(map(bool, lines_of(node.acts())))
 
 
 def _reports(node: Node) -> bool:
@@ -250,7 +243,7 @@ def _reports(node: Node) -> bool:
 def _named_check(node: Node, lead: str) -> str:
     """The command of a check that a request names, as `fix lint errors` does `make lint`."""
     words = {key_of(word).removesuffix("s") for word in lead.split()}
-    checks = (act.what for act in _acts(node) if act.deed in PROVING and act.outcome is Outcome.OK)
+    checks = (act.what for act in node.acts() if act.deed in PROVING and act.outcome is Outcome.OK)
     return next((what for what in checks if words & {key_of(word) for word in what.split()}), "")
 
 
@@ -261,7 +254,7 @@ def _delegates(node: Node) -> bool:
 
 def _ended_red(node: Node) -> bool:
     """True if work was handed on whose last check failed: what is to be mended comes after it."""
-    acts = _acts(node)
+    acts = node.acts()
     last = next((act for act in reversed(acts) if act.deed in PROVING), None)
     return last is not None and last.outcome is Outcome.FAILED and hands_on(acts)
 
@@ -299,10 +292,10 @@ def _delegate(node: Node, *, is_one_off: bool) -> None:
         if isinstance(part, Stretch):
             parts.append(part)
         elif _says_its_kind(part, can_tell=can_tell):
-            part.parts = _joined(_stretches(part))
+            part.parts = _joined(part.all_stretches())
             parts.append(part)
         else:
-            parts += _stretches(part)
+            parts += part.all_stretches()
     node.parts = _joined(parts)
 
 
@@ -311,10 +304,6 @@ def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
     if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
         part.name, part.remarks = part.about if can_tell else "", []
     return bool(name_of(part.name)) and not is_specific(part.name)
-
-
-def _stretches(node: Node) -> list[Stretch]:
-    return [stretch for one in node.walk() for stretch in one.stretches()]
 
 
 def _absorb(before: Node, node: Node) -> None:
@@ -335,68 +324,10 @@ def _absorb(before: Node, node: Node) -> None:
     _flatten(before)
 
 
-def _generalize(nodes: Sequence[Node]) -> None:
-    """Leave of the work what another run can do, over the files that it changes."""
-    checks = [act for node in nodes for act in _acts(node) if act.deed in PROVING]
-    complete = {act.deed for act in checks if _passed(act) and whole(act) == act.what}
-    is_changed = False
-    for node in nodes:
-        text = " ".join([node.name, *(one.text for one in node.remarks)])
-        for part in _stretches(node):
-            found, part.acts = part.acts, []
-            for act in _unmended(found, node):
-                is_changed |= act.deed in CHANGING and _passed(act)
-                if act.deed not in PROVING or (_passed(act) and not _is_part(act, complete)):
-                    part.acts.append(_generalized(act, text, is_changed=is_changed))
-
-
-def _is_part(act: Act, complete: Collection[Deed]) -> bool:
-    """True for a check of a part of the code beside one of all of it; a build is then one too."""
-    by_others = act.deed in complete or (act.deed is Deed.BUILD and bool(complete))
-    return by_others and whole(act) != act.what and not is_variant(act)
-
-
-def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
-    """Work without a merge that only mended a refused push, or that met a conflict, unless the user's words ask for it."""
-    words = " ".join([node.name, *(one.text for one in node.remarks)]).casefold()
-    is_asked = any(verb in words for verb in ("merge", "rebase", "pull ", "conflict"))
-    is_refused = False
-    for act in acts:
-        is_refused |= act.outcome is Outcome.FAILED and act.command.startswith("git push")
-        if is_asked or not merged(act) or not (is_refused or act.verdict):
-            yield act
-
-
-def _passed(act: Act) -> bool:
-    return act.outcome is Outcome.OK
-
-
 def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
     """The checks that failed before anything was changed: what they print is what is to be fixed."""
     for act in acts:
-        if act.deed in CHANGING and _passed(act):
+        if act.deed in CHANGING and is_done(act):
             return
         if act.deed in PROVING and act.outcome is Outcome.FAILED:
             yield whole(act)
-
-
-def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
-    """An act of another run: it reads and writes what the words of its step name, what checks give, and changes."""
-    reads = (CHANGES,) if is_changed and (act.reads or act.deed in PROVING) else ()
-    writes = [
-        one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))
-    ]
-    if act.deed in PROVING:
-        writes = [*act.writes[-1:]]
-        act = replace(act, what=whole(act))
-    elif act.deed in CHANGING and not writes:
-        return replace(act, deed=Deed.EDIT, what=CHANGES.name, reads=(), writes=(CHANGES,))
-    elif act.deed in CHANGING:
-        return act
-    return replace(act, reads=reads, writes=tuple(writes))
-
-
-def _is_top(file: str, text: str) -> bool:
-    """True for a text at the top of the project, such as its changelog, where a step's own words say what it is for."""
-    is_any = text.startswith((_ANY, _CHOSEN)) or any(f"{{{{{name}}}}}" in text for name in INPUTS)
-    return not is_any and "/" not in file and not is_specific(file)

@@ -25,6 +25,7 @@ __all__ = [
     "Stretch",
     "fold",
     "folded_acts",
+    "is_done",
     "merged",
 ]
 
@@ -130,12 +131,25 @@ class Node:
         """True if an error stayed unresolved, or the last of its own work failed."""
         return self.is_open or any(stretch.last_failed for stretch in self.stretches()[-1:])
 
+    def all_stretches(self) -> list[Stretch]:
+        """Its own work and all below it."""
+        return [stretch for one in self.walk() for stretch in one.stretches()]
+
+    def acts(self) -> list[Act]:
+        """What was done in it and below it."""
+        return [act for stretch in self.all_stretches() for act in stretch.acts]
+
     def walk(self) -> Iterator[Node]:
         """Itself and all nodes below it."""
         yield self
         for part in self.parts:
             if isinstance(part, Node):
                 yield from part.walk()
+
+
+def is_done(act: Act) -> bool:
+    """True if it succeeded."""
+    return act.outcome is Outcome.OK
 
 
 def merged(act: Act) -> bool:
