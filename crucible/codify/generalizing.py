@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crucible.acts.model import Act, Deed
@@ -18,7 +18,7 @@ __all__ = ["generalize"]
 def generalize(nodes: Sequence[Node]) -> None:
     """Leave of the work what another run can do, over the files that it changes."""
     checks = [act for node in nodes for act in node.acts() if act.deed in PROVING]
-    complete = {act.deed for act in checks if is_done(act) and whole(act) == act.what}
+    complete = {act.what: act.deed for act in checks if is_done(act) and whole(act) == act.what}
     is_changed = False
     for node in nodes:
         text = " ".join([node.name, *(one.text for one in node.remarks)])
@@ -30,9 +30,12 @@ def generalize(nodes: Sequence[Node]) -> None:
                     part.acts.append(_generalized(act, text, is_changed=is_changed))
 
 
-def _is_part(act: Act, complete: Collection[Deed]) -> bool:
-    """True for a check of a part of the code beside one of all of it; a build is then one too."""
-    by_others = act.deed in complete or (act.deed is Deed.BUILD and bool(complete))
+def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
+    """True for a check of a part of the code, or of one folder, beside one of all of it; a build is then one too."""
+    folder, _, command = act.what.rpartition(" && ")
+    if folder and command in complete:
+        return True
+    by_others = act.deed in complete.values() or (act.deed is Deed.BUILD and bool(complete))
     return by_others and whole(act) != act.what and not is_variant(act)
 
 

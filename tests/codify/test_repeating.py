@@ -229,6 +229,11 @@ def test_a_check_of_a_part_goes_beside_one_of_all_but_a_variant_stays() -> None:
     ]
 
 
+def test_a_check_in_one_folder_goes_beside_the_same_of_all() -> None:
+    checks = calls("Edit a.py", "Bash cd x && make test", "Bash make test")
+    assert lines(codify_one(session(asked("simplify it", checks)))) == ["- Check: `make test`"]
+
+
 def test_a_command_with_a_variable_of_its_loop_is_left_out() -> None:
     loop = "Bash for id in 1 2; do gh api repos/a/b/pulls/comments/$id; done"
     help_ = "Bash go run ./cmd/x --help"
