@@ -230,9 +230,10 @@ def _worked(node: Node) -> bool:
 
 
 def _repeats(node: Node) -> bool:
-    """True if a step says how work is looked up, checked or handed on, hands it out, or changes what its own words ask for."""
-    is_own = node.name not in (ANY, CHOSEN) and any(act.deed in CHANGING for act in node.acts())
-    return is_own or _reports(node) or any(map(bool, lines_of(node.acts())))
+    """True if a step says how work is looked up, checked, handed on or handed out, or changes what its own words ask for."""
+    says_kind = node.name not in (ANY, CHOSEN) or _reports(node)
+    is_changed = any(act.deed in CHANGING for act in node.acts())
+    return (says_kind and is_changed) or _delegates(node) or any(map(bool, lines_of(node.acts())))
 
 
 def _reports(node: Node) -> bool:

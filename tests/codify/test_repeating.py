@@ -198,8 +198,9 @@ def test_delegated_work_that_names_code_is_part_of_the_request() -> None:
 
 
 def test_a_session_that_only_explored_makes_no_step() -> None:
-    task = inline("Explore src/limiter.py", calls("Read src/limiter.py"))
-    assert codify_one(session(asked("I have a problem with the limiter", task))).steps == ()
+    for task in ("Explore src/limiter.py", "Explore the limiter"):
+        looked = inline(task, calls("Read src/limiter.py"))
+        assert codify_one(session(asked("I have a problem with the limiter", looked))).steps == ()
 
 
 @pytest.mark.parametrize(
