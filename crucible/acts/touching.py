@@ -100,8 +100,6 @@ def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
     for at, word in enumerate(words):
         if word in (short, "--output", "--out", "--outfile", "--output-document") and words[at + 1 :]:
             yield words[at + 1]
-        elif word.startswith(("--output=", "--out=", "--outfile=")):
-            yield word.partition("=")[2]
 
 
 def run_act(step: Command, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> Act:

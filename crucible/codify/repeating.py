@@ -8,28 +8,34 @@ repeats is talk.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.acts.model import Act, Deed
-from crucible.codify.lines import commands_name, hands_on, lines_of
+from crucible.acts.model import Act
+from crucible.codify.generalizing import generalize
+from crucible.codify.lines import commands_name, hands_on, lines_of, whole
 from crucible.codify.model import Remark, RemarkKind
 from crucible.codify.parameters import Parameter, filled, in_words
-from crucible.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch
-from crucible.codify.titling import CHANGES
-from crucible.codify.wording import LOG, LONGEST, REQUEST, Input, Words, held, is_specific, name_of, parted
+from crucible.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch, is_done
+from crucible.codify.titling import ANY, CHOSEN
+from crucible.codify.wording import (
+    LOG,
+    LONGEST,
+    REQUEST,
+    Input,
+    Words,
+    held,
+    is_specific,
+    name_of,
+    parted,
+)
 from crucible.note.contain import normal_line
-from crucible.patterns import late_pattern
-from crucible.session.model import AgentRef, Outcome
+from crucible.session.model import Outcome
 from crucible.workflow.model import key_of
 
 __all__ = ["Repeated", "repeated"]
 
 _FEW = 6
 """Words of a later request that may name its step; longer ones are talk, and what they do names it."""
-_PART = late_pattern(r"(?:-run|-k|--filter|--test)\b|[^-].*::|(?!\./\.\.\.)[^-=]*/|[\w-]+\.\w+\Z")
-_ANY = "Carry out the request"
-_CHOSEN = "Make the changes that the user chooses"
 
 
 class Repeated(NamedTuple):
@@ -85,14 +91,11 @@ class _Repeater:
         self._kept = worked or self._kept
         if self._kept and self._kept[0] is not self._first:
             self._open(self._kept[0], opening)
-        is_changed = False
         for node in self._kept:
-            is_changed = _without_files(node, is_changed=is_changed)
-        if all(
-            node.name in (_ANY, _CHOSEN) and not _reports(node) and not any(map(bool, lines_of(_acts(node))))
-            for node in self._kept
-        ):
+            _delegate(node, is_one_off=id(node) in self._one_off)
+        if not any(map(_repeats, self._kept)):
             self._kept = []
+        generalize(self._kept)
         return Repeated(
             self._kept,
             (*self._parameters, *self._given.values()),
@@ -107,29 +110,27 @@ class _Repeater:
         text = filled(title, self._parameters)
         if id(first) not in self._one_off:
             return first.name if not text or is_specific(text) else in_words(text)
-        names = [first.name, *(node.name for node in others[:2] if node.name != _CHOSEN)]
-        if any(act.deed in PROVING for act in _acts(first)):
+        names = [first.name, *(node.name for node in others[:2] if node.name != CHOSEN)]
+        if any(act.deed in PROVING for act in first.acts()):
             names.insert(1, "check it")
         return normal_line(", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])]))
 
     def _open(self, first: Node, opening: Words) -> None:
         """The first words of a session say what later ones mean."""
-        if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == _CHOSEN):
-            first.remarks.insert(0, Remark(RemarkKind.ASKED, opening.lead))
+        if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == CHOSEN):
+            first.remarks.insert(0, Remark(RemarkKind.ASKED, self._with_given(opening)))
             first.name = name_of(opening.lead) or first.name
-        elif first.name == _CHOSEN:
+        elif first.name == CHOSEN:
             self._request(first)
+        elif not self._opening.endswith("?") and 0 < len(_asked(first).split()) <= _FEW:
+            self._give(REQUEST, self._opening)
+            first.remarks.insert(0, Remark(RemarkKind.ASKED, f"{{{{{REQUEST.name}}}}}"))
 
     def _request(self, node: Node) -> None:
         """Any request may stand at the beginning."""
         self._one_off.add(id(node))
         self._give(REQUEST, self._opening)
-        self._generalize(node, _ANY, f"{{{{{REQUEST.name}}}}}")
-
-    def _is_reply(self, node: Node) -> bool:
-        """Whether a request is what was decided: the next run decides anew."""
-        decided = [one.text for one in node.remarks if one.kind is RemarkKind.DECIDED]
-        return any(text.endswith(_asked(node)) for text in decided)
+        self._generalize(node, ANY, f"{{{{{REQUEST.name}}}}}")
 
     def _parted(self, node: Node) -> Words:
         return parted(filled(_asked(node), self._parameters))
@@ -138,38 +139,43 @@ class _Repeater:
         words = self._parted(node)
         if key_of(node.name) in self._again:
             words = words._replace(lead=words.lead or node.name)
-        elif self._is_reply(node) or (node.is_late and words.lead.endswith("?")):
+        elif node.is_late and words.lead.endswith("?"):
             words = words._replace(lead="")
         _flatten(node)
-        acts = _acts(node)
-        is_changed = any(act.deed in CHANGING and _passed(act) for act in acts)
-        told = [one for one in lines_of(filter(_passed, acts)) if one.kind is not RemarkKind.CHECK]
+        acts = node.acts()
+        before = self._last_changed
+        is_changed = any(act.deed in CHANGING and is_done(act) for act in acts)
+        told = [one for one in lines_of(filter(is_done, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = hands_on(acts)
         if self._last_changed is not None:  # from here on, talk only adds to what was made
-            repeats = is_handed_on or (bool(words.lead) and _reports(node))
+            repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
             looks = any(one.kind is RemarkKind.LOOK for one in told)
-            is_own = node is self._first or looks or is_handed_on or _reports(node)
+            is_own = node is self._first or looks or is_handed_on or _delegates(node)
             repeats = bool(words.lead) and is_own
         if not _asked(node) or key_of(node.name) in self._again or repeats:
             self._repeat(node, words, {one.text for one in told})
-        elif self._last_changed is not None:
-            _absorb(self._last_changed, node)
+        elif before is not None and not (is_changed and _ended_red(before)):
+            _absorb(before, node)
             return
         elif self._kept and is_changed:
             self._one_off.add(id(node))
-            self._generalize(node, _CHOSEN, "")
+            self._generalize(node, CHOSEN, "")
             self._pending.append(node)
         elif not self._kept and not node.only_looked():
             self._request(node)
             self._kept.append(node)
         if is_changed:
             self._last_changed = node
-        self._is_done |= id(node) in self._lines and (is_changed or is_handed_on)
+        is_step = id(node) in self._lines and not _ended_red(node)
+        self._is_done |= is_step and (is_changed or is_handed_on)
 
     def _repeat(self, node: Node, words: Words, lines: set[str]) -> None:
         keys = {key_of(one.name) for one in self._kept}
-        if key_of(node.name) in keys or (lines and any(lines <= known for known in self._lines.values())):
+        is_known = lines and any(lines <= known for known in self._lines.values())
+        if not self._pending and (key_of(node.name) in keys or is_known):
+            if self._last_changed is not None:
+                _absorb(self._last_changed, node)
             return
         self._lines[id(node)] = lines
         if _asked(node):
@@ -182,18 +188,22 @@ class _Repeater:
         lead, given = words.lead, words.given
         name = name_of(lead) if given or "{{" in lead else node.name
         if not lead or (self._kept and len(lead.split()) > _FEW):
-            name, lead, given = commands_name(_acts(node)) or (name if lead else ""), "", None
-        name = name or (f"Carry out the {given.name}" if given else _CHOSEN)
-        reds = list(_red_at_first(_acts(node)))
+            name, lead, given = commands_name(node.acts()) or (name if lead else ""), "", None
+        name = name or (f"Carry out the {given.name}" if given else CHOSEN)
+        reds = list(_red_at_first(node.acts()))
         if given is LOG and (check := _named_check(node, words.lead)):
             reds, given = [check], None
         for check in reds:
             node.hear(Remark(RemarkKind.LOOK, check))
         if given:
             self._one_off.add(id(node))
-            self._give(given, words.rest)
-        lead = lead if given else lead.rstrip(":")
-        self._generalize(node, name, " ".join(filter(None, (lead, f"{{{{{given.name}}}}}" if given else ""))))
+        self._generalize(node, name, self._with_given(Words(lead, given, words.rest)))
+
+    def _with_given(self, words: Words) -> str:
+        if words.given is None:
+            return words.lead.rstrip(":")
+        self._give(words.given, words.rest)
+        return f"{words.lead} {{{{{words.given.name}}}}}".strip()
 
     def _generalize(self, node: Node, name: str, asked: str) -> None:
         """Leave of a step's words only those that hold for another run."""
@@ -204,6 +214,8 @@ class _Repeater:
         node.is_late = False
 
     def _give(self, given: Input, value: str) -> None:
+        for one in self._parameters:
+            value = value.replace(f"{{{{{one.name}}}}}", one.value)
         self._given.setdefault(
             given.name, Parameter(given.name, given.meaning, normal_line(value) or given.name)
         )
@@ -212,13 +224,16 @@ class _Repeater:
 # --- work ------------------------------------------------------------------------------------------------------------
 
 
-def _acts(node: Node) -> list[Act]:
-    return [act for one in node.walk() for part in one.stretches() for act in part.acts]
-
-
 def _worked(node: Node) -> bool:
     """True if something was changed, run, checked or delegated with success."""
-    return _reports(node) or any(_passed(act) and act.deed not in LOOKING | NOISE for act in _acts(node))
+    return _reports(node) or any(is_done(act) and act.deed not in LOOKING | NOISE for act in node.acts())
+
+
+def _repeats(node: Node) -> bool:
+    """True if a step says how work is looked up, checked, handed on or handed out, or changes what its own words ask for."""
+    says_kind = node.name not in (ANY, CHOSEN) or _reports(node)
+    is_changed = any(act.deed in CHANGING for act in node.acts())
+    return (says_kind and is_changed) or _delegates(node) or any(map(bool, lines_of(node.acts())))
 
 
 def _reports(node: Node) -> bool:
@@ -229,31 +244,25 @@ def _reports(node: Node) -> bool:
 def _named_check(node: Node, lead: str) -> str:
     """The command of a check that a request names, as `fix lint errors` does `make lint`."""
     words = {key_of(word).removesuffix("s") for word in lead.split()}
-    checks = (act.what for act in _acts(node) if act.deed in PROVING and act.outcome is Outcome.OK)
+    checks = (act.what for act in node.acts() if act.deed in PROVING and act.outcome is Outcome.OK)
     return next((what for what in checks if words & {key_of(word) for word in what.split()}), "")
 
 
+def _delegates(node: Node) -> bool:
+    """True if work was handed out to several kinds of agents: that is how such work is done."""
+    return len({str(one.agent) for one in node.walk() if one.reports}) > 1
+
+
+def _ended_red(node: Node) -> bool:
+    """True if work was handed on whose last check failed: what is to be mended comes after it."""
+    acts = node.acts()
+    last = next((act for act in reversed(acts) if act.deed in PROVING), None)
+    return last is not None and last.outcome is Outcome.FAILED and hands_on(acts)
+
+
 def _flatten(node: Node) -> None:
-    """Parts that an agent's task list made are the request's own work; subagents that did the same kind of work are one."""
-    parts: list[Stretch | Node] = []
-    seen: dict[tuple[str, AgentRef | None], Node] = {}
-    for part in _opened(node):
-        if isinstance(part, Node):
-            if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
-                part.name = "Delegated work"
-                part.remarks = [Remark(RemarkKind.ASKED, "{{task}}")]
-            first = seen.setdefault((key_of(part.name), part.agent), part)
-            if first is part:
-                parts.append(part)
-            else:
-                first.whole.add(part.whole)
-                first.parts += part.parts
-                _flatten(first)
-        elif parts and isinstance(last := parts[-1], Stretch):
-            last.take(part)
-        else:
-            parts.append(part)
-    node.parts = parts
+    """Parts that an agent's task list made are the request's own work."""
+    node.parts = _joined(_opened(node))
 
 
 def _opened(node: Node) -> Iterator[Stretch | Node]:
@@ -264,6 +273,38 @@ def _opened(node: Node) -> Iterator[Stretch | Node]:
             yield from _opened(part)
         else:
             yield part
+
+
+def _joined(parts: Iterable[Stretch | Node]) -> list[Stretch | Node]:
+    joined: list[Stretch | Node] = []
+    for part in parts:
+        if isinstance(part, Stretch) and joined and isinstance(last := joined[-1], Stretch):
+            last.take(part)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _delegate(node: Node, *, is_one_off: bool) -> None:
+    """Subagents keep a step that says their kind of work; what any other did is the request's own work."""
+    can_tell = not is_one_off or _delegates(node)
+    parts: list[Stretch | Node] = []
+    for part in node.parts:
+        if isinstance(part, Stretch):
+            parts.append(part)
+        elif _says_its_kind(part, can_tell=can_tell):
+            part.parts = _joined(part.all_stretches())
+            parts.append(part)
+        else:
+            parts += part.all_stretches()
+    node.parts = _joined(parts)
+
+
+def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
+    """True for a task that names no code; one that does may go by what its note is called."""
+    if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
+        part.name, part.remarks = part.about if can_tell else "", []
+    return bool(name_of(part.name)) and not is_specific(part.name)
 
 
 def _absorb(before: Node, node: Node) -> None:
@@ -284,67 +325,10 @@ def _absorb(before: Node, node: Node) -> None:
     _flatten(before)
 
 
-def _without_files(node: Node, *, is_changed: bool) -> bool:
-    """Files that a step changed are `changes`, but for those that its words name; checks run over what changed.
-
-    True if there are changes after it, as there may be before it.
-    """
-    text = " ".join(one.text for one in node.remarks)
-    acts = [act for act in _acts(node) if act.deed in PROVING and _passed(act)]
-    whole = {act.deed for act in acts if _whole(act) == act.what}
-    for part in node.parts:
-        if isinstance(part, Node):
-            is_changed = _without_files(part, is_changed=is_changed)
-            continue
-        found, part.acts = part.acts, []
-        for act in found:
-            is_changed |= act.deed in CHANGING and _passed(act)
-            is_kept = _passed(act) and (act.deed not in whole or _whole(act) == act.what)
-            if act.deed not in PROVING or is_kept:
-                part.acts.append(_generalized(act, text, is_changed=is_changed))
-    return is_changed
-
-
-def _passed(act: Act) -> bool:
-    return act.outcome is Outcome.OK
-
-
 def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
     """The checks that failed before anything was changed: what they print is what is to be fixed."""
     for act in acts:
-        if act.deed in CHANGING and _passed(act):
+        if act.deed in CHANGING and is_done(act):
             return
         if act.deed in PROVING and act.outcome is Outcome.FAILED:
-            yield _whole(act)
-
-
-def _whole(act: Act) -> str:
-    """A check with `{{tests}}` for the tests and files that it was given."""
-    words = act.what.rpartition("&& ")[2].split()
-    at = next((at for at, word in enumerate(words) if at and _PART.match(word)), None)
-    if at and words[at - 1][:1] == "-":
-        at -= 1
-    given = "{{tests}}" if act.deed is Deed.TEST else "{{files}}"
-    return act.what if at is None else " ".join([*words[:at], given])
-
-
-def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
-    """An act of another run: it reads and writes what the words of its step name, what checks give, and changes."""
-    reads = [datum for datum in act.reads if datum.name in text]
-    is_edit = act.deed is Deed.EDIT
-    writes = [one for one in act.writes if one.name in text or (is_edit and _is_top(one.name))]
-    if act.deed in PROVING:
-        writes = [*act.writes[-1:]]
-        act = replace(act, what=_whole(act))
-    elif act.deed in CHANGING and not writes:
-        return replace(act, deed=Deed.EDIT, what=CHANGES.name, reads=(), writes=(CHANGES,))
-    elif act.deed in CHANGING:
-        return act
-    if is_changed and (act.reads or act.deed in PROVING):
-        reads.append(CHANGES)
-    return replace(act, reads=tuple(reads), writes=tuple(writes))
-
-
-def _is_top(file: str) -> bool:
-    """True for a text at the top of the project, such as its changelog: every run has those."""
-    return "/" not in file and not is_specific(file)
+            yield whole(act)

@@ -95,7 +95,8 @@ def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
         (one for one in remarks if one.kind not in _COMMANDS), key=lambda one: _ORDER.index(one.kind)
     )
     left = Counter(_MOST)
-    for kind, text in dict.fromkeys((one.kind, _told(one)) for one in (*others, *commands)):
+    told = [*dict.fromkeys((one.kind, _told(one)) for one in others)]
+    for kind, text in (*told, *((one.kind, _told(one)) for one in commands)):
         if text and left.get(kind, 1):
             left[kind] -= kind in left
             yield f"- {LABELS[kind]}:{text}"

@@ -38,6 +38,7 @@ _HEADING = late_pattern(r"(?m)^#{1,6} ")
 _LOGGED = late_pattern(r"(?m)\w\.\w+:\d+(?::\d+)?\b|^\s*(?:---|[A-Z]\w*Error:|error:|FAIL)|Exit code \d")
 _ITEM = late_pattern(r"(?m)^\s*(?:[-*+•]|\d+[.)])\s")
 _ENDS = late_pattern(r"[:.!?](?=\s)")
+_GIVEN = late_pattern(r"\A(?:\{\{\w+\}\}\s+)+(?=\w)")
 _REFUSED = late_pattern(r"refused: (\w+)")
 
 
@@ -76,7 +77,8 @@ def parted(words: str) -> Words:
     if len(text) <= LONGEST:
         lead, rest = normal_line(text), ""
     elif len(lead) > LONGEST:
-        end = next((found.end() for found in _ENDS.finditer(text[:LONGEST])), 0)
+        ends = (found.end() for found in _ENDS.finditer(text[:LONGEST]))
+        end = next((end for end in ends if text.count("`", 0, end) % 2 == 0), 0)
         lead, rest = text[:end], text[end:]
     lead, rest = normal_line(lead), rest.strip()
     given = _input_of(rest) if rest else None
@@ -102,13 +104,12 @@ def held(one: Remark, *, is_one_off: bool) -> Remark | None:
         is_command = refused[1].casefold() in SHELLS and len(one.text) <= _LONGEST_LINE
         return replace(one, why=one.why.partition(". Then: ")[0]) if is_command else None
     text = one.text.strip('" ')
-    is_wordy = len(text) > _LONGEST_LINE and one.kind is RemarkKind.DECIDED
-    if is_one_off or is_wordy or is_specific(text) or "?" in text:
+    if is_one_off or is_specific(text) or "?" in text:
         return None
     return replace(one, why="") if is_specific(one.why) else one
 
 
 def name_of(lead: str) -> str:
     """A step's name by the words of its request; "" if they make none."""
-    name = prompt_name(in_words(lead)) if lead else ""
+    name = prompt_name(in_words(_GIVEN.sub("", lead))) if lead else ""
     return tidy_name(name) if name != UNTITLED else ""

@@ -188,11 +188,120 @@ def test_a_correction_of_a_command_holds_and_one_of_the_code_does_not() -> None:
     assert "two places" not in prose
 
 
-def test_delegated_work_is_told_without_its_task() -> None:
+def test_delegated_work_that_names_code_is_part_of_the_request() -> None:
     task = "Review src/limiter.py and max_wait"
     found = codify_one(session(asked("simplify it", calls("Edit a.py"), inline(task), calls("Edit a.py"))))
-    assert tree(found) == [["simplify it", "Make the changes", "Delegated work", "Make the changes 2"]]
-    assert found.steps[0].children[1].prose == '- Asked: "{{task}}"'
+    assert tree(found) == ["simplify it"]
+    plain = inline("Review the changes")
+    found = codify_one(session(asked("simplify it", calls("Edit a.py"), plain, calls("Edit a.py"))))
+    assert tree(found) == [["simplify it", "Make the changes", "Review the changes", "Make the changes 2"]]
+
+
+def test_a_session_that_only_explored_makes_no_step() -> None:
+    for task in ("Explore src/limiter.py", "Explore the limiter"):
+        looked = inline(task, calls("Read src/limiter.py"))
+        assert codify_one(session(asked("I have a problem with the limiter", looked))).steps == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("go test -tags=e2e -c ./x -o /dev/null", "go test -tags=e2e -c {{tests}} -o /dev/null"),
+        ("go test ./x -run TestA -v", "go test {{tests}} -v"),
+        ("golangci-lint run --build-tags=e2e ./x/...", "golangci-lint run --build-tags=e2e {{files}}"),
+        ("golangci-lint run -c .golangci.yml", "golangci-lint run -c .golangci.yml"),
+        ("cd web && npm test -- src/a.test.ts", "cd web && npm test -- {{tests}}"),
+        ("pytest -q tests/test_a.py::test_b tests/test_c.py", "pytest -q {{tests}}"),
+    ],
+)
+def test_a_check_keeps_its_options(command: str, told: str) -> None:
+    one = asked("fix it", calls("Edit x/a.go", f"Bash {command}"))
+    assert lines(codify_one(session(one))) == [f"- Check: `{told}`"]
+
+
+def test_a_check_of_a_part_goes_beside_one_of_all_but_a_variant_stays() -> None:
+    first = asked("Rename max_wait everywhere", calls("Edit a.go", "Bash go test ./a", "Bash go build ./a"))
+    checks = calls("Bash mise run test", "Bash go test -tags=e2e -c ./e2e", "Bash git commit -m x")
+    found = codify_one(session(first, asked("commit all of it", checks)))
+    assert [line for at in (0, 1) for line in lines(found, at)][1:] == [
+        "- Check: `mise run test`",
+        "- Check: `go test -tags=e2e -c {{tests}}`",
+        "- Run: `git commit -m x`",
+    ]
+
+
+def test_a_check_in_one_folder_goes_beside_the_same_of_all() -> None:
+    checks = calls("Edit a.py", "Bash cd x && make test", "Bash make test")
+    assert lines(codify_one(session(asked("simplify it", checks)))) == ["- Check: `make test`"]
+
+
+def test_a_command_with_a_variable_of_its_loop_is_left_out() -> None:
+    loop = "Bash for id in 1 2; do gh api repos/a/b/pulls/comments/$id; done"
+    help_ = "Bash go run ./cmd/x --help"
+    found = codify_one(
+        session(asked("address the feedback", calls(loop, help_, "Edit a.py", "Bash make test")))
+    )
+    assert lines(found) == ["- Check: `make test`"]
+
+
+def test_a_merge_is_checked_again_and_a_commit_before_it() -> None:
+    work = calls(
+        "Edit a.py", "Bash git add a.py", "Bash git commit -m x", "Bash make test", "Bash git merge main"
+    )
+    found = codify_one(
+        session(asked("fix it and merge main", work, calls("Bash make test", "Bash git push")))
+    )
+    assert lines(found) == [
+        "- Check: `make test`",
+        "- Run: `git add {{files}}`",
+        "- Run: `git commit -m x`",
+        "- Run: `git merge main`",
+        "- Check: `make test`",
+        "- Run: `git push`",
+    ]
+
+
+def test_a_merge_that_mended_a_refused_push_is_no_step() -> None:
+    work = (calls("Edit a.py", "Bash git commit -m x"), failed("Bash git push"))
+    mended = calls("Bash git pull --rebase", "Bash git push")
+    found = codify_one(session(asked("fix it and push", *work, mended)))
+    assert lines(found) == ["- Run: `git commit -m x`", "- Run: `git push`"]
+
+
+def test_work_after_the_commit_of_a_red_test_is_a_step() -> None:
+    found = codify_one(
+        session(
+            asked(
+                "write a test that shows the bug",
+                calls("Write test_a.py"),
+                failed("Bash make test"),
+                calls("Bash git commit -m x"),
+            ),
+            asked("now mend it", calls("Edit a.py", "Bash make test")),
+            asked("commit it now", calls("Bash git commit -m y")),
+        )
+    )
+    assert tree(found) == [
+        "write a test that shows the bug",
+        "Make the changes that the user chooses",
+        "commit it now",
+    ]
+
+
+def test_an_example_names_no_parameter() -> None:
+    plan = "Implement the following plan:\n\n# ENT-12: A limiter\n\nWhy.\n\n## Steps\n\n" + "Write it. " * 20
+    found = codify_one(session(asked(plan, calls("Write limiter.py", "Bash mise run lint"))))
+    assert "such as `# ENT-12: A limiter" in found.preamble
+
+
+def test_an_opening_with_more_than_its_words_is_kept_whole() -> None:
+    found = codify_one(
+        session(
+            asked("help me with these:\n- one of them\n- two of them\n" + "x" * 200),
+            asked("fix and commit", calls("Edit a.py", "Bash git commit -m x")),
+        )
+    )
+    assert lines(found)[0] == '- Asked: "help me with these: {{points}}"'
 
 
 def test_a_secret_in_a_request_is_taken_out_before_its_example_is_cut() -> None:
