@@ -219,6 +219,14 @@ def test_what_a_request_names_by_its_form_is_a_parameter() -> None:
     assert flow_of(step) == "CHANGES.md, version, version_2, ticket → CHANGES.md"
 
 
+def test_a_version_in_words_is_a_parameter_and_nothing_that_makes_a_request_one_off() -> None:
+    words = "Upgrade the database to version 17 and take a backup first"
+    step = first_step(Intervention(words), calls("Bash git commit -am Upgrade"))
+    assert step.prose.split("\n")[0] == (
+        '- Asked: "Upgrade the database to version {{version}} and take a backup first"'
+    )
+
+
 def test_the_preamble_names_the_parameters_with_an_example() -> None:
     one = session(phase("Do", Intervention("Do it for ENT-12, whatever it is"), calls("Write a.py")))
     found = codify_one(one)
