@@ -180,7 +180,15 @@ def _choice(
             yield _Waiting(PICKED, _pair(asked.question, text))
         return
     chosen = " + ".join(offers[mark].label for mark in marks)
-    rest = "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW])
+    # Of numbered things some are done first and others later: only `2` or `Option 2` leaves out the rest.
+    is_only = len(marks) == 1 and (
+        marks[0].isalpha() or (text.count(" ") < _TWO and text.rstrip(" .!").endswith(marks[0]))
+    )
+    rest = (
+        "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW])
+        if is_only
+        else ""
+    )
     about = f"{asked.question}{_TO}" if asked else f"{text.strip()}: "
     # A question as short as `Which one?` adds nothing.
     is_long = about.count(" ") < (_FEW if asked else _TWO) or len(about) + len(chosen) > SUMMARY

@@ -119,7 +119,8 @@ class Outcomes:
         if _CREATES.search(call.script) and (address := _REQUEST.search(text)):
             title = _TITLED.search(call.script)
             made.append(_Proof(REQUEST, line(title[2], SUMMARY) if title else "", address[0].strip(), row))
-        if "git init" not in call.script:
+        # What a script prints of commits is of another repository, such as one that a test makes.
+        if "git " in call.script and "git init" not in call.script:
             commits = [
                 _Proof(COMMIT, line(subject, SUMMARY), name[:9], row)
                 for place, name, subject in commits_in(text)

@@ -265,6 +265,7 @@ def test_numbers_are_written_out() -> None:
     review = "### 1. Draw tusks\n\nTwo of them.\n\n### 2. Draw fins\n\n### 3. Draw whiskers\n\nWhich of them shall I draw first?"
     played = Played().you("review it").agent(review).you("let's do 1 first").edit()
     assert played.decisions[0].text == "Which of them shall I draw first? → Draw tusks"
+    assert played.decisions[0].alternatives is None, "the others may come later"
     played.agent("Drawn. Shall I go on with more of them (2-3)?").you("ok, now 2 and 3").edit()
     assert played.decisions[1].text == "Shall I go on with more of them (2-3)? → Draw fins + Draw whiskers"
 

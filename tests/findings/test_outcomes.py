@@ -318,3 +318,10 @@ def test_a_check_did_not_pass_while_some_of_its_tests_fail() -> None:
     assert played().agent(said).noted(Kind.OUTCOME)[0].details == "passed: golangci-lint run"
     again = played().run("go test -run Tax ./...").agent(said)
     assert again.noted(Kind.OUTCOME)[0].details == "passed: go test, golangci-lint run"
+
+
+def test_a_commit_that_a_script_prints_is_not_the_session_s() -> None:
+    played = (
+        Played().you("try it").edit("try.sh").run("./try.sh", "[main 1a2b3c4] Add a file\n 1 file changed")
+    )
+    assert "1a2b3c4" not in str(played.agent("The script try.sh works.").noted(Kind.OUTCOME))
