@@ -235,6 +235,10 @@ def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Re
     is_changed = any(act.deed in CHANGING for act in acts)
     merges = 0
     for act in acts:
+        begun, aborted, _ = act.what.partition(" --abort")
+        if aborted:  # `git rebase --abort`: what was begun is a dead end
+            found = {key: one for key, one in found.items() if not one.text.startswith(begun)}
+            continue
         one = _line(act, parameters, is_changed=is_changed)
         if one is None or any(leads_out(text) or _VARIABLE.search(text) for text in (one.text, _folder(act))):
             continue

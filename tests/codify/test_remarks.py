@@ -219,6 +219,17 @@ def test_what_a_request_names_by_its_form_is_a_parameter() -> None:
     assert flow_of(step) == "CHANGES.md, version, version_2, ticket → CHANGES.md"
 
 
+def test_a_rebase_that_was_aborted_is_a_dead_end() -> None:
+    step = first_step(
+        Intervention("bring it up to date"),
+        calls("Bash git rebase main", "Bash git rebase --abort", "Bash git rebase dev", "Bash git push"),
+    )
+    assert [line for line in step.prose.split("\n") if "Run" in line] == [
+        "- Run: `git rebase dev`",
+        "- Run: `git push`",
+    ]
+
+
 def test_a_version_in_words_is_a_parameter_and_nothing_that_makes_a_request_one_off() -> None:
     words = "Upgrade the database to version 17 and take a backup first"
     step = first_step(Intervention(words), calls("Bash git commit -am Upgrade"))
