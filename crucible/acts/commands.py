@@ -190,7 +190,7 @@ def _checked(step: Command, kind: Kind) -> Act:
 
 
 def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
-    """The files among the words, and the script that it is itself."""
+    """The files among the words, and the command itself if it is a script."""
     if kind is TEST and step.words[0] not in INTERPRETERS:
         yield from _scripts(step, "")
     for word in step.words[1:]:

@@ -36,7 +36,7 @@ class _Told:
 
 
 class Said(NamedTuple):
-    """A prompt as it was recorded: its row, and what a slash command stands for."""
+    """A recorded prompt: its row, and the text that a slash command expands to."""
 
     row: str = ""
     expansion: str = ""
@@ -85,12 +85,12 @@ class Evidence:
         return told.result if told else None
 
     def row(self, call: ToolCall) -> str:
-        """The id of the transcript's row with the result; "" when it was not recorded."""
+        """The id of the transcript's row with the result; "" if it was not recorded."""
         told = self._told(call)
         return told.row if told else ""
 
     def said(self, words: str) -> Said:
-        """The next prompt with these words; of those before it nothing is known afterwards."""
+        """The next prompt with these words; earlier prompts are skipped for good."""
         begun = _begun(words)
         at = next((at for at, (text, _) in enumerate(self._said) if text == begun), None)
         if at is None:
@@ -183,7 +183,7 @@ def _recorded(values: Mapping[str, object]) -> tuple[str, _Told]:
 
 
 def _begun(words: str) -> str:
-    """How a prompt begins, for finding it again."""
+    """The beginning of a prompt, as a search key."""
     return "".join(filter(str.isalnum, words[:400]))[:80]
 
 

@@ -103,7 +103,7 @@ class Files:
         return path if is_known else ""
 
     def is_outside(self, folder: str) -> bool:
-        """Whether a folder is known to be none of the project's, or is not known at all."""
+        """True if a folder is outside the project or unknown."""
         path = posixpath.normpath(normal_line(_slashes(folder)))
         is_known = not self.roots or self._inside_root(path)
         return "$" in path or (_is_absolute(path) and not is_known)

@@ -62,7 +62,7 @@ class Command(NamedTuple):
 
     @property
     def typed(self) -> str:
-        """The same, with the folder also where that is outside of the project."""
+        """The same, with the folder even if it is outside the project."""
         is_outside = self.part.folder and self.files.is_outside(self.part.folder)
         return f"cd {shlex.quote(self.part.folder)} && {self.repeated}" if is_outside else self.repeated
 

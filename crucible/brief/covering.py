@@ -114,14 +114,14 @@ def stated_goal(session: Session) -> str:
 
 
 def milestones(entries: Iterable[Entry]) -> Iterator[str]:
-    """What was reached: milestones and finished tasks, without our own news of the list of tasks."""
+    """Milestones and finished tasks, without our own messages about the task list."""
     for entry in entries:
         if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_news(entry.text):
             yield ": ".join(filter(None, (entry.title, entry.text)))
 
 
 class Asked(NamedTuple):
-    """A question to a human, or an error: its place in the entries, its name in the inbox, and whether it is answered or fixed."""
+    """A question to a human, or an error: its place in the entries, its inbox name, and whether it is settled."""
 
     at: int
     name: str
@@ -131,7 +131,7 @@ class Asked(NamedTuple):
 
 
 def asked_in(entries: Iterable[Entry], session: Session) -> Iterator[Asked]:
-    """What these entries of the session ask of a human."""
+    """The questions and errors of these entries that wait for a human."""
     found = [*entries]
     answers = Answers(found, logged=bool(session.sources))
     for at, name in answers.names.items():

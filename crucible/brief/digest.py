@@ -1,6 +1,6 @@
-"""The text of a brief: sections of items, fitted into a number of words, and extending them by a session's findings without a model.
+"""The text of a brief: sections of items, limited to a number of words, and extended by findings without a model.
 
-A brief is read leniently, since people correct it: a line in no section is their own text and stays.  A finding is shown with its summary as it is,
+A brief is parsed leniently, since people edit it: a line outside all sections is their own text and stays.  A finding is shown with its summary,
 as something that was said or done, never as an instruction.
 """
 
@@ -156,28 +156,28 @@ def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
 
 _DECISIONS, _RESULTS, _FIXED, _REPORTS, _WISHES, _QUESTIONS = SECTIONS
 _LAST_READ = 2000
-"""Code points of a text of which the last paragraph is taken."""
+"""Code points of a text whose last paragraph is used."""
 _HEAD_WORDS = 3
-"""Words of `[!abstract] Brief`, and one to spare."""
+"""Words of `[!abstract] Brief`, plus one."""
 
 
 def room_for(covers: str) -> int:
-    """Words left for a brief's text, so that the whole callout has at most `MOST_WORDS`."""
+    """Words available for a brief's text if the whole callout has at most `MOST_WORDS`."""
     return MOST_WORDS - count_words(f"Covers: {covers}") - _HEAD_WORDS
 
 
 def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
     """Add the phases after `old.covers`, up to and including phase id `until`, to the brief.
 
-    At most `MOST_WORDS`, and the same for the same session.  The text of `old` stays, whoever wrote it; a question that was
-    answered since goes.  `UsageError` for a phase id that does not exist.
+    At most `MOST_WORDS`, and deterministic.  The text of `old` stays, except questions that were answered
+    since.  `UsageError` for a phase id that does not exist.
     """
     digest, covers = extend_digest(session, old, until)
     return Brief(render_digest(digest, room_for(covers)), covers)
 
 
 def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Digest, str]:
-    """The same before anything is left out, and what it covers."""
+    """The same before shortening, and what it covers."""
     end = phase_number(session, until)
     digest, covers = read_digest(old.text if old else ""), old.covers if old else ""
     start = count_covered(session, covers)
@@ -210,7 +210,7 @@ def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, st
 
 
 def _placed(session: Session) -> dict[str, list[Finding]]:
-    """The findings by phase; one that no phase quotes belongs to the phase of the next one of its kind, or to the last phase."""
+    """The findings by phase; a finding that no phase quotes belongs to the phase of the next one of its kind, or to the last phase."""
     quoted = findings_by_phase(session)
     phases = {one.id: phase for phase, found in quoted.items() for one in found}
     after: dict[str, str] = {}
@@ -232,7 +232,7 @@ _SECTION = {
     Kind.OPEN_END.value: _QUESTIONS,
     Kind.REPORT.value: _REPORTS,
 }
-"""Where findings are listed; the others are results."""
+"""The section of each kind of finding; other kinds are results."""
 
 
 def _told(one: Finding) -> tuple[str, str]:
@@ -241,7 +241,7 @@ def _told(one: Finding) -> tuple[str, str]:
     if one.kind == Kind.FAILURE:
         cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
         fixed = f"{told}{cause} → {clipped(one.resolution)}"
-        # What a check found in passing matters less than what a person reported or recorded.
+        # A failed check matters less than a failure that a person reported or recorded.
         return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
     if one.kind == Kind.REPORT:
         told = f"{one.by.partition('@')[0]}: {told}"
@@ -253,7 +253,7 @@ def _told(one: Finding) -> tuple[str, str]:
 
 
 def _last_words(phase: Phase) -> Iterator[str]:
-    """The last paragraph of a phase: of a recorded one, in which nothing could be detected, or if there is nothing else."""
+    """The last paragraph of a phase, if the phase was recorded (nothing is detected there) or has nothing else."""
     said = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
     if last := clipped(said[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
         yield f"{clipped(phase.name)}: {last}"

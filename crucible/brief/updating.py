@@ -181,5 +181,5 @@ def record_answer(
     try:
         append_entry(vault.root, name, kind, told, now=now, phase=phase, max_value_bytes=limit)
     except CrucibleError as error:
-        return f"{name}: what its {kind} cost was not written down: {error}"
+        return f"{name}: the cost of its {kind} was not recorded: {error}"
     return ""

@@ -52,7 +52,7 @@ _HISTORIES = 10
 _TRIED = 40
 """History notes that are opened at most to find so many of the project."""
 _FOLLOWED = 3
-"""Later sessions of the project after which what a session left open has most likely been dealt with."""
+"""After this many later sessions of the project, a session's open ends are most likely settled."""
 _REMEMBERED = 1_000
 """Lines of each memory file that are read, the newest."""
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
@@ -113,7 +113,7 @@ class Known(NamedTuple):
         return [one for one in self.facts if one.kind in kinds]
 
     def after(self, session: str) -> Following:
-        """What the project's sessions did after this one."""
+        """The work of the project's sessions after this one."""
         began = {str(row["id"]): begun(row) for row in self.sessions}
         at = began.get(session) or max((one.at for one in self.facts if one.session == session), default="")
         later = [row for row in self.sessions if at and began[str(row["id"])] > at]
@@ -141,19 +141,19 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
 
 
 class Sources:
-    """Reads what a briefing is made of; a source that fails is named in `failed`, and the others are read all the same."""
+    """Reads the sources of a briefing; a source that fails is named in `failed`, and the others are still read."""
 
     def __init__(self, quoter: Quoter) -> None:
         self._quoter = quoter
         self.failed: list[Source] = []
 
     def read(self, name: str, work: Callable[[], T], otherwise: T) -> T:
-        """What `work` returns, or the other value if it fails."""
+        """The result of `work`, or the other value if it fails."""
         try:
             return work()
         except (MemoryError, IndexBroken):
             raise
-        except Exception as error:  # noqa: BLE001  one source that fails must not take the others with it
+        except Exception as error:  # noqa: BLE001  one failing source must not stop the others
             told = (
                 ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
                 if isinstance(error, OSError)
@@ -172,7 +172,7 @@ class Sources:
 
 
 def with_kept(vault: Vault, known: Known, project: str, sources: Sources, wanted: object = None) -> Known:
-    """The same with what memory and histories hold, as far as these sources are wanted."""
+    """The same with memory and histories, if these sources are wanted."""
     for name, add in (("memory", with_memory), ("history", with_histories)):
         if getattr(wanted, name, True):
             known = sources.read(name, partial(add, vault, known, project), known)
@@ -244,7 +244,7 @@ def _undated(view: View, query: SessionQuery) -> Iterator[Row]:
 
 
 def _is_alive(row: Row, later: int, recent: datetime, paused: Collection[str]) -> bool:
-    """Active, paused by somebody's word, or worked on in the last `event_days` with few `later` sessions; nobody goes on with any other one."""
+    """True if it is active, paused by a user, or worked on in the last `event_days` with few `later` sessions."""
     is_paused = row["status"] == "paused" and row["id"] in paused
     is_recent = later <= _FOLLOWED and (last_active(row) or _EVER) >= recent
     return row["status"] == "active" or is_paused or is_recent

@@ -27,7 +27,7 @@ MOST_FILES = 20
 
 _HEADING = late_pattern(r"(#{1,6})[ \t]+(.*)\Z")
 BULLET = late_pattern(r"\A[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
-"""How an item of a list begins."""
+"""The beginning of a list item."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -69,7 +69,7 @@ def find_files(folder: Path, named: Iterable[str]) -> list[str]:
 
 
 def headed(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The lines that are not blank, each with the heading that it is below, "" for the title; Obsidian's comments are left out."""
+    """The non-blank lines, each with its heading ("" for the title), without Obsidian's comments."""
     heading, is_comment = "", False
     for line in lines:
         if line.strip() == "%%" or (line.startswith("%%") and not line.rstrip().endswith("%%")):

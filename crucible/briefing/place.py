@@ -19,7 +19,7 @@ from crucible.session.tasks import CLOSED_TASKS
 __all__ = ["Position", "find_position", "position_lines"]
 
 _MOST = 100
-"""Sessions that are looked at, the newest."""
+"""The number of newest sessions to look at."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
 _NO_ROW: Row = {}
@@ -47,9 +47,9 @@ class Position(NamedTuple):
 
 
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
-    """The position in a project, or in the whole vault: of the open session that somebody worked on last, else of the last one.
+    """The position in a project or in the whole vault: of the last open session, else of the last session.
 
-    A session is open if it is active, or if somebody paused it; one that was merely left is open until another one follows.  Without `paused` paused sessions are passed over.
+    A session is open if it is active or a user paused it; an abandoned one is open until another one follows.  Without `paused`, paused sessions are skipped.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
     left = {name for name, mark in marks.items() if mark.why is Why.PAUSED}
@@ -73,7 +73,7 @@ def _recency(row: Row) -> tuple[datetime, str, str]:
 
 
 def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
-    """A paused session goes on at the phase of its bookmark, which also knows a task's place in its list."""
+    """A paused session continues at the phase of its bookmark, which also has a task's place in its list."""
     is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
     last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
     tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
@@ -125,7 +125,7 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
-    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`; of one that is over its title."""
+    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`; the title if the session is over."""
 
     def named(text: str, name: str) -> str:
         shown = quoter.line(name, 80)

@@ -79,7 +79,7 @@ def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal 
 
 
 def _said(name: str, text: str) -> Iterator[tuple[str, str]]:
-    """What a file says, below which heading."""
+    """A file's lines, each with its heading."""
     if name in _RULES:
         for heading, first in _RULE.findall(_CODE.sub("", text)):
             yield "Conventions", ": ".join(filter(None, (heading.rstrip(" \t#"), first)))

@@ -40,7 +40,7 @@ _POINTS = late_pattern(
 )
 """Words that point at something that only the session shows."""
 _NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
-"""A path, an identifier, an option, a version or a ticket: a question without one names nothing."""
+"""A path, identifier, option, version or ticket: a question without one names nothing."""
 
 
 # --- the rule --------------------------------------------------------------------------------------------------------
@@ -70,10 +70,10 @@ _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
 
 
 def conventions_of(known: Known) -> list[tuple[Fact, int]]:
-    """How things are done here, each once with the number of sessions that say it; what recurs first, then the newest.
+    """The project's conventions, each once with the number of sessions that say it; recurring ones first, then the newest.
 
-    These are facts of the project, corrections that somebody recorded as such, and corrections of two sessions or more: what was refused once was
-    unwanted in that moment.
+    These are facts of the project, recorded corrections, and corrections made in two or more sessions: one refusal applies only to
+    that moment.
     """
     groups: list[tuple[Fact, frozenset[str], set[str]]] = []
     for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
@@ -92,7 +92,7 @@ def conventions_of(known: Known) -> list[tuple[Fact, int]]:
 
 
 def lessons_of(known: Known) -> list[Fact]:
-    """Failures that somebody recorded with their cause; what a test run found was fixed with the code."""
+    """Failures recorded with their cause; failures of a test run are not lessons, since the fix is in the code."""
     return [one for one in known.of(Kind.FAILURE) if one.why and one.source in _WRITTEN and is_useful(one)]
 
 
@@ -103,9 +103,9 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def decisions_of(known: Known) -> list[Fact]:
-    """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before a reply to an offer, then the others; the newest first.
+    """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before replies to an offer, then the others; newest first.
 
-    A plan's title is none: it says what the session is about.
+    A plan's title is not a decision: it says what the session is about.
     """
     count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
     for one in filter(is_useful, known.of(Kind.DECISION)):
@@ -116,7 +116,7 @@ def decisions_of(known: Known) -> list[Fact]:
 
 
 def open_ends_of(known: Known) -> list[Fact]:
-    """What sessions that are alive left open, unless a later session settled it, and no question that names nothing."""
+    """Open ends of live sessions, without those that a later session settled and questions that name nothing."""
     found = (one for one in known.of(Kind.OPEN_END) if one.session in known.alive and is_useful(one))
     return [
         one
@@ -167,12 +167,12 @@ class Told:
         return _cut("open", "Left open at the end of a session", items, _OPEN)
 
     def _followed(self, session: str) -> str:
-        """The session's id, and how many followed, which may have closed what it left open."""
+        """The session's id, and how many later sessions may have settled its open ends."""
         count = self._known.after(session).sessions
         return f"{session}; {count} later session{'' if count == 1 else 's'}" if count else session
 
     def sessions(self, depth: int) -> Section:
-        """The newest sessions from which something came, or that are not over, a line each: title and outcome, if possible one with a commit."""
+        """The newest sessions that have a result or are not over, a line each: title and outcome, if possible one with a commit."""
         outcomes: dict[str, Fact] = {}
         for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
             outcomes.setdefault(one.session, one)
@@ -196,7 +196,7 @@ class Told:
         return Item(text, Rank.LESSON, finding=outcome.finding if outcome else "")
 
     def tasks(self, found: Overview | None, *, counts: bool) -> Section:
-        """The tasks that the overview shows: counts if any is at work, at work, ready, blocked, done; with what is annotated where `counts` are wanted."""
+        """The tasks of the overview: counts if any is in progress, then in progress, ready, blocked, done; with annotations if `counts` are wanted."""
         title = "Current tasks"
         if found is None:
             return Section("tasks", title)

@@ -40,7 +40,7 @@ def fit(sections: Sequence[Section], render: Render, size_of: Callable[[str], in
 
     order = sorted(places, key=key)
 
-    # What was left out is told, so one item less may be a longer text.
+    # The text says what was left out, so one item less may make it longer.
     for count in range(len(order) + 1):
         kept, left_out = _without(sections, {*order[:count]})
         text = render(kept, left_out)
@@ -79,7 +79,7 @@ class Frame:
     """Makes the text of one briefing again and again, while it is fitted."""
 
     def __init__(self, settings: VaultSettings, on_error: Callable[[str], None]) -> None:
-        """With the vault's own template if the user accepted it; `on_error` gets its name, the line and the reason if it does not work."""
+        """Use the vault's own template if the user accepted it; if it fails, `on_error` gets its name, the line and the reason."""
         self._on_error = on_error
         self._template: Renderer
         try:

@@ -1,7 +1,7 @@
 """What of a session may be worth keeping: its findings, and what acts prove, in the order of its note.
 
-Findings are the only judgement here: a candidate says what a finding says, and its title is the part that reads alone.  Outcomes, open ends, reports,
-and failures without a cause are no candidates.
+A candidate says what its finding says, and its title is the part that makes sense alone.  Outcomes, open ends, reports
+and failures without a cause are not candidates.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _KINDS: dict[str, Kind] = {
 _SHORTEST = 40
 """Characters of a cause; a shorter one says nothing that the failure does not."""
 _SHARE = 2 / 3
-"""Of the characters of a cause's longest sentence: one that has as many tells much."""
+"""The share of the longest sentence's length that makes a sentence of a cause informative."""
 _ARROW = " → "
-"""Between a question and its reply."""
+"""The mark between a question and its reply."""
 _TELLING, _FEW = 3, 2
-"""Words that tell something, for a text to be understood alone, and for a reply to be understood with its question."""
+"""Least significant words of a text that stands alone, and of a reply shown with its question."""
 _RUNS = (Deed.TEST, None)
 """What a run is: tests, or a program that checks and builds nothing."""
 
@@ -63,7 +63,7 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 
 
 class _Told(NamedTuple):
-    """A candidate's title ("" for none), the labelled parts of its body, and what it is at most as sure as."""
+    """A candidate's title ("" for none), the labelled parts of its body, and its highest confidence."""
 
     title: str = ""
     parts: Mapping[str, str] = {}
@@ -79,14 +79,14 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
         for one in found:
             kind, report = _KINDS.get(one.kind), reports.get(one.id)
             is_instruction = one.kind == findings.Kind.INSTRUCTION
-            # A reply may be proved by an edit of a later turn, whose outcome is another.
+            # The edit that proves a reply may be in a later turn, with another outcome.
             is_here = is_instruction or one.summary.rpartition(_ARROW)[2].rstrip("…") in words.get(phase, "")
             told = _told(one, report, done if is_here else "") if kind else _Told()
             if not kind or not told.title.strip():
                 continue
             yield Candidate(
                 Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
-                # Half of the instructions are no decisions: they are proposed, and never ticked.
+                # Half of the instructions are not decisions: propose them, never tick them.
                 PROPOSED if is_instruction else min(one.confidence, told.sure),
                 " ".join(told.title.split()),
                 phase,
@@ -112,16 +112,16 @@ def _told(one: Finding, report: FailureReport | None, done: str) -> _Told:
     words = words_of(one.summary)
     if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _TELLING:
         return _Told()
-    # A stop is ticked only if the words name something of what was stopped or done then.
+    # A stop is ticked only if the words name part of what was stopped or done then.
     is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
     is_named = not is_stop or words & words_of(one.details)
     return _Told(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
 
 
 def _reply(one: Finding, done: str) -> _Told:
-    """What a reply decided: in its own words if they tell enough, else what was done then, else with its question.
+    """What a reply decided: its own words if they say enough, else what was done then, else the question with the reply.
 
-    What the agent had said before is no reason of the user's.
+    The agent's words before the reply are not the user's reason.
     """
     asked, _, reply = one.summary.rpartition(_ARROW)
     telling = len(words_of(reply))
@@ -139,9 +139,9 @@ def _reply(one: Finding, done: str) -> _Told:
 
 
 def _failure(one: Finding, report: FailureReport) -> _Told:
-    """A failure that somebody recorded, else one whose cause was stated, which is the title where the summary is a command's: the first of its sentences that tells much.
+    """A recorded failure, else one with a stated cause; for a failed command, the cause's first informative sentence is the title.
 
-    Nothing for a slip in fresh lines, or tests that had to fail first.
+    Nothing for a mistake in new lines, or for tests that had to fail first.
     """
     is_told = one.source == Source.CALLOUT
     if not is_told and (len(one.cause) < _SHORTEST or says_nothing(report)):
@@ -157,7 +157,7 @@ def _failure(one: Finding, report: FailureReport) -> _Told:
 def _is_self_correction(report: FailureReport) -> bool:
     """True if a test or a program failed, and passed after the first fix, without a word of the user in between.
 
-    It was no new test, and the fix changed more than tests and than what the agent had changed since the last pass: a mistake in fresh lines teaches nobody else.
+    It was not a new test, and the fix changed code other than tests and other than the agent's changes since the last pass: a mistake in new lines teaches nothing.
     """
     if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
         return False
@@ -173,7 +173,7 @@ def _is_self_correction(report: FailureReport) -> bool:
 
 
 def _records(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """A record once, where it was changed first, with the text that was written last; none that was deleted again."""
+    """Each record once, at its first change, with its last text; no deleted ones."""
     found: dict[str, Candidate] = {}
     for moment in moments:
         for act in moment.acts if moment.passed else ():

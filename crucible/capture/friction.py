@@ -58,14 +58,14 @@ class Budget(NamedTuple):
         return cost_of(what) <= self.left and self.prompts < MOST_PROMPTS
 
     def after(self, *prompts: Iterable[Interaction]) -> Self:
-        """The budget when these prompts have come, each with all that it asked, allowed or not: what happened counts."""
+        """The budget after these prompts, each with all its questions, allowed or not."""
         return self._replace(
             spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts)
         )
 
 
 def budget_of(minutes: float | None, settings: FrictionSettings) -> Budget:
-    """The budget of a session of so many minutes; of one whose length nobody knows, that of a short one."""
+    """The budget of a session by its minutes; a session of unknown length counts as short."""
     if minutes is None or minutes < _SHORT:
         return Budget(settings.short_session)
     return Budget(settings.medium_session if minutes < _MEDIUM else settings.long_session)

@@ -77,7 +77,7 @@ _COMMENT = late_pattern(r"^\s*(?://|#(?!include)|\*|/\*|--|;|<!--|%|\"\"\"|''')"
 
 
 def apis_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """The calls of outside APIs that were put into code, one of each file and host, without what is secret in the address."""
+    """The calls of outside APIs that were added to code, one for each file and host, without secrets in the address."""
     seen: set[tuple[str, str]] = set()
     for moment in moments:
         for file, code in _lines_of(moment):

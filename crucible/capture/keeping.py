@@ -103,8 +103,8 @@ def capture_session(
     is the id of the task that ended: only its own findings count, and what calls proved while it was worked on.  `folder` is where the session's project is on this machine:
     decision records are read there.  What was skipped counts `again` if wished; a `dry` run writes and asks nothing.
 
-    What was answered is never asked again, what was kept is not kept twice, also after a kill.  Raises `CrucibleError` if the note, the secrets'
-    rules or what is remembered cannot be read; what cannot be kept or noted is a line in `problems`.
+    Nothing is asked or kept twice, also after a kill.  Raises `CrucibleError` if the note, the secrets'
+    rules or the stored answers cannot be read; what cannot be kept or recorded is a line in `problems`.
     """
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))

@@ -42,7 +42,7 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
 
 
 def _with(text: str, path: Path, key: str, value: bool | float) -> str:
-    """The text with the key set; `VaultError` if it is no TOML, or there is no line for it."""
+    """Set the key in the text; `VaultError` if it is not TOML, or there is no line for it."""
     before = Table(text, path).values
     capture = before.get("capture", {})
     if isinstance(capture, dict):
@@ -52,7 +52,7 @@ def _with(text: str, path: Path, key: str, value: bool | float) -> str:
             with suppress(VaultError):
                 if Table(changed, path).values == {**before, "capture": {**capture, key: value}}:
                     return changed
-    raise VaultError(f"{_CONFIG}: capture.{key} has no place in it", "mend it by hand")
+    raise VaultError(f"{_CONFIG}: capture.{key} cannot be set in it", "edit it by hand")
 
 
 def _ways(text: str, key: str, value: str) -> Iterator[str]:

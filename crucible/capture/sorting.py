@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _LONGEST, _LONGEST_DETAIL = 200, 21_000
-"""Code points of a line, and of the other texts."""
+"""Most code points of a line, and of other texts."""
 _LINES = ("summary", "source", "file")
 _TAKEN_OUT = "[REDACTED:"
 _REFUSED = frozenset((State.SKIPPED, State.DROPPED))

@@ -1,4 +1,4 @@
-"""Turns as a conversation that chat templates take: who speaks when, calls with their answers, nothing that reads as a template's own mark.
+"""Turns as a conversation for chat templates: speakers in order, calls with their answers, no template marks.
 
 Owns the order: the user, then the assistant; no two messages of one role in a row; each call of an
 assistant's answered right behind it, in order.  What cannot be a real turn there (a harness's message amid the work, an

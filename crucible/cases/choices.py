@@ -1,6 +1,6 @@
 """Decisions: a question of this work that the user or the agent settled.
 
-Findings say what was decided.  The situation is what was known before: the request, what the agent said last before the reply, and the question.
+Findings say what was decided.  The situation is what was known before: the request, the agent's last words before the reply, and the question.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crucible.session.model import Intervention, Prose
 __all__ = ["find_choices"]
 
 _NEAR, _LATE = 8, 40
-"""How many moments before the answer are searched for what the agent said, and at most between the answer and its callout."""
+"""Most moments to search before the answer for the agent's words, and most moments between the answer and its callout."""
 
 
 class _Asked(NamedTuple):
@@ -37,7 +37,7 @@ class _Asked(NamedTuple):
 
 
 def find_choices(timeline: Timeline) -> Iterator[Case]:
-    """The decisions of a session, in the order of its note; without plans, and replies that name several options or finished ones."""
+    """The decisions of a session, in the order of its note; without plans and replies that name several or finished options."""
     for finding, moment in placed(timeline, Kind.DECISION):
         asked = _asked(timeline, finding, moment)
         if finding.source == Source.PLAN or _is_unclear(asked):
@@ -46,14 +46,14 @@ def find_choices(timeline: Timeline) -> Iterator[Case]:
         outcome = f"`{found}` passed afterwards." if found else ""
         # In alphabetical order their place does not tell which one was chosen.
         options = tuple(sorted(_told(asked), key=str.casefold)) if asked.others else ()
-        # What was said before a reply in the user's own words is part of the situation.
+        # The text before a reply in the user's own words is part of the situation.
         why = "" if finding.source == Source.REPLY else finding.details
         body = Choice(_situation(timeline, asked), options, asked.choice, why, outcome)
         yield make_case(timeline, moment, body, finding.summary, finding=finding, verification=found)
 
 
 def _told(asked: _Asked) -> list[str]:
-    """The options as the user saw them: all of them with what the question says of each, or none."""
+    """The options as the user saw them: all with their descriptions, or none."""
     shown = _options_in(asked.reply.arguments or {})
     names = [asked.choice, *(one.partition(": ")[0] for one in asked.others)]
     told = [f"{name}: {shown[name]}" for name in names if shown.get(name)]
@@ -73,7 +73,7 @@ def _options_in(value: object) -> dict[str, str]:
 
 
 def _name(option: str) -> str:
-    """An option without the agent's advice, which would give it away."""
+    """An option without the agent's recommendation, which would give the answer away."""
     return option.removesuffix("(Recommended)").rstrip()
 
 
@@ -102,7 +102,7 @@ def _reply(timeline: Timeline, finding: Finding, choice: str, told: Moment) -> M
 
 
 def _is_unclear(asked: _Asked) -> bool:
-    """True for a reply that answers no question, or whose choice cannot be told: several options at once, or one that was finished."""
+    """True for a reply that answers no question, or whose choice is unclear: several options, or a finished one."""
     words = asked.reply.entry.words if isinstance(asked.reply.entry, Intervention) else ""
     if asked.finding.source == Source.REPLY:
         is_answer = is_go_ahead(words) or content_words(asked.question) & content_words(words)
@@ -112,7 +112,7 @@ def _is_unclear(asked: _Asked) -> bool:
         " + " in asked.choice or len(set(_PICK.findall(words))) > 1
     )
     offered = _options_in(asked.reply.arguments or {})
-    is_typed = bool(offered) and asked.choice not in offered  # no option, but words of the user's own
+    is_typed = bool(offered) and asked.choice not in offered  # not an option, but the user's own words
     return (
         is_several
         or is_typed
@@ -125,14 +125,14 @@ _FINISHED = ("✅", "✓", "~~", "[x]")
 
 
 def _situation(timeline: Timeline, asked: _Asked) -> str:
-    """What the user had asked for, what the agent said last before the reply, and the question; "" if only the question is known."""
+    """The user's request, the agent's last words before the reply, and the question; "" if only the question is known."""
     at = asked.reply.at
     earlier = timeline.moments[max(0, at - _NEAR) : at]
     before = next((one.entry.text for one in reversed(earlier) if isinstance(one.entry, Prose)), "")
     request = request_of(timeline, at)
     question = "" if _bare(asked.question) in _bare(before) else asked.question
     texts = [brief(request, SIDE // 4), brief(before, SIDE * 3 // 4), question]
-    if asked.finding.source == Source.CALLOUT:  # written after the choice, of which the texts before may tell
+    if asked.finding.source == Source.CALLOUT:  # written after the choice, which earlier texts may mention
         texts = [one for one in texts if not _tells(one, asked)]
     parts = [one for one in texts if one.strip()]
     return "\n\n".join(parts) if len(parts) > 1 or not asked.question else ""

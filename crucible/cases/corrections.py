@@ -67,7 +67,7 @@ def _words(said: Moment, finding: Finding) -> str:
 
 
 def _refused(timeline: Timeline, said: Moment, finding: Finding) -> Moment | None:
-    """The call that the user refused with these words: that of the finding's row, else the first of those refused since the agent's last other call."""
+    """The call that the user refused with these words: that of the finding's row, else the first refused one since the agent's last other call."""
     found = None
     for moment in reversed(timeline.moments[: said.at + 1]):
         if moment.outcome is Outcome.REJECTED:
@@ -80,9 +80,9 @@ def _refused(timeline: Timeline, said: Moment, finding: Finding) -> Moment | Non
 
 
 def _is_taken_up(finding: Finding, said: Moment, refused: Moment | None, then: Sequence[Moment]) -> bool:
-    """True if the agent did what was refused in another way, or what it did then has words of the user's that were new.
+    """True if the agent then did the refused work in another way, or used new words of the user.
 
-    Not every word at an interruption corrects something.  Where the agent admitted a mistake, or a person noted a correction, nothing is asked.
+    Not every text at an interruption is a correction.  If the agent admitted a mistake or a person noted a correction, no proof is needed.
     """
     if finding.source not in (Source.REJECTION, Source.INTERRUPTION):
         return True
@@ -105,7 +105,7 @@ def _bare(text: str) -> frozenset[str]:
 
 
 def _texts(done: Sequence[Moment], *, is_old: bool) -> Iterator[str]:
-    """What calls bring in, or the texts that they replace."""
+    """The texts that calls add, or those that they replace."""
     for moment in done:
         if any(act.deed in (*CHANGES, *RUNS) for act in moment.acts):
             given = (moment.arguments or {}).items()
@@ -113,7 +113,7 @@ def _texts(done: Sequence[Moment], *, is_old: bool) -> Iterator[str]:
 
 
 def _aims(moment: Moment) -> set[str]:
-    """The files that a call changed, and of its commands the first two words."""
+    """The files that a call changed, and the first two words of its commands."""
     changed = {act.what for act in moment.acts if act.deed in CHANGES}
     return changed | {" ".join(act.what.split()[:2]) for act in moment.acts if act.deed in RUNS}
 

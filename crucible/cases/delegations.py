@@ -53,7 +53,7 @@ def _has_failed(entry: Subagent) -> bool:
 
 
 def _task(entry: Subagent, child: Session | None) -> str:
-    """The words that the subagent was given: its note's, else the callout's."""
+    """The subagent's task: from its note, else from the callout."""
     if child is not None:
         told = next((one.text for one in child.preamble if isinstance(one, Prose)), "")
         if told.strip():

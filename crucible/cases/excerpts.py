@@ -120,7 +120,7 @@ def _size(turn: Turn) -> int:
 
 
 def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> str:
-    """What the user had asked for at a moment: the last sentence, and shorter words after it; of a slash command what it stands for.
+    """The user's request at a moment: the last sentence, and shorter prompts after it; for a slash command, its expansion.
 
     The words at `besides` do not count.
     """
@@ -146,7 +146,7 @@ def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
 
 
 SENTENCE = 6
-"""Words of a request that can be understood alone."""
+"""Least words of a request that can be understood alone."""
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

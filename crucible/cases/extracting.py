@@ -63,7 +63,7 @@ def extract(
 
 
 _UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
-"""What is learned as it is, without an answer to be graded."""
+"""Types of cases without an answer to grade."""
 
 
 def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
@@ -77,14 +77,14 @@ def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterat
 # --- which are worth a row -------------------------------------------------------------------------------------------
 
 _ASKED, _CHOSEN, _TASK, _FOUND = 3, 3, 6, 15
-"""Least words of a request, of a choice, of a task, of a result."""
+"""Least words of a request, a choice, a task and a result."""
 _NAME = late_pattern(r"\w+\.[A-Za-z]{1,4}\b|[A-Za-z]\w*[a-z][A-Z]\w*|[A-Za-z]+_\w+")
 
 
 def is_teachable(body: Body, *, told: bool = False) -> bool:
     """True for a case with a question that can be understood alone and an answer that can be checked against it.
 
-    What somebody `told` in a callout of their own needs no proof by calls.
+    A callout that a person or an agent wrote (`told`) needs no proof by calls.
     """
     match body:
         case Puzzle():
@@ -128,11 +128,11 @@ def _is_whole(turns: Iterable[Turn]) -> bool:
 
 
 def _names(texts: Iterable[str]) -> set[str]:
-    """Names of code and of files, without their folders: words with an ending, a `_` or a capital inside."""
+    """Names in the code and of files, without folders: words with an extension, a `_` or an inner capital."""
     return {name for text in texts for name in _NAME.findall(text)}
 
 
 def _good(turns: Iterable[Turn]) -> Iterator[Turn]:
-    """The calls that were answered and did not fail."""
+    """The calls that have a result and did not fail."""
     good = {turn.answers for turn in turns if turn.role is Role.TOOL and not turn.failed}
     return (turn for turn in turns if any(call.id in good for call in turn.calls))

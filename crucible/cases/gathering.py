@@ -170,7 +170,7 @@ class Gatherer:
             else:
                 if read.case is None:
                     at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
-                    message = f"{at}: a case that is not understood, and is left out"
+                    message = f"{at}: a case that cannot be read; skipped"
                     problems.append(CrucibleError(message, "`cru cases check` says why"))
             found.append(_Noted(path, read))
         return sorted(found, key=lambda one: (not one.read.is_edited, one.read.case is not None))

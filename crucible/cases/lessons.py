@@ -10,7 +10,7 @@ delegation  the task                                          the result, unless
 workflow    the goal                                          all turns                  -
 
 What is wrong is wrong there, behind all that stands before: what was right needs the failure, or the user's words, to make sense, and a look or a test that was
-good before it would else be taught to be left out.  An open puzzle teaches nothing, and neither does a correction of which nothing followed.  How a decision turned out is hindsight, and in no lesson.
+good before it would else be taught to be left out.  An open puzzle teaches nothing, and neither does a correction that nothing followed.  The result of a decision is hindsight, and in no lesson.
 """
 
 from __future__ import annotations

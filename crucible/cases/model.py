@@ -197,9 +197,9 @@ class Case:
     """One case.  `id` is stable over runs, `digest` is of its content and tells duplicates.
 
     `title` and `finding` are the summary and id of the finding that it was made of, "" for a workflow without one.
-    `tokens` is an estimate of its whole text; `complete` says whether whole events were there or only the note's lines; `problems` are those of its
-    note; `redactions` counts by rule what was taken out when it was extracted.  `review` is a human's word on it.
-    `verification` is a command that passed afterwards and so showed that the outcome was right, in one line; "" for none.
+    `tokens` is an estimate of its whole text; `complete` is true if whole events were available and not only the note's lines; `problems` are those of its
+    note; `redactions` counts by rule what was redacted at extraction.  `review` is a human's verdict on it.
+    `verification` is a command that passed afterwards and proved the outcome, in one line; "" for none.
     """
 
     id: str

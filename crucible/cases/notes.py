@@ -56,7 +56,7 @@ _KEYS = (
 FIELDS = (
     "title", "finding", "agent", "model", "channel", "project", "digest", "tools", "tags", "problems", "started", "difficulty", "tokens", "fault", "complete",
 )  # fmt: skip
-"""Properties that are called as the fields of a case that they are."""
+"""Properties with the same name as their field of a case."""
 STAMP, STAMP_BESIDES = "written", ("session", "status")
 """The property by which an edit is known, and those that change when a session is renamed, and when the case is reviewed."""
 _ORIGIN = "From [["
@@ -64,7 +64,7 @@ _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", 
 
 
 class Form(NamedTuple):
-    """How a part is written, and read back."""
+    """How a part is written and parsed."""
 
     render: Callable[[Any], str]
     read: Callable[[Sequence[str]], object]

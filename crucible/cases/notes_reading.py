@@ -32,7 +32,7 @@ __all__ = ["Read", "is_as_written", "is_case", "read_case"]
 
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
 _UNCLEAR = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter", "bad-turns"})
-"""Problems of a note of which not all could be read."""
+"""Problems of a note that could not be read completely."""
 
 
 class Read(NamedTuple):
@@ -93,7 +93,7 @@ def read_case(source: Source, name: str) -> Read:
 
 
 def _is_unclear(problem: Problem) -> bool:
-    """True if a case may be other than it reads, or a human's word on it."""
+    """True if a case, or a human's verdict on it, may be misread."""
     is_word = problem.code == "bad-field" and problem.message.startswith(("status:", "case_type:"))
     return is_word or problem.code in _UNCLEAR
 

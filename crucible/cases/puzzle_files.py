@@ -64,7 +64,7 @@ class PuzzleFile(NamedTuple):
 
 
 class SolutionFile(NamedTuple):
-    """What a solution's file says: `puzzle` has `expected` and `solution`."""
+    """The content of a solution's file: `puzzle` has `expected` and `solution`."""
 
     puzzle: Puzzle
     checks: tuple[Check, ...]
@@ -199,7 +199,7 @@ def _checks(part: Part) -> tuple[Check, ...]:
     try:
         return tuple(map(_check, json.loads(text))) if text.strip() else ()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        hint = 'each is such as {"check": "files", "wants": ["app.py"], "least": 1}'
+        hint = 'for example {"check": "files", "wants": ["app.py"], "least": 1}'
         raise UsageError(f"line {part.line}: the rubric is no list of checks", hint) from error
 
 

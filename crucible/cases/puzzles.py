@@ -1,6 +1,6 @@
 """Puzzles: what failed and what fixed it, as cases.
 
-A puzzle shows the request, the call that failed with what matters of its output, and the files as they were; its solution is the changes.
+A puzzle shows the request, the failed call with the relevant part of its output, and the files before the fix; its solution is the changes.
 Findings say which failures were fixed.
 """
 
@@ -45,7 +45,7 @@ _CONFLICT = "CONFLICT ("
 
 
 class _Fixed(NamedTuple):
-    """A failure that was fixed: its callout, the last call that failed so, and what followed up to the next run of its command."""
+    """A fixed failure: its callout, the last call that failed with it, and what followed up to the next run of its command."""
 
     finding: Finding
     told: Moment
@@ -74,7 +74,7 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
         if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(
             _fix(fixed)
         ):
-            yield case  # a part of a fix is none
+            yield case  # a part of a fix is not a fix
 
 
 def _case(timeline: Timeline, fixed: _Fixed) -> Case:
@@ -148,7 +148,7 @@ _QUOTE = 8
 
 
 def _lines(moment: Moment) -> set[str]:
-    """The lines of an output that tell one failure from another, without their numbers, which move with each edit."""
+    """The lines of an output that distinguish failures, without line numbers, which change with each edit."""
     return {_DIGITS.sub("", line) for line in _PLACE.findall(moment.result)}
 
 
@@ -165,7 +165,7 @@ def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
 
 
 def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
-    """What a command was for: as many of its words as the failure's summary names, at least two."""
+    """The purpose of a command: as many of its words as the failure's summary names, at least two."""
     return {" ".join(act.what.split()[: max(2, len(key))]) for act in moment.acts if act.deed in RUNS}
 
 
@@ -179,7 +179,7 @@ _MARKS = "\n<<<<<<< "
 
 
 def _is_told(fixed: _Fixed) -> bool:
-    """True if it needs what the user said: a report that is no log, or a request between the failure and its fix."""
+    """True if it depends on the user's words: a report without a log, or a request between the failure and its fix."""
     first = fixed.first.entry
     if isinstance(first, Intervention) and not _PLACE.search(first.words):
         return True
@@ -240,7 +240,7 @@ _MANY = 3
 
 
 def _hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
-    """The ladder of a failure, by its message and by the moments that mended it; without those, by the message alone."""
+    """The hints for a failure, from its message and the moments that fixed it; without those, from the message alone."""
     return tuple(dict.fromkeys([*_of_message(failure), *_of_solution(solution)]))
 
 
@@ -248,7 +248,7 @@ def _of_message(failure: str) -> Iterator[str]:
     lines = [line.strip() for line in message_of(failure[:8000]).split("\n") if line.strip()]
     telling = [line for line in lines if TELLING.search(line[:400])]
     if len(lines) > 1 and telling:
-        yield f"The line that tells most: {_line(telling[-1])}"
+        yield f"The most specific line: {_line(telling[-1])}"
     found = list(_POINTS_TO.finditer(failure[:8000]))
     if found:
         yield f"The message points to {_line(found[-1]['file'])}, line {found[-1]['line']}."

@@ -1,6 +1,6 @@
-"""What an answer to a case must have: checks made of its solution, and whether an answer meets them.
+"""What an answer to a case must have: checks made from its solution, and whether an answer meets them.
 
-A check is of what only the answer has: names of the code that the fix brings in and the question does not show, or the words of the chosen option.
+A check looks for what only the answer has: names in the code that the fix introduces and the question lacks, or the chosen option's words.
 An answer is text, and nothing in it is run.
 """
 
@@ -51,7 +51,7 @@ class CheckKind(StrEnum):
 
 
 class Check(NamedTuple):
-    """At least `least` of `wants` are wanted; of `gone` none may be there."""
+    """At least `least` of `wants` must be there, and none of `gone`."""
 
     kind: CheckKind
     wants: tuple[str, ...]
@@ -112,13 +112,13 @@ _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "fi
 
 
 def _checks(turns: Sequence[Turn], shown: object, said: str = "") -> tuple[Check, ...]:
-    """The files that calls change and the names that they bring in; of an answer without calls the words that are `said`."""
+    """The files that calls change and the names that they introduce; for an answer without calls, the words of `said`."""
     calls = [call for turn in turns for call in turn.calls]
     known = "\n".join(texts_of(shown))
     files = _unique(name for call in calls for name in _changed_files(call))
     spoken = "\n".join([said, *(turn.text for turn in turns if not turn.answers)])
     names = [name for name in _new_names(calls) if not _has(known, name)]
-    # What the agent speaks of says most, a number least.
+    # Names that the agent mentions are best, numbers worst.
     names.sort(key=lambda name: (name[0].isdigit(), not _has(spoken, name)))
     return _filled(
         Check(CheckKind.FILES, files, len(files)),
@@ -127,7 +127,7 @@ def _checks(turns: Sequence[Turn], shown: object, said: str = "") -> tuple[Check
 
 
 def _is_shown(calls: Iterable[Call]) -> bool:
-    """True if it is known what the calls were given."""
+    """True if the calls' arguments are known."""
     return any(name not in ("input", *_PATHS) for call in calls for name in call.arguments)
 
 
@@ -172,7 +172,7 @@ _NAME = late_pattern(
     r"|(?<=[\w)\]]\.)[A-Z]\w{2,}(?![\w\"'`])|(?<=\w:)[a-z]\w{2,}|--?[a-z][\w-]+"
     r"|(?<=[\"'`])[A-Za-z]\w*[./:-][\w./:-]+(?=[\"'`]))"
 )
-"""A name of code: a capital or a `_` inside, a call, a member, an option, a quoted word with a mark."""
+"""A name in the code: an inner capital or `_`, a call, a member, an option, a quoted word with a mark."""
 _NUMBER = late_pattern(r"(?<![\w.])(?:\d+\.\d+|\d{2,})(?![\w.])")
 _DEFINED = late_pattern(
     r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)|(\w+(?:,\s*\w+)*)\s*:?=(?!=)"
@@ -180,7 +180,7 @@ _DEFINED = late_pattern(
 
 
 def _new_names(calls: Sequence[Call]) -> Iterator[str]:
-    """The names that the new texts of edits have and the old ones have not, or those of the first command; a name that is made up there says nothing."""
+    """The names in the new texts of edits and not in the old ones, or those of the first command; invented names do not count."""
     edits = [call for call in calls if not _argument(call, _COMMANDS)]
     code = [call for call in edits if not any(map(is_test_file, _changed_files(call)))]
     told = code or edits or calls[:1]
@@ -213,7 +213,7 @@ _SHORTEST = 3
 
 
 def _words(told: str, shown: object) -> list[str]:
-    """The words of an answer that say something, one of each stem, without those that the question says itself."""
+    """The significant words of an answer, one for each stem, without those of the question."""
     known = content_words("\n".join(texts_of(shown)))
     found: dict[str, str] = {}
     for word in _WORD.findall(told):
@@ -224,7 +224,7 @@ def _words(told: str, shown: object) -> list[str]:
 
 
 def _of_correction(body: Correction) -> tuple[Check, ...]:
-    """The names that the right work brings in; of work that is commands alone the first command, and not the one that was refused."""
+    """The names that the right work introduces; for work that only runs commands, the first command and not the refused one."""
     shown = (body.goal, body.did, body.words)
     if checks := _checks(body.then, shown):
         return checks
@@ -244,18 +244,18 @@ _NEXT, _PIPED, _BLANK = late_pattern(r"&&|\|\||;"), late_pattern(r"\||\d?>"), " 
 
 
 def _of_delegation(body: Delegation) -> tuple[Check, ...]:
-    """The names in the result that the task does not say, those that the parent used first; without any its words."""
+    """The names in the result that are not in the task, those that the parent used first; without names, its words."""
     names = [name for name in _NAME.findall(body.result) if not _has(body.task, name)]
     names.sort(key=lambda name: not _has(body.evidence, name))
     return _filled(_terms(names or _words(body.result, body.task)))
 
 
 def _of_choice(body: Choice) -> tuple[Check, ...]:
-    """The chosen option's own words, and none of the other options; without options the words that the situation does not say."""
+    """The chosen option's own words, and none of the other options; without options, the words that are not in the situation."""
     chosen = _flat(body.choice).rstrip(".")
     others = [one.partition(": ")[0] for one in body.options if not _flat(one).startswith(chosen)]
     words = _words(f"{body.choice} {'' if others else body.rationale}", others or body.situation)
-    if not (others or body.rationale) and len(words := words[1:]) < _OWN:  # the first one is how one says yes
+    if not (others or body.rationale) and len(words := words[1:]) < _OWN:  # the first one says yes
         return ()
     return _filled(_terms(words), Check(CheckKind.GONE, tuple(others), 0))
 
@@ -270,7 +270,7 @@ _BLANKS = late_pattern(r"\s+")
 
 
 def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
-    """Each check with what the answer has of it.  A line that must be gone is meant as a whole; a sentence may quote it."""
+    """Each check with what the answer has of it.  Only a whole line counts as one that must be gone; a sentence may quote it."""
     lines = {_flat(line).lstrip("-* ") for line in answer.split("\n")}
     text = _flat(answer)
 
@@ -293,7 +293,7 @@ def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
 
 
 def is_met(results: Sequence[Result]) -> bool | None:
-    """Whether all is as wanted; None where nothing is wanted but what is to be gone."""
+    """True if all checks pass; None if nothing is wanted."""
     if all(one.check.kind is CheckKind.GONE for one in results):
         return None
     return all(one.is_met for one in results)

@@ -146,7 +146,7 @@ class Scrubber:
         return "user@example.com"
 
     def _told(self, text: str, key: str) -> str:
-        """A text without them, and without a secret that the name of the argument tells as much as its look."""
+        """A text without them, and without a secret recognized by the argument's name."""
         clean = self.text(text)
         if not key or clean != text or len(text) > _LONGEST_SECRET or "\n" in text:
             return clean

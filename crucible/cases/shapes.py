@@ -117,7 +117,7 @@ def _learnt(lesson: Lesson) -> list[Message]:
 
 
 def _is_whole(message: Message) -> bool:
-    """True if nothing that the message says or calls was shortened."""
+    """True if no text or call of the message was shortened."""
     return CUT not in message.text and not any(CUT in repr(call.arguments) for call in message.calls)
 
 

@@ -72,7 +72,7 @@ class Splits:
 
 
 def parse_splits(text: str, *, seed: int = 0) -> Splits:
-    """What `--split` says: names with shares, as parts of 1.  `UsageError` for what makes no sense."""
+    """Parse `--split`: names with shares, as parts of 1.  `UsageError` for an invalid value."""
     shares: dict[str, float] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))

@@ -39,7 +39,7 @@ def texts_of(value: object) -> Iterator[str]:
 
 
 def mapped(value: _T, change: Callable[[str, str], str], key: str = "") -> _T:
-    """The value with every text as `change` makes it, of the text and of the name of the argument that holds it ("" for none)."""
+    """The value with `change` applied to every text; it gets the text and the name of its argument ("" for none)."""
     given: Any = value
     if isinstance(given, str) and not isinstance(given, Enum):
         given = change(given, key)

@@ -1,4 +1,4 @@
-"""A session's moments as those who look for cases walk along them: with goals, findings in their places, and the turns that a stretch of them makes."""
+"""A session's moments for finding cases: with goals, findings in their places, and the turns of a stretch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Timeline:
 
 
 def build_timeline(session: Session, evidence: Evidence) -> Timeline:
-    """The timeline of a session; build one of each evidence."""
+    """The timeline of a session; build a new one for each evidence."""
     moments = tuple(moments_of(session, evidence))
     phases = {phase.id: phase for phase in session.all_phases()}
     complete = evidence.whole and not any(one.call and one.arguments is None for one in moments)
@@ -137,7 +137,7 @@ def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
 
 
 def placed_at(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
-    """The first moment of one of these rows, of which a finding has the first characters."""
+    """The first moment of one of these rows; a finding has only their first characters."""
     return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
 
 
@@ -160,7 +160,7 @@ def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
 
 
 def said_at(timeline: Timeline) -> dict[int, Finding]:
-    """Each correction by the place of its words in the timeline: the user's own, else those of a refused call."""
+    """Each correction by the place of its words in the timeline: the user's prompt, else a refused call."""
     spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
     refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
     found: dict[int, Finding] = {}

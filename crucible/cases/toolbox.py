@@ -1,8 +1,8 @@
-"""What tools there are, as function calling describes them: names and arguments, inferred from the calls of a whole export.
+"""The tools in function-calling format: names and arguments, inferred from the calls of a whole export.
 
-Rows pass through a file, since all calls must be seen before the first row is complete: memory holds the tools alone.  A tool has the same schema in
-every row.  A row is offered the tools that it calls, and one more if those all have the same arguments: rows whose tools differ among
-themselves are read by `datasets` as JSON values; a first row with a single tool would fix the arguments for all that follow.
+Rows pass through a file, since all calls must be seen before the first row is complete: memory holds only the tools.  A tool has the same schema in
+every row.  A row lists the tools that it calls, and one more if those all have the same arguments: `datasets` reads rows with differing
+tools as JSON values, but a first row with a single tool would fix the arguments for all later rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list:
 
 
 def with_tools(rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with `messages`, each with its `tools` after them; the first comes when all are seen."""
+    """Rows with `messages`, each with its `tools` after them; the first is yielded after all are read."""
     calls: Counter[str] = Counter()
     known: dict[str, dict[str, set[str]]] = {}
     with tempfile.TemporaryFile() as spool:

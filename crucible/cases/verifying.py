@@ -32,9 +32,9 @@ _LONGEST = 300
 
 
 def verification_after(timeline: Timeline, at: int) -> str:
-    """The first test, check or build that passed after a moment in its phase, else a program that ended well there.
+    """The first test, check or build that passed after a moment in its phase, else a program that succeeded there.
 
-    Sub-phases count as one with their phase.  One that failed in between ends the search: what passed before it proved nothing.
+    Sub-phases count as one with their phase.  A failure in between ends the search: a pass before it proves nothing.
     """
     whole = timeline.moments[at].phase.partition(".")[0]
     ran = ""

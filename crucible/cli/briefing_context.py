@@ -158,7 +158,7 @@ def _propose(place: _Place, project: str, folder: Path) -> None:
 
 
 def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
-    """What is told of the project's paused session, if the work stands there."""
+    """The text about the project's paused session, if that is where the project stands."""
     settings = place.vault.settings
     stands = find_position(view, place.vault.root, project)
     rows = [row for row in paused_rows(view, project) if stands and row["id"] == stands.session]

@@ -147,7 +147,7 @@ def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
         names = ", ".join(session.id for session in sessions)
         raise CrucibleError(
             f"{names}: nothing to codify: nothing here repeats",
-            "a workflow is made of phases in which something was done that can be done again; `cru session show` tells what is there",
+            "a workflow needs phases with work that can be repeated; `cru session show` lists the phases",
         )
     for session in sessions:
         if session.id not in workflow.sessions:

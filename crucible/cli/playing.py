@@ -61,10 +61,10 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
     """Ask a puzzle, and say whether the answer met the expected behaviour.
 
     FILE is a puzzle that `cru session learn --type puzzle --export puzzle` wrote; its solution lies beside it. You are asked on the terminal
-    (a line `hint` gives the next hint, a line `.` ends your answer), or an agent is with --with. The solution's checks decide: the files,
+    (a line `hint` gives the next hint, a line `.` ends your answer), or an agent with --with. The solution's checks decide: the files,
     and the names or words that only the solution has. Nothing that the files or the answer say is carried out.
 
-    The exit code is 0 when it was met or nobody can say, and 3 when it was not.
+    The exit code is 0 if it was met or cannot be judged, and 3 if it was not.
 
     \b
       cru cases play puzzles/limiter.puzzle.md

@@ -83,7 +83,7 @@ def _reported(
     work: Work,
     wrong: list[CrucibleError],
 ) -> Iterator[Reported]:
-    """What the sessions came to, oldest first."""
+    """The sessions' results, oldest first."""
     redact, (since, until) = remembering(redact_of(vault.settings.secrets)), span
     for row in reversed(rows):
         try:

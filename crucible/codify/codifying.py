@@ -31,7 +31,7 @@ __all__ = ["Recorded", "codify"]
 
 _T = TypeVar("_T")
 _EXAMPLE = 80
-"""Code points of a text that a user gave; cut only when it has no secret any more, for half a secret is none that is known."""
+"""Most code points of a user's text; cut after redaction, since half a secret is not recognized."""
 
 
 def _nothing(_: str) -> Evidence:

@@ -177,7 +177,7 @@ def _name(node: Node, own: Sequence[Stretch]) -> str:
 
 
 def _remarks(node: Node, name: str) -> tuple[Remark, ...]:
-    """What a step's heading does not say already."""
+    """The remarks that a step's heading does not say already."""
     return tuple(one for one in node.remarks if not (one.kind is RemarkKind.ASKED and _says(name, one.text)))
 
 

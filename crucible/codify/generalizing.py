@@ -1,4 +1,4 @@
-"""The work of steps as another run does it: checks over what changed, and no files of this one time."""
+"""Generalize the work of steps for another run: checks on what changed, and no files of this run only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["generalize"]
 
 
 def generalize(nodes: Sequence[Node]) -> None:
-    """Leave of the work what another run can do, over the files that it changes."""
+    """Keep the work that another run can do, on the files that it changes."""
     checks = [act for node in nodes for act in node.acts() if act.deed in PROVING]
     complete = {act.what: act.deed for act in checks if is_done(act) and whole(act) == act.what}
     is_changed = False
@@ -31,7 +31,7 @@ def generalize(nodes: Sequence[Node]) -> None:
 
 
 def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
-    """True for a check of a part of the code, or of one folder, beside one of all of it; a build is then one too."""
+    """True for a check of a part of the code or of one folder if the whole was checked too; a build also counts then."""
     folder, _, command = act.what.rpartition(" && ")
     if folder and command in complete:
         return True
@@ -40,7 +40,7 @@ def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
 
 
 def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
-    """Work without a merge that only mended a refused push, or that met a conflict, unless the user's words ask for it."""
+    """Work without a merge that only fixed a rejected push or had a conflict, unless the user asked for it."""
     words = " ".join([node.name, *(one.text for one in node.remarks)]).casefold()
     is_asked = any(verb in words for verb in ("merge", "rebase", "pull ", "conflict"))
     is_refused = False
@@ -51,7 +51,7 @@ def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
 
 
 def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
-    """An act of another run: it reads and writes what the words of its step name, what checks give, and changes."""
+    """An act for another run: it reads and writes what its step names, the checks' results, and changes."""
     reads = (CHANGES,) if is_changed and (act.reads or act.deed in PROVING) else ()
     writes = [
         one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))
@@ -67,6 +67,6 @@ def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
 
 
 def _is_top(file: str, text: str) -> bool:
-    """True for a text at the top of the project, such as its changelog, where a step's own words say what it is for."""
+    """True for a text file at the top of the project, such as its changelog, if the step's own words explain it."""
     is_any = text.startswith((ANY, CHOSEN)) or any(f"{{{{{name}}}}}" in text for name in INPUTS)
     return not is_any and "/" not in file and not is_specific(file)

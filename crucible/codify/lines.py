@@ -41,14 +41,14 @@ _LOOKS = frozenset(
 _SENDS = frozenset("-X --method -f -F --field --raw-field --input -d --data".split())  # noqa: SIM905
 """Options with which `gh api` and the like change something."""
 _VARIABLE = late_pattern(r"\$\{?[A-Za-z_]")
-"""A variable of a loop or of an assignment before it, which nobody knows any more."""
+"""A variable of a loop or an earlier assignment, whose value is lost."""
 _ASKS = frozenset({"--help", "-h", "--version"})
 _SELECTS = frozenset({"-run", "-k", "--filter", "--test"})
 """Options that name tests."""
 _MODE = late_pattern(r"-.*=\D|-c\Z")
-"""Options with which a check is another one."""
+"""Options that make a check a different one."""
 _AMOUNT = late_pattern(r"-v+|-q+|--?\w+=\d+\w?")
-"""Options that say how much is printed, or how often."""
+"""Options that set how much is printed, or how often."""
 _MORE_WORDS = frozenset({"run", "exec", "tool"})
 _SHOWS = frozenset({"diff", "log", "show"})
 _TAKES_FILES = frozenset({"add", "rm", "restore", "stage", "reset"})
@@ -100,7 +100,7 @@ def _typed(part: Part, words: Iterable[str]) -> str:
 
 
 def _varied(word: str, option: str) -> str:
-    """A word of a command as another run has it."""
+    """A word of a command, for another run."""
     if " " in word and (option in _TEXTS or len(word) > _LONG or "\n" in word):
         if keyed := _KEYED.match(word):
             return f"{keyed[1]}={{{{{keyed[1]}}}}}"
@@ -109,7 +109,7 @@ def _varied(word: str, option: str) -> str:
 
 
 def whole(act: Act) -> str:
-    """A check with `{{tests}}` or `{{files}}` for what of the code it was given; all its options stay."""
+    """A check with `{{tests}}` or `{{files}}` for the code it was given; all its options stay."""
     return _whole(act.what, is_test=act.deed is Deed.TEST)
 
 
@@ -147,7 +147,7 @@ def _is_part(word: str, option: str, words: Sequence[str]) -> bool:
 
 
 def is_variant(act: Act) -> bool:
-    """True for a check with options that make another one of it."""
+    """True for a check with options that make it a different one."""
     return any(map(_MODE.match, act.what.split()))
 
 
@@ -173,7 +173,7 @@ def has_effect(act: Act) -> bool:
 
 
 def _looks_elsewhere(act: Act) -> bool:
-    """True for what reads from outside the project's files: an address, a forge, another branch.  What is searched for in the web is of one time."""
+    """True for what reads from outside the project's files: an address, a forge, another branch.  Web searches apply only once."""
     if act.deed is Deed.FETCH:
         return "://" in act.what
     words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) else ()
@@ -200,7 +200,7 @@ def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
 
 
 def hands_on(acts: Iterable[Act]) -> bool:
-    """True if work was handed on: committed, pushed, merged, or told to a forge."""
+    """True if work was handed on: committed, pushed, merged, or sent to a forge."""
     return any(_handed_on(act) for act in acts)
 
 
@@ -220,15 +220,15 @@ def _by_forge(act: Act) -> bool:
 
 
 def commands_name(acts: Iterable[Act]) -> str:
-    """What the commands of version control did, as a step's name: `Commit and push`."""
+    """A step's name from its version control commands: `Commit and push`."""
     verbs = [verb for verb in dict.fromkeys(map(_handed_on, acts)) if verb and verb != "api"][:3]
     return " and ".join(filter(None, (", ".join(verbs[:-1]), *verbs[-1:]))).capitalize()
 
 
 def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
-    """A remark for each command worth repeating, in the order in which they were last run; `parameters` are values that make a lookup one.
+    """A remark for each command worth repeating, in the order of their last run; a lookup needs one of the values in `parameters`.
 
-    What is committed is checked first; what was checked again after a merge is so too.
+    Checks come before each commit, and again after a merge if they ran again there.
     """
     acts = tuple(acts)
     found: dict[tuple[str, ...], Remark] = {}
@@ -256,7 +256,7 @@ def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Re
 
 
 def _checked_first(lines: Iterable[Remark]) -> list[Remark]:
-    """What was checked after a commit is checked before it, up to the next merge."""
+    """Move checks from after a commit to before it, up to the next merge."""
     told: list[Remark] = []
     commit: int | None = None
     for one in lines:

@@ -139,6 +139,6 @@ def unfilled(text: str) -> str:
 
 
 def in_words(text: str) -> str:
-    """The text with each parameter as what it is: `the pull request`."""
+    """The text with each parameter in words: `the pull request`."""
     named = _NAMED.sub(lambda found: f"the {found[1].replace('_', ' ')}", text)
     return _TWICE.sub(r"\1", named)

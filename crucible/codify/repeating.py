@@ -1,8 +1,8 @@
-"""What of a session is worth doing again: its requests without what was only said and done this one time.
+"""The repeatable part of a session: its requests without what applied only once.
 
-A request that names nothing of the code repeats as it is worded; a text that was pasted into it becomes a parameter.  Any other request
-that changed files is `{{request}}`: what is kept of it is how such work is checked, reviewed and handed on.  What follows the last step that
-repeats is talk.
+A request that names no part of the code is kept in its own words; pasted text becomes a parameter.  Any other request
+that changed files is `{{request}}`: only its checks, reviews and hand-over are kept.  Everything after the last repeated step is
+talk.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from crucible.workflow.model import key_of
 __all__ = ["Repeated", "repeated"]
 
 _FEW = 6
-"""Words of a later request that may name its step; longer ones are talk, and what they do names it."""
+"""Most words of a later request that may name its step; longer ones are talk, and their work names the step."""
 
 
 class Repeated(NamedTuple):
-    """A session's requests as another run would have them, and what that is called."""
+    """A session's requests for another run, and their title."""
 
     nodes: list[Node]
     parameters: tuple[Parameter, ...]
@@ -49,7 +49,7 @@ class Repeated(NamedTuple):
 def repeated(
     title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]
 ) -> Repeated:
-    """The requests worth doing again; of nodes without a user's words, which somebody wrote down as steps, nothing is changed.
+    """The requests worth repeating; nodes without a user's words were written as steps and stay as they are.
 
     `again` are the keys of requests that several sessions have.
     """
@@ -63,7 +63,7 @@ def _asked(node: Node) -> str:
 
 
 class _Repeater:
-    """`pending` is work that only counts if something that repeats comes after it: else it is talk at the end."""
+    """`pending` is work that only counts if a repeated step follows; else it is talk at the end."""
 
     def __init__(self, parameters: Sequence[Parameter], again: Collection[str]) -> None:
         self._parameters = parameters
@@ -85,7 +85,7 @@ class _Repeater:
         later = {key_of(node.name) for node in nodes[1:]}
         for node in nodes:
             self._take(node)
-        if not self._is_done:  # what was looked at first was the reason for it
+        if not self._is_done:  # the first lookups were the reason for the work
             self._kept += self._pending
         worked = [one for one in self._kept if self._lines.get(id(one)) or _worked(one)]
         self._kept = worked or self._kept
@@ -103,7 +103,7 @@ class _Repeater:
         )
 
     def _title(self, title: str) -> str:
-        """The session's own, unless it names what was done this one time."""
+        """The session's own title, unless it names one-time work."""
         if not self._kept:
             return title
         first, *others = self._kept
@@ -116,7 +116,7 @@ class _Repeater:
         return normal_line(", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])]))
 
     def _open(self, first: Node, opening: Words) -> None:
-        """The first words of a session say what later ones mean."""
+        """The first words of a session give later ones their meaning."""
         if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == CHOSEN):
             first.remarks.insert(0, Remark(RemarkKind.ASKED, self._with_given(opening)))
             first.name = name_of(opening.lead) or first.name
@@ -127,7 +127,7 @@ class _Repeater:
             first.remarks.insert(0, Remark(RemarkKind.ASKED, f"{{{{{REQUEST.name}}}}}"))
 
     def _request(self, node: Node) -> None:
-        """Any request may stand at the beginning."""
+        """Any request may come first."""
         self._one_off.add(id(node))
         self._give(REQUEST, self._opening)
         self._generalize(node, ANY, f"{{{{{REQUEST.name}}}}}")
@@ -147,7 +147,7 @@ class _Repeater:
         is_changed = any(act.deed in CHANGING and is_done(act) for act in acts)
         told = [one for one in lines_of(filter(is_done, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = hands_on(acts)
-        if self._last_changed is not None:  # from here on, talk only adds to what was made
+        if self._last_changed is not None:  # from here on, talk only adds to the work
             repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
             looks = any(one.kind is RemarkKind.LOOK for one in told)
@@ -184,7 +184,7 @@ class _Repeater:
         self._pending = []
 
     def _worded(self, node: Node, words: Words) -> None:
-        """A request in its own words; a pasted log is what the check prints that the words name."""
+        """A request in its own words; a pasted log is the output of the check that the words name."""
         lead, given = words.lead, words.given
         name = name_of(lead) if given or "{{" in lead else node.name
         if not lead or (self._kept and len(lead.split()) > _FEW):
@@ -206,7 +206,7 @@ class _Repeater:
         return f"{words.lead} {{{{{words.given.name}}}}}".strip()
 
     def _generalize(self, node: Node, name: str, asked: str) -> None:
-        """Leave of a step's words only those that hold for another run."""
+        """Keep only the words of a step that apply to another run."""
         told = [one for one in node.remarks if one.kind is not RemarkKind.ASKED]
         kept = (held(one, is_one_off=id(node) in self._one_off) for one in told)
         node.remarks = [*([Remark(RemarkKind.ASKED, asked)] if asked else []), *filter(None, kept)]
@@ -230,7 +230,7 @@ def _worked(node: Node) -> bool:
 
 
 def _repeats(node: Node) -> bool:
-    """True if a step says how work is looked up, checked, handed on or handed out, or changes what its own words ask for."""
+    """True if a step looks up, checks, hands on or delegates work, or changes what its own words ask for."""
     says_kind = node.name not in (ANY, CHOSEN) or _reports(node)
     is_changed = any(act.deed in CHANGING for act in node.acts())
     return (says_kind and is_changed) or _delegates(node) or any(map(bool, lines_of(node.acts())))
@@ -249,19 +249,19 @@ def _named_check(node: Node, lead: str) -> str:
 
 
 def _delegates(node: Node) -> bool:
-    """True if work was handed out to several kinds of agents: that is how such work is done."""
+    """True if work was delegated to several kinds of agents: then the delegation is part of the method."""
     return len({str(one.agent) for one in node.walk() if one.reports}) > 1
 
 
 def _ended_red(node: Node) -> bool:
-    """True if work was handed on whose last check failed: what is to be mended comes after it."""
+    """True if work was handed on although its last check failed: the fix follows."""
     acts = node.acts()
     last = next((act for act in reversed(acts) if act.deed in PROVING), None)
     return last is not None and last.outcome is Outcome.FAILED and hands_on(acts)
 
 
 def _flatten(node: Node) -> None:
-    """Parts that an agent's task list made are the request's own work."""
+    """Merge the parts of an agent's task list into the request's own work."""
     node.parts = _joined(_opened(node))
 
 
@@ -286,7 +286,7 @@ def _joined(parts: Iterable[Stretch | Node]) -> list[Stretch | Node]:
 
 
 def _delegate(node: Node, *, is_one_off: bool) -> None:
-    """Subagents keep a step that says their kind of work; what any other did is the request's own work."""
+    """Subagents whose step names a kind of work keep it; the work of the others is the request's own."""
     can_tell = not is_one_off or _delegates(node)
     parts: list[Stretch | Node] = []
     for part in node.parts:
@@ -301,14 +301,14 @@ def _delegate(node: Node, *, is_one_off: bool) -> None:
 
 
 def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
-    """True for a task that names no code; one that does may go by what its note is called."""
+    """True for a task that names no code; otherwise the title of its note may replace it."""
     if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
         part.name, part.remarks = part.about if can_tell else "", []
     return bool(name_of(part.name)) and not is_specific(part.name)
 
 
 def _absorb(before: Node, node: Node) -> None:
-    """The checks of what goes on with a step are its own, and the corrections of commands."""
+    """A step takes over the checks and the command corrections of requests that continue it."""
     before.whole.add(node.whole)
     for one in filter(None, (held(one, is_one_off=True) for one in node.remarks)):
         if one.kind is RemarkKind.CONSTRAINT:
@@ -318,7 +318,7 @@ def _absorb(before: Node, node: Node) -> None:
         home = next((one for one in before.stretches() if hands_on(one.acts)), None)
         if home is None:
             before.parts.append(stretch)
-        else:  # what is committed and pushed is checked first
+        else:  # checks come before a commit and a push
             at = next(at for at, act in enumerate(home.acts) if hands_on([act]))
             home.acts[at:at] = stretch.acts
             home.is_critical |= stretch.is_critical
@@ -326,7 +326,7 @@ def _absorb(before: Node, node: Node) -> None:
 
 
 def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
-    """The checks that failed before anything was changed: what they print is what is to be fixed."""
+    """The checks that failed before any change: their output says what to fix."""
     for act in acts:
         if act.deed in CHANGING and is_done(act):
             return

@@ -32,7 +32,7 @@ LABELS = {
     RemarkKind.ONLY_IN: "Only in",
 }
 _ORDER = [*LABELS]
-"""In which lines stand; commands stand in the order in which they were run."""
+"""The order of the lines; commands keep the order of their runs."""
 
 _COMMANDS = frozenset({RemarkKind.LOOK, RemarkKind.RUN, RemarkKind.CHECK})
 _COMMAND = late_pattern(r"`[^`]+`")

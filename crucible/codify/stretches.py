@@ -37,7 +37,7 @@ PROVING = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
 """Acts that show whether work is right; a step in which one failed is critical."""
 MERGES = ("git merge ", "git rebase ", "git pull", "git cherry-pick ")
 CONFLICT = "conflict"
-"""The verdict of a merge that stopped."""
+"""The verdict of a merge with conflicts."""
 CHANGING = frozenset({Deed.WRITE, Deed.EDIT, Deed.DELETE})
 
 
@@ -86,7 +86,7 @@ class Node:
     """A request with the phases that only go on with it, a sub-phase, or a subagent's work; `parts` are in order.
 
     `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent, `is_open` if an error
-    stayed unresolved, `is_late` if all of its work was done after a reply of the user's.  `about` is what a subagent's note is called.
+    stayed unresolved, `is_late` if all of its work followed a reply of the user.  `about` is the title of a subagent's note.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Node:
         return [stretch for one in self.walk() for stretch in one.stretches()]
 
     def acts(self) -> list[Act]:
-        """What was done in it and below it."""
+        """The acts in it and below it."""
         return [act for stretch in self.all_stretches() for act in stretch.acts]
 
     def walk(self) -> Iterator[Node]:
@@ -153,7 +153,7 @@ def is_done(act: Act) -> bool:
 
 
 def merged(act: Act) -> bool:
-    """True if other work was taken in, after which all is checked again."""
+    """True if other work was merged, after which everything is checked again."""
     return act.command.startswith(MERGES) and "--abort" not in act.command
 
 
@@ -190,7 +190,7 @@ def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
 
 
 def folded_acts(acts: Iterable[Act]) -> list[Act]:
-    """Acts without noise, repeats and dead ends; a check stands once, and once more after each merge."""
+    """Acts without noise, repeats and dead ends; a check occurs once, and again after each merge."""
     done = [act for act in acts if act.deed not in NOISE and act.outcome not in _STOPPED]
     kept: dict[tuple[Act | Deed, str, int], Act] = {}
     merges = 0

@@ -17,9 +17,9 @@ from crucible.workflow.model import Datum, key_of
 __all__ = ["ANY", "CHANGES", "CHOSEN", "Names", "slug_of", "tidy_name", "work_name"]
 
 CHANGES = Datum("changes", "Files")
-"""The files that a step changes, where another run changes others."""
+"""The files that a step changes; another run changes others."""
 ANY, CHOSEN = "Carry out the request", "Make the changes that the user chooses"
-"""Steps whose words say nothing of the work."""
+"""Steps whose words say nothing about the work."""
 _LONGEST = 80
 _APOSTROPHE = late_pattern(r"['’]")
 _WORD = late_pattern(r"\w+")

@@ -1,4 +1,4 @@
-"""What a user's words say of a kind of work, and what they say of this one time: a part of the code, a text that was pasted, a choice."""
+"""The words of a request that name a kind of work, and those that apply only once: a part of the code, a pasted text, a choice."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = [
 
 _LONGEST_LINE = 120
 LONGEST = 200
-"""Code points of a request that says the kind of work; a longer one says the work itself."""
+"""Code points of a request that names a kind of work; a longer one describes the work itself."""
 _SPECIFIC = late_pattern(
     r"`[^`]+`|\"[^\"]{3,}\"|(?<!\w)(?!Git(?:Hub|Lab))\w*[a-z0-9][A-Z]|\w_\w|\w\(|\b(?!e\.g|i\.e)\w+\.(?!(?:md|txt|ya?ml|toml|json)\b)[a-z]{1,4}\b"
     r"|\b\d+(?:[-,.:]\d+)*\b|::|=>?"
 )
-"""What names a part of the code, or one of things that were counted up: another run has others."""
+"""Names of a part of the code, or of a numbered item: another run has others."""
 _HEADING = late_pattern(r"(?m)^#{1,6} ")
 _LOGGED = late_pattern(r"(?m)\w\.\w+:\d+(?::\d+)?\b|^\s*(?:---|[A-Z]\w*Error:|error:|FAIL)|Exit code \d")
 _ITEM = late_pattern(r"(?m)^\s*(?:[-*+•]|\d+[.)])\s")
@@ -43,22 +43,22 @@ _REFUSED = late_pattern(r"refused: (\w+)")
 
 
 class Input(NamedTuple):
-    """A parameter that stands for a text of the user's."""
+    """A parameter that replaces a text of the user."""
 
     name: str
     meaning: str
 
 
-REQUEST = Input("request", "what is to be done")
+REQUEST = Input("request", "the work to do")
 _PLAN = Input("plan", "the plan to carry out")
-LOG = Input("log", "the output that shows what is wrong")
+LOG = Input("log", "the output that shows the problem")
 _POINTS = Input("points", "the points to work through")
-_DETAILS = Input("details", "what the request goes on to say")
+_DETAILS = Input("details", "the rest of the request")
 INPUTS = frozenset(one.name for one in (REQUEST, _PLAN, LOG, _POINTS, _DETAILS))
 
 
 class Words(NamedTuple):
-    """A request: the words that say the kind of work, "" if there are none, and what stands for the rest of it, if anything."""
+    """A request: the words that name the kind of work ("" if none), and the parameter for the rest, if any."""
 
     lead: str
     given: Input | None
@@ -71,7 +71,7 @@ def is_specific(text: str) -> bool:
 
 
 def parted(words: str) -> Words:
-    """A request as its kind of work and what was pasted or told in detail."""
+    """Split a request into its kind of work and its pasted or detailed text."""
     text = words.strip()
     lead, _, rest = text.partition("\n")
     if len(text) <= LONGEST:
@@ -94,13 +94,13 @@ def _input_of(text: str) -> Input:
 
 
 def held(one: Remark, *, is_one_off: bool) -> Remark | None:
-    """What was said or found in a step, as far as it holds for the next run of it."""
+    """The remarks of a step that apply to its next run."""
     if one.kind not in (RemarkKind.CONSTRAINT, RemarkKind.DECIDED, RemarkKind.DID, RemarkKind.LEARNED):
         return one
     if one.kind is RemarkKind.DID or one.kind is RemarkKind.LEARNED:
         return one if one.finding.startswith("environment") else None
     refused = _REFUSED.search(one.why) if one.kind is RemarkKind.CONSTRAINT else None
-    if refused:  # of a command it says how to go about it, of an edit what this code should be
+    if refused:  # a refused command says how to work, a refused edit what this code should be
         is_command = refused[1].casefold() in SHELLS and len(one.text) <= _LONGEST_LINE
         return replace(one, why=one.why.partition(". Then: ")[0]) if is_command else None
     text = one.text.strip('" ')
@@ -110,6 +110,6 @@ def held(one: Remark, *, is_one_off: bool) -> Remark | None:
 
 
 def name_of(lead: str) -> str:
-    """A step's name by the words of its request; "" if they make none."""
+    """A step's name from the words of its request; "" if they give none."""
     name = prompt_name(in_words(_GIVEN.sub("", lead))) if lead else ""
     return tidy_name(name) if name != UNTITLED else ""

@@ -69,10 +69,10 @@ Lines = frozenset[tuple[str, str]]
 
 @dataclass(slots=True)
 class Call:
-    """A call; `files` are those that it edits, `approach` is what the agent said right before it.
+    """A call; `files` are those that it edits, `approach` is the agent's text right before it.
 
-    `added` and `removed` are lines, `gone` the files it deletes, `restored` those it sets back to what is committed; it
-    `is_whole` if it writes all of a file.
+    `added` and `removed` are lines, `gone` the files it deletes, `restored` those it resets to the commit; `is_whole` is
+    true if it writes a whole file.
     """
 
     row: str
@@ -227,11 +227,11 @@ _UNDO = (
     (("git", "restore"), Deed.REVERT),
     (("git", "reset", "--hard"), Deed.REVERT),
 )
-"""Commands that delete files, or set them back to what is committed."""
+"""Commands that delete files, or reset them to the commit."""
 
 
 def _undone(part: Part) -> Iterator[tuple[Deed, Sequence[str]]]:
-    """What a command does to which files, `.` for all."""
+    """The effects of a command on files, `.` for all."""
     for words, deed in _UNDO:
         if part.words[: len(words)] == words:
             rest = part.words[len(words) :]
@@ -241,7 +241,7 @@ def _undone(part: Part) -> Iterator[tuple[Deed, Sequence[str]]]:
 
 
 def _places(names: Iterable[str], part: Part, roots: tuple[str, ...]) -> Iterator[str]:
-    """Where files of a command may be, since a script may begin in any folder of the session; "" for the whole project."""
+    """Possible folders of a command's files, since a script may start in any folder of the session; "" for the whole project."""
     for name in names:
         yield "" if name == "." else normpath(name)
         yield from (normpath(join(root, part.folder, name)) for root in roots)
@@ -259,9 +259,9 @@ _TESTED = late_pattern(
 
 
 def red_in(call: Call, text: str) -> tuple[str, tuple[str, ...]]:
-    """The key of the command of a failed call whose output it is, and the keys of those that passed before it.
+    """The key of the command that printed a failed call's output, and the keys of the commands that passed before it.
 
-    Of `lint && test`, a line that only tests print says that the tests failed; what follows them did not run.
+    In `lint && test`, a line that only tests print means that the tests failed; later commands did not run.
     """
     keys = keys_of(call)
     are_tests = bool(_TESTED.search(text[-_LOOKED_AT:]))

@@ -1,7 +1,7 @@
-"""What a closing text says was done: a head of one line, and the items of the list that belongs to it.
+"""The work that a closing text reports: a head of one line, and the items of its list.
 
-Only the first list can belong to the head, and later ones whose label names an edited file: any other may be what is left to do, or
-where something was found.
+Only the first list can belong to the head, and later ones whose label names an edited file: any other may list remaining work or
+places of problems.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crucible.session.sentences import SUMMARY, clipped, leads_on, plain
 __all__ = ["key_of", "told"]
 
 _POINT, _BRIEF = 160, 40
-"""Code points of a point, and of one that says little without its label."""
+"""Most code points of a point, and of one that needs its label."""
 _TITLED = late_pattern(r"\w+(?: \w+)?:\s")
 _NAME = late_pattern(r"\w[\w./-]{5,}\w")
 _SHORT = 5
@@ -34,9 +34,9 @@ def told(
     written: str = "",
     goes_on: bool = False,
 ) -> tuple[str, Sequence[str]]:
-    """What a text says was done to `files`, and its parts, without its questions, the words of the prompt and the points that are `known`.
+    """The reported work on `files`, and its parts, without questions, the prompt's words and the `known` points.
 
-    What names something that was `written` is what was done rather than what was wrong.  If the agent went on after the text (`goes_on`), its last sentence says with what.
+    A sentence that names something `written` is about the fix rather than the problem.  If the agent continued after the text (`goes_on`), its last sentence announces the next work.
     """
     read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [clipped(one, _POINT) for one in read.points()]
@@ -60,7 +60,7 @@ def told(
 
 
 def key_of(point: str) -> str:
-    """The first words of a point, by which it is known again."""
+    """The first words of a point, which identify it."""
     return plain(point).casefold()[:60]
 
 
@@ -69,7 +69,7 @@ def _tells(one: str) -> bool:
 
 
 class _Text:
-    """A closing text: its sections, the names of the edited files, and the words that its turn is about."""
+    """A closing text: its sections, the names of the edited files, and the words of its turn."""
 
     def __init__(self, text: str, files: Collection[str], asked: str, written: str, *, goes_on: bool) -> None:
         found = sections(text)
@@ -83,7 +83,7 @@ class _Text:
         self.words = words_in(" ".join(self._names)) | self._asked
 
     def is_about(self, one: str) -> bool:
-        """True if a sentence names something in the code, or has words of the turn."""
+        """True if a sentence names something in the code or shares words with the turn."""
         words = words_in(one)
         return (
             names(one)
@@ -129,7 +129,7 @@ class _Text:
         return any(name in text for name in self._names)
 
     def _is_own(self, main: Section) -> bool:
-        """True if nothing else is said between the first sentences and a list, and no other section may be what was done."""
+        """True if nothing is between the first sentences and a list, and no other section may report the work."""
         if main not in self.sections or self._has_file(main.label):
             return bool(main.items)
         at = self.sections.index(main)

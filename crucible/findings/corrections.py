@@ -110,7 +110,7 @@ class Corrections:
         return text == before or bool(words and len(words & words_in(text)) >= _SAME * len(words))
 
     def went_on(self) -> None:
-        """The agent goes on: without a new prompt nobody explains the stop."""
+        """The agent continues: without a new prompt the stop stays unexplained."""
         self._stopped = None
 
     def replied(self, reply: Said) -> None:

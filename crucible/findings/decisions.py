@@ -124,7 +124,7 @@ class Decisions:
             yield from _answered(text, offered, asked)
 
     def _picked(self, text: str, asked: Asked | None) -> Iterator[_Waiting]:
-        """The options that a reply names, or what it says about each; several numbers may be those of an earlier list."""
+        """The options that a reply names, or its words about each; several numbers may refer to an earlier list."""
         lists = self._story.offered
         if asked and lists and (told := one_by_one(text)) and told.keys() <= lists[0].by_mark.keys():
             yield from _each(told, lists[0].by_mark)
@@ -140,7 +140,7 @@ class Decisions:
     # --- what followed -------------------------------------------------------------------------------------------
 
     def edited(self) -> list[Decision]:
-        """Files changed: what waits is certain."""
+        """Files changed: confirm the pending decisions."""
         waiting, self._waiting = self._waiting, []
         return [] if concedes(self._story.now.first.text) else list(map(self._settled, waiting))
 
@@ -163,7 +163,7 @@ class Decisions:
 
 
 def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Waiting]:
-    """What a reply says about each option; a bare yes or no only if the option asks."""
+    """A reply's words about each option; a bare yes or no only if the option asks."""
     for mark, reply in told.items():
         one = offers[mark]
         about = f"{one.label}: {one.said}" if one.said else one.label
@@ -220,7 +220,7 @@ def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
 
 
 def _shares(text: str, other: str) -> bool:
-    """True if both have a word that is so long that hardly any text has it."""
+    """True if both share a long and so rare word."""
     return any(len(word) > _LONG_WORD for word in words_in(text) & words_in(other))
 
 

@@ -69,7 +69,7 @@ class _Run:
     """What the agent said right before its first edit."""
     files: dict[str, None] = field(default_factory=dict)
     is_over: bool = False
-    """True if the command failed in another way after the edits: what is said and edited from then on is about that."""
+    """True if the command failed in another way after the edits: later text and edits are about that failure."""
 
 
 class Failures:
@@ -80,13 +80,13 @@ class Failures:
         self._open: list[_Run] = []
 
     def replied(self, said: Said) -> None:
-        """What the agent says before the first edit may tell the cause; the longest one counts."""
+        """The agent's text before the first edit may state the cause; the longest one counts."""
         for run in self._open:
             if self._is_open(run) and len(why := _why(said.text, run)) >= max(len(run.cause.text), 1):
                 run.cause = Said(why, said.row)
 
     def _is_open(self, run: _Run) -> bool:
-        """True if what the agent says now may be the cause."""
+        """True if the agent's text now may be the cause."""
         return not run.files and run.turn is self._story.now
 
     def reasoned(self, text: str, row: str) -> None:
@@ -144,7 +144,7 @@ class Failures:
         for run in same:
             run.runs, run.change = run.runs + 1, ""  # what was announced did not fix it
         if all(map(_SUMS_UP.match, lines)):
-            return  # another run tells what failed
+            return  # another run shows what failed
         tests = frozenset(_TEST.findall(result.text))
         if any(run.signature & said or (run.parts & tests and not run.files) for run in self._open):
             return
@@ -221,7 +221,7 @@ def _told(run: _Run) -> Failure:
     files = ", ".join(list(run.files)[:6])
     if run.pattern in (FIXED, PIPED):
         fix = f"{_announced(run)}fixed in {files}; {run.key} passed after {run.runs + 1} runs"
-    else:  # nothing shows that it was the fix, but for a merge
+    else:  # except for a merge, nothing proves the fix
         fix = f"fixed in {files}" if run.pattern is CONFLICT else f"changed {files}"
     return Failure(
         shortened(run.text, SUMMARY),
@@ -232,13 +232,13 @@ def _told(run: _Run) -> Failure:
 
 
 def _announced(run: _Run) -> str:
-    """What the agent said that it would do, if it names something of the failure or the code."""
+    """The fix that the agent announced, if it names something in the failure or the code."""
     told = (_CLAUSE.split(announced(one), 1)[0] for one in prose(run.change))
     return next((f"{what}; " for what in told if what and _is_about(what, run)), "")
 
 
 def _why(text: str, run: _Run) -> str:
-    """What a text tells about a failure: without what the agent does next, and nothing if none of it is about the failure."""
+    """The sentences of a text about a failure, without the agent's next action; "" if none is about the failure."""
     told = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
     told = [
         one for one in told if one.count(" ") >= _FEW and not (leads_on(one) or asks(one) or announced(one))
@@ -248,13 +248,13 @@ def _why(text: str, run: _Run) -> str:
 
 
 def _is_about(told: str, run: _Run) -> bool:
-    """True if a sentence says something and names something in the code or of the failure: `I fix both issues` does not."""
+    """True if a sentence is significant and names something in the code or the failure: `I fix both issues` does not."""
     known = _known(told, run)
     return bool(known or _NAMED.search(told)) and bool(_stems(told) - known - _VERDICTS)
 
 
 def _known(told: str, run: _Run) -> set[str]:
-    """What a sentence has in common with the failure or its files."""
+    """The words that a sentence shares with the failure or its files."""
     about = " ".join((run.text.removeprefix(f"{run.key}: "), *run.signature, *run.files))
     return _stems(told) & _stems(about) - _VERDICTS
 

@@ -1,6 +1,6 @@
-"""Instructions: a later prompt that says what to do, and the agent's words on how it goes about it.
+"""Instructions: a later prompt that says what to do, and the approach that the agent announced.
 
-About half of them are decisions, the others only say what comes next; structure does not tell which.
+About half of them are decisions, the others only request the next work; structure does not show which.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Instructions"]
 INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 21, 49)
 
 _APPROACH, _REASON = 100, 300
-"""Code points of what the agent says before its first edit: enough to be an approach, and at most."""
+"""Least and most code points of an approach."""
 
 
 class Instructions:

@@ -1,4 +1,4 @@
-"""A text by its layout: its sections with their lists, the options that it lists, the question that it ends in, and a plan."""
+"""The layout of a text: its sections with their lists, its options, its closing question, and plans."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ __all__ = [
 ]
 
 FEW = 3
-"""The blanks in a text of so few words that it says little alone."""
+"""Blanks in a text that is too short to stand alone."""
 _REASON, _ENOUGH = 300, 60
-"""Code points of a reason: at most, and enough to say something."""
+"""Most and least code points of a reason."""
 _MARKED = late_pattern(
     r"\s*[*_`]*(?P<word>[^\W\d_]{3,}[ \t]+)?\(?#?(?P<mark>[A-H]|\d{1,2})(?![\w/-])"
     r"(?P<end>[*_`]*(?:[.):]+[*_`]*(?=\s)|[ \t]*\|)|[*_`]*(?=\s))"
 )
-"""How a heading, a bullet, a row or a paragraph begins that has a number or a letter: `Option A:`, `**2.**`."""
+"""The beginning of a heading, bullet, row or paragraph with a number or letter: `Option A:`, `**2.**`."""
 
 
 def _marked(block: Block) -> tuple[str, str, str]:
-    """The word and the number or letter of a block, and the text behind them; no mark if it has none."""
+    """The word and the number or letter of a block, and the text after them; no mark if it has none."""
     if block.mark.isalnum():
         return "", block.mark, block.text
     found = _MARKED.match(block.text)
@@ -54,9 +54,9 @@ def _cells(row: str) -> Sequence[str]:
 # --- sections --------------------------------------------------------------------------------------------------------
 
 _BOLD = late_pattern(r"\*\*[^*\n]+\*\*:?\Z")
-"""A paragraph that is a heading by its looks."""
+"""A paragraph that looks like a heading."""
 _ENTRY = late_pattern(r"\*\*[^*\n]+\*\*\W")
-"""A paragraph that is an item by its looks."""
+"""A paragraph that looks like an item."""
 _NUMBER = late_pattern(r"\d{1,2}[.)]\s+")
 _UNDER_BOLD, _LEAD, _OUTER = 7, 8, -9
 
@@ -87,11 +87,11 @@ class Section:
 
     @property
     def is_of(self) -> Part | None:
-        """Of what the list is: items, rows, or paragraphs that begin with a bold name."""
+        """The kind of the list: items, rows, or paragraphs that begin with a bold name."""
         return self.items[0].kind if self.items else None
 
     def points(self) -> list[str]:
-        """The rows or items of the list, those of the top level; one that only introduces others takes them along."""
+        """The rows or top-level items of the list; an item that only introduces others includes them."""
         items = [item for item in self.items if item.kind is not Part.ROW or item.kind is self.is_of]
         top = min((item.indent for item in items), default=0)
         parts: list[list[str]] = []
@@ -137,7 +137,7 @@ def _add(found: list[Section], block: Block) -> None:
 
 
 def labelled(label: str, items: Sequence[str]) -> str:
-    """Items behind their label."""
+    """Items after their label."""
     return ": ".join(filter(None, (label.rstrip(":"), "; ".join(items))))
 
 
@@ -152,12 +152,12 @@ def _joined(parts: Sequence[str]) -> str:
 
 _LABEL = late_pattern(r"(.{3,100}?)(?:\s+[-\u2013\u2014]+\s+|:\s+|\.\s+|[.:]?\Z)")
 _DONE = late_pattern(r"[\u2705\u2611\u2713\u2714]|~~|\[[xX]\]")
-"""How an item is marked as finished."""
+"""The marks of a finished item."""
 _TWO = 2
 
 
 class Option(NamedTuple):
-    """An option that a text lists: its label, and what is said about it."""
+    """An option that a text lists: its label and its description."""
 
     label: str
     said: str
@@ -171,7 +171,7 @@ class Options(NamedTuple):
 
 
 def options(text: str) -> Sequence[Options]:
-    """The lists of options of a text by letter or number, the last one first; finished items are none."""
+    """The lists of options of a text by letter or number, the last one first; finished items do not count."""
     blocks = blocks_of(text)
     lists: dict[tuple[str, str, bool], list[dict[str, int]]] = {}
     for at, block in enumerate(blocks):
@@ -234,12 +234,12 @@ class Asked(NamedTuple):
 
     @property
     def context(self) -> str:
-        """What the paragraph says besides."""
+        """The rest of the paragraph."""
         return clipped(" ".join(self.near), _REASON)
 
 
 def asked_in(text: str) -> Asked | None:
-    """The last question of the last paragraph, or the list of questions at the end; a list of what is offered may follow it."""
+    """The last question of the last paragraph, or the list of questions at the end; a list of offers may follow it."""
     blocks = blocks_of(text)
     if blocks and blocks[-1].kind is Part.ITEM:  # a line right below an item belongs to it, unless it asks
         blocks += [one for one in blocks_of(text.rstrip().rpartition("\n")[2]) if one.kind is Part.PROSE]
@@ -272,7 +272,7 @@ class Plan(NamedTuple):
 def plan_of(text: str) -> Plan:
     """Read a plan.
 
-    It decides what its first sentence says if that begins like its title or another heading, else its title and its steps.
+    Its decision is its first sentence if that begins like its title or another heading, else its title and its steps.
     The reason is its first longer paragraph.
     """
     blocks = blocks_of(text[:_PLAN])
@@ -294,7 +294,7 @@ def plan_of(text: str) -> Plan:
 
 
 def _steps(headings: Sequence[Block]) -> Sequence[str]:
-    """The last headings that are numbered from one, without those that only name a file."""
+    """The last headings numbered from one, without those that only name a file."""
     steps: list[str] = []
     for one in headings:
         word, mark, rest = _marked(one)

@@ -89,7 +89,7 @@ class OpenEnds:
             yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
 
     def _question(self, last: Said) -> tuple[Pattern, str, str, str]:
-        """The last question with what it is about; besides the items that it names by number, or what was said last."""
+        """The last question with its subject, and the items that it names by number or else the last text."""
         asked = asked_in(last.text) or Asked(line(last.text.rpartition("\n")[2], SUMMARY), "", ())
         done = told(last.text, ())[0]
         question, near = asked.question, [one for one in asked.near if one.count(" ") > _FEW]
@@ -105,7 +105,7 @@ class OpenEnds:
         return QUESTION, f"{_ASKED}{shortened(question, SUMMARY - len(_ASKED))}", details, last.row
 
     def _is_begun(self) -> bool:
-        """True if the transcript ends in a call that commits nothing, or in a prompt without an answer."""
+        """True if the transcript ends with a call that commits nothing, or with a prompt without an answer."""
         turn = self._story.now
         stops = turn.worked or not turn.last.text
         return (

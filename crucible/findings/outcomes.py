@@ -1,7 +1,7 @@
 """Outcomes: one for each turn that changed files or recorded work, with the commits, pull requests and checks that prove it.
 
 Its head is the subject of a commit, the title of a pull request, or what the agent said at the end; its points are from the closing text.
-A commit right after the turn that it records belongs to that turn's outcome.  What was undone later is no outcome.
+A commit right after the turn that it records belongs to that turn's outcome.  Work that was undone later is not an outcome.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class _Found:
     row: str = ""
     """The row of the closing text."""
     head: str = ""
-    """What it says first."""
+    """Its first sentence."""
     points: tuple[str, ...] = ()
     trace: Trace = field(default_factory=Trace)
 
     @property
     def proofs(self) -> tuple[_Proof, ...]:
-        """What is not undone."""
+        """The work that is not undone."""
         return tuple(one for one in self.recorded if not one.is_undone)
 
     @property
@@ -112,7 +112,7 @@ class Outcomes:
             self.failed(call, text)
             now = self._now
         elif self._story.now.edits:
-            # A run of other tests does not make up for those that failed.
+            # A run of other tests does not replace the failed ones.
             passed = {key: "" for key in checks_in(call) if now.checks.get(key, "") in ("", call.script)}
             now = replace(now, checks={**now.checks, **passed})
         made: list[_Proof] = []
@@ -147,7 +147,7 @@ class Outcomes:
         self._commits += made
 
     def _rename(self, text: str) -> None:
-        """Take the id that git shows now for a commit: a rebase gives it another."""
+        """Use the id that git shows now for a commit: a rebase changes it."""
         known = {proof.text: proof for proof in self._commits if proof.text in text}
         if known:
             for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
@@ -156,7 +156,7 @@ class Outcomes:
                     proof.name = name[:9]
 
     def failed(self, call: Call, text: str) -> None:
-        """A command failed: it does not count that it passed before."""
+        """A command failed: an earlier pass no longer counts."""
         red, _ = red_in(call, text)
         self._now = replace(self._now, checks={**self._now.checks, red: call.script})
 
@@ -191,7 +191,7 @@ class Outcomes:
 
 
 def _records(now: _Found, last: _Found) -> bool:
-    """True if commits are about what an outcome says that has none."""
+    """True if commits are about an outcome without commits."""
     if any(proof.pattern is COMMIT for proof in last.proofs):
         return False
     shared = ((words_in(proof.text), words_in(proof.text) & last.words) for proof in now.proofs)
@@ -201,7 +201,7 @@ def _records(now: _Found, last: _Found) -> bool:
 def _noted(found: _Found) -> Noted:
     """An item of the block: a line that says the same as its head is left out."""
     proofs, words = found.proofs, found.words
-    # What git itself writes says nothing; what is closest to the closing text says most.
+    # Git's own messages say nothing; the one closest to the closing text is best.
     named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
     subject = max(named, key=lambda text: len(words_in(text) & words), default="")
     head = line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)

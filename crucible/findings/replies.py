@@ -46,13 +46,13 @@ _OFFER = late_pattern(
     r"(?:(?:(?:do|would) you )?(?:want|like) (?:me|us) to|(?:shall|should|can|may) (?:i|we)|soll(?:en)? (?:ich|wir))\s+",
     re.IGNORECASE,
 )
-"""How an agent offers to do what follows."""
+"""Phrases with which an agent offers to do something."""
 _BEFORE = r"(?:(?:\w{1,9}[,.!]|now|first|next|then|so)\s+)*"
 _NARRATES = late_pattern(
     rf"{_BEFORE}(?:let(?:['\u2019]s| me| us)?\b|i(?:\b|['\u2019])|(?:we )?need to\b|ich\b|lass)",
     re.IGNORECASE,
 )
-"""How an agent begins to tell about itself rather than about the code."""
+"""Phrases with which an agent speaks about itself rather than the code."""
 _ANNOUNCES = late_pattern(
     rf"{_BEFORE}(?:let me|let['\u2019]s|i(?:['\u2019]ll| will| need to| should| have to|['\u2019]m going to)|(?:we )?need to)"
     r"\s+(?:(?:also|just|now)\s+)?",
@@ -67,7 +67,7 @@ _ARTICLE = late_pattern(r"A\s+[a-z]")
 _POINT = late_pattern(r"(?m)^[ \t]*\(?([A-Ha-h]|\d{1,2})[.):][ \t]*(.*)$")
 _BEGINS, _ENDS = late_pattern(r"\s*(?:[^\w\s.]|\.(?!\s+[a-z])|\Z)"), late_pattern(r"(?:[^\w\s']|\A)\s*\Z")
 _BETWEEN = 6
-"""The most code points between two marks that are named together."""
+"""Most code points between two marks that are named together."""
 SHORT, LONG = 60, 200
 """Maximum code points of a short reply, and of a reply that may name an option."""
 
@@ -93,17 +93,17 @@ def beyond_yes(text: str) -> str:
 
 
 def is_bare(text: str) -> bool:
-    """True if a reply says hardly more than yes or no."""
+    """True if a reply says little more than yes or no."""
     return sum(len(word) > _FEW for word in _WORD.findall(beyond_yes(text))) < _TWO
 
 
 def offered_in(question: str) -> str:
-    """What a question offers to do, as a request: `Shall I add a test?` offers to `Add a test`; "" if it offers nothing."""
+    """The offer in a question, as a request: `Shall I add a test?` offers to `Add a test`; "" if it offers nothing."""
     return _request(_OFFER, question, " ?\uff1f")
 
 
 def has_alternatives(question: str) -> bool:
-    """True if a question names several things, so that a yes to it tells nothing."""
+    """True if a question names several things, so that a yes to it is ambiguous."""
     return bool(_OR.search(question))
 
 
@@ -113,7 +113,7 @@ def narrates(sentence: str) -> bool:
 
 
 def announced(sentence: str) -> str:
-    """What an agent says that it does next, as a request; "" if it says something else."""
+    """The next action that an agent announces, as a request; "" if there is none."""
     return _request(_ANNOUNCES, sentence, " .:")
 
 
@@ -134,13 +134,13 @@ def _whole(found: re.Match[str]) -> str:
 
 
 def one_by_one(text: str) -> dict[str, str]:
-    """What a reply says about each option if it goes through several."""
+    """A reply's words about each option if it goes through several."""
     found = {mark.upper(): said.strip() for mark, said in _POINT.findall(text)}
     return found if len(found) > 1 else {}
 
 
 def picked(text: str, marks: Collection[str]) -> list[str]:
-    """The options (`A`, `2`) that a reply names first; an `A` before a word begins a sentence.
+    """The options (`A`, `2`) that a reply names first; an `A` before a word is an article.
 
     A reply that goes through the options one by one picks none.
     """
@@ -162,7 +162,7 @@ def picked(text: str, marks: Collection[str]) -> list[str]:
 
 
 def takes_all(text: str, count: int) -> bool:
-    """True if a short reply takes all of so many things that were offered."""
+    """True if a short reply accepts all of this number of offers."""
     words = {word.casefold() for word in _WORD.findall(text)}
     return (
         len(text) <= SHORT

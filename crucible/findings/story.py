@@ -14,7 +14,7 @@ __all__ = ["NOTHING", "Said", "Story", "Turn"]
 
 _MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
-"""The share of a turn's lines that must be left for it to count."""
+"""The share of a turn's lines that must remain for it to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ NOTHING = Said("", "")
 
 @dataclass(slots=True)
 class Trace:
-    """The lines that a turn changed and that nothing has changed back since; `most` is how many they were."""
+    """The lines that a turn changed and that were not changed back since; `most` is their original number."""
 
     left: set[tuple[str, str]] = field(default_factory=set)
     before: set[tuple[str, str]] = field(default_factory=set)
@@ -40,11 +40,11 @@ class Trace:
 
     @property
     def is_lost(self) -> bool:
-        """True if hardly anything of the turn's edits is left."""
+        """True if hardly any of the turn's edits remain."""
         return len(self.left) < _LEFT * self.most
 
     def change(self, call: Call) -> None:
-        """A later call changed lines: one that is only reworded is still there, unless it is again what it was before."""
+        """A later call changed lines: a reworded line still counts, unless it has its original text again."""
         whole = {one for one in self.left if call.is_whole and one[0] in call.files}
         for old in self.left & (call.removed | whole) - call.added:
             self.left.discard(old)
@@ -52,7 +52,7 @@ class Trace:
         self.without(call.gone)
 
     def add(self, call: Call) -> None:
-        """The turn itself changed lines, or files in a way that shows none."""
+        """The turn itself changed lines, or changed files without showing lines."""
         self.before |= call.removed
         if len(self.left) < _MOST_LINES:
             self.left |= call.added or {(path, "") for path in call.files}
@@ -60,7 +60,7 @@ class Trace:
         self.is_committed = False
 
     def without(self, files: Sequence[str]) -> None:
-        """Files, folders or everything ("") were deleted or set back."""
+        """Files, folders or everything ("") were deleted or restored."""
         if files:
             self.left = {one for one in self.left if not any(_is_in(one[0], path) for path in files)}
 
@@ -69,7 +69,7 @@ class Trace:
 class Turn:
     """A prompt and what the agent did with it.
 
-    `closing` is the last text after the last edit that is not much shorter than the one before.  `approach` is what the agent said right
+    `closing` is the last text after the last edit that is not much shorter than the one before.  `approach` is the agent's text right
     before its first edit.  `red` is true if a command failed before the first edit.
     """
 
@@ -92,7 +92,7 @@ class Turn:
     """True if anything came after the last text."""
     last_was_edit: bool = False
     is_recorded: bool = False
-    """True if a commit holds what was edited."""
+    """True if a commit has the edits."""
 
 
 def _is_in(file: str, path: str) -> bool:
@@ -176,7 +176,7 @@ class Story:
                 files.update(call.files)
 
     def returned(self, call: Call) -> None:
-        """Record what a shell command deleted, set back or committed."""
+        """Record the files that a shell command deleted, restored or committed."""
         for trace in self._traces:
             trace.is_committed |= call.commits and "commit" in call.script
             trace.without(call.gone)

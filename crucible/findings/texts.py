@@ -1,4 +1,4 @@
-"""Lines of a speaker's words: the first sentences of a text, what it says, the words in it."""
+"""Texts of a speaker: their first sentences, significance and words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""
 _ENOUGH = 60
-"""Code points that are enough to say something."""
+"""Least code points of a significant text."""
 
 _FENCED = late_pattern(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -60,7 +60,7 @@ def names(text: str) -> bool:
 
 
 def says_what(text: str, long: int = 8) -> bool:
-    """True if a text names something in the code, or has several long words: `do that` and `make this change` have not."""
+    """True if a text names something in the code, or has several long words: not `do that` or `make this change`."""
     return names(text) or sum(len(word) >= long for word in set(_WORD.findall(text))) >= _MANY
 
 
@@ -81,7 +81,7 @@ def prose(text: str) -> list[str]:
 
 
 def asks(text: str) -> bool:
-    """True if a text ends in a question, whatever marks follow it."""
+    """True if a text ends with a question, even if other marks follow it."""
     return text.rstrip("\n\t *`_)").endswith(("?", "\uff1f"))
 
 

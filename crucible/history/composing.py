@@ -73,11 +73,11 @@ def compose_entry(
     time_worked: timedelta | None = None,
     following: Following = NOTHING,
 ) -> Entry:
-    """What the session came to; no text holds an absolute path.
+    """Compose the history of a session; no text has an absolute path.
 
     `evidence` holds whole calls, if they were recorded.  `blockers` are those of the session's last bookmark.  `roots` are folders of its project that
     the evidence does not know.  `children` are its subagents' sessions.  `time_worked` is worked out from the note if it is not given.
-    `following` is what later sessions of the project did: what that settles is open no more.
+    `following` is the work of later sessions of the project: what it settles is no longer open.
     """
     lasted = worked(session) if time_worked is None else time_worked
     entry = Entry(
@@ -119,7 +119,7 @@ def _agent(session: Session) -> str:
 
 
 def _once(listed: Sequence[_Listed]) -> list[_Listed]:
-    """Each thing once: not a text that another one of its section contains."""
+    """Each item once: skip a text that another one of its section contains."""
     first: dict[tuple[str, str], Line] = {}
     for part, line in listed:
         first.setdefault((part, bare(line.text)), line)
@@ -190,7 +190,7 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 
 
 def _request(session: Session) -> str:
-    """The user's words in the session's title, else the first ones that answer nothing; in full if they are short, else a paragraph."""
+    """The user's words in the session's title, else the first that are not an answer; in full if short, else a paragraph."""
     first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
     answers = [bare(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION]
     title = bare(session.title)
@@ -206,7 +206,7 @@ def _request(session: Session) -> str:
 def _done(session: Session) -> Iterator[Line]:
     """Milestones; outcomes, each with the ids of the finished tasks that it covers; other finished tasks, those that were begun, and the summary.
 
-    Subagents' reports are listed if there is no outcome: what was done builds on them.
+    Subagents' reports are listed if there is no outcome.
     """
     found, tasks = findings_of(session), session.tasks
     outcomes = [one for one in found if one.kind == Kind.OUTCOME]
@@ -272,7 +272,7 @@ def _part_of(line: Line) -> str:
 def _rest(session: Session, blockers: Sequence[str], following: Following) -> Iterator[_Listed]:
     """Open questions; then unfinished tasks, open ends, blockers, and why the session was paused, unless that is among them.
 
-    What the session did itself later, or another one after it, is not open.  The last line counts the sessions that followed.
+    Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
     """
     outcomes = (one for one in findings_of(session) if one.kind == Kind.OUTCOME)
     own = [text for one in outcomes for text in (one.summary, *one.points)]
@@ -287,7 +287,7 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
     open_ = [
         line
         for line in asked
-        # What waits for a human is the human's to settle.
+        # Only a human settles what waits for a human.
         if not (following if line.finding.startswith("inbox-") else since).settles(line.text)
         and not any(bare(task.content) in bare(line.text) for task in left)
     ]

@@ -1,7 +1,6 @@
 """The folder `history/` of a vault: writing an entry's note, and which entries are there.
 
-A note that stands there is brought up to date and never written over.  What is too old or too much is put away only if git or the system's trash can bring
-it back.
+An existing note is updated and never overwritten.  Old or surplus entries are removed only if git or the system's trash can restore them.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class EntryNote(NamedTuple):
 
     @property
     def at(self) -> datetime:
-        """When the session began or ended; long ago if the note does not tell."""
+        """When the session began or ended; long ago if the note does not say."""
         return (self.entry and (self.entry.started or self.entry.ended)) or NEVER
 
 
@@ -213,16 +212,16 @@ def _said(entry: Entry) -> str:
     return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()
 
 
-# --- putting away -----------------------------------------------------------------------------------------------------
+# --- removing ---------------------------------------------------------------------------------------------------------
 
 _MOST_DAYS = 10_000_000
-"""More than a calendar has."""
+"""More days than a calendar has."""
 
 
 def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) -> list[EntryNote]:
-    """The entries beyond so many, or older than so many days, the oldest first; 0 is no limit.
+    """The entries beyond a number, or older than a number of days, oldest first; 0 is no limit.
 
-    A note that is not understood is nobody's to take away, and what nobody knows the age of is not old.
+    A note that cannot be read, or whose age is unknown, is kept.
     """
     found = list_entries(notes, Wish())
     age = timedelta(days=min(days, _MOST_DAYS))
@@ -235,7 +234,7 @@ def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) ->
 def prune(
     vault: Vault, notes: Sequence[EntryNote], told: Callable[[Path, str], None], on_error: OnError
 ) -> None:
-    """Put each note away; `told` hears where each went.  One that was changed since it was read stays."""
+    """Remove each note and call `told` with where it went.  A note that changed since it was read stays."""
     for one in notes:
         path = one.note.path
         try:
@@ -247,35 +246,35 @@ def prune(
 
 
 def _discard(root: Path, path: Path) -> str:
-    """Where it went; `VaultError` for what could not be brought back, which stays."""
+    """Where it went; `VaultError` for a note that could not be restored, which stays."""
     if not _is_committed(root, path):
         _to_trash(path)
         return "in the trash"
     try:
         path.unlink()
     except OSError as error:
-        raise VaultError(f"{path}: it cannot be removed: {error.strerror or error}") from error
+        raise VaultError(f"{path}: cannot be removed: {error.strerror or error}") from error
     return "git has it"
 
 
 def _is_committed(root: Path, path: Path) -> bool:
-    """Whether the last commit of the repository around the vault holds the file's very bytes under its name."""
+    """True if the last commit of the vault's repository has the file with the same bytes."""
     name = os.path.relpath(path, root).replace(os.sep, "/")
     kept = run_git(root, "rev-parse", "-q", "--verify", f"HEAD:./{name}")
     return bool(kept) and kept == f"{digest_of(path)}\n"
 
 
 def _to_trash(path: Path) -> None:
-    # It asks the environment where the trash is, and takes 12 ms.
+    # The import looks for the trash in the environment, and takes 12 ms.
     from send2trash import send2trash  # noqa: PLC0415
 
     try:
         send2trash(path)
-    except Exception as error:  # each system's has errors of its own
+    except Exception as error:  # each system raises its own errors
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
         raise VaultError(
-            f"{path}: left where it is: git does not have it, and the trash does not take it: {reason or type(error).__name__}",
+            f"{path}: not removed: it is not in git, and moving it to the trash failed: {reason or type(error).__name__}",
             "commit it first: what git has may go",
         ) from error
     if os.path.lexists(path):
-        raise VaultError(f"{path}: left where it is: the trash did not take it", "commit it first")
+        raise VaultError(f"{path}: not removed: moving it to the trash failed", "commit it first")

@@ -69,9 +69,9 @@ def told_of(
     evidence: Evidence | None = None,
     following: Following = NOTHING,
 ) -> Entry:
-    """What the session in `note` came to, composed without a model and without its history's note; no text holds a secret or an absolute path.
+    """The history of the session in `note`, composed without a model and without its history note; no text has a secret or an absolute path.
 
-    `roots` are folders of its project, `following` is what its later sessions did.
+    `roots` are folders of its project, `following` is the work of its later sessions.
     """
     session = note.session
     marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
@@ -209,7 +209,7 @@ def _source_of(vault: Vault, path: Path) -> Source | None:
 
 
 def _recorded(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
-    """Record what each answer cost; yields a problem if that fails."""
+    """Record the cost of each answer; yields a problem if that fails."""
     for number, answer in enumerate(told.answers, 1):
         values = {"kept": bool(told.entry.author) and number == len(told.answers)}
         yield from filter(None, (record_answer(vault, session_id, "history", answer, values, now=now),))

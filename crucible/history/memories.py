@@ -1,7 +1,7 @@
 """What is remembered over sessions: decisions, lessons and what is left to do, in `.crucible/memory/`, a JSON line each.
 
 Lines are only appended: of those with one id the newest counts, so what is done, or what its note does not say any more, is a later line with
-`done`.  Only a todo that is done may shrink to a line's summary.  The notes are the truth: a line is what a note said when its session stopped.  A session
+`done`.  Only a todo that is done may shrink to a line's summary.  The notes are the truth: a line has the note's state when its session stopped.  A session
 may be remembered again at any time.
 """
 
@@ -236,7 +236,7 @@ def remember(
 ) -> tuple[Memory, ...]:
     """Add the sessions' findings and open tasks to the vault's memory; the lines that were written, on disk when this returns.
 
-    Each file is read and written once, whatever the number of sessions.  `roots` are the project's folders: no absolute path is kept.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
+    Each file is read and written once for any number of sessions.  `roots` are the project's folders: no absolute path is kept.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
     `VaultError` if secrets cannot be looked for or a file cannot be written.
     """
     clean = _cleaner(redact, shortener(roots))
@@ -261,7 +261,7 @@ def _key(one: Memory) -> tuple[str, MemoryKind, str]:
 
 
 def completes_milestone(session: Session) -> bool:
-    """True if the session's end is a milestone: it is completed, and it has a milestone callout or did every task of its list."""
+    """True if the session's end is a milestone: it is completed, and has a milestone callout or finished every task of its list."""
     if session.status is not Status.COMPLETED:
         return False
     is_reached = next(milestones(session.all_entries()), None) is not None
@@ -269,7 +269,7 @@ def completes_milestone(session: Session) -> bool:
 
 
 def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
-    """The lines of a session as its note is now."""
+    """The memory lines of a session's current note."""
     for one in _said(session, now):
         texts: dict[str, Any] = {name: clean(getattr(one, name)) for name in _CLEANED}
         at = min(one.at, now) if one.at.tzinfo else now
@@ -280,7 +280,7 @@ _CLEANED = ("text", "why", "by", "phase", "project", "finding")
 
 
 def _said(session: Session, now: datetime) -> Iterator[Memory]:
-    """Findings, open tasks and what waits for an answer, as the note has them."""
+    """The note's findings, open tasks and unanswered items."""
     phases = {phase.id: phase.ended or phase.started for phase in session.all_phases()}
     last = next(filter(None, reversed(phases.values())), None) or session.ended or session.started or now
     blank = Memory("", MemoryKind.TODO, "", session.id, last, project=session.project or "")

@@ -1,7 +1,7 @@
-"""What sessions came to since a day, for a stand-up: outcomes, decisions and open ends, by project.
+"""Sessions' results since a day, for a stand-up: outcomes, decisions and open ends, by project.
 
-The lines are those of the sessions' histories.  One rule says what is left out: a session lists a few lines of each kind (`KINDS`), outcomes with a
-commit or a pull request first, then those with the most parts, decisions that are no reply to an offer first, else the last ones, and none about phases that
+The lines are those of the sessions' histories.  One rule limits them: a session lists a few lines of each kind (`KINDS`), outcomes with a
+commit or a pull request first, then those with the most parts, decisions other than replies to an offer first, else the last ones, and none about phases that
 ended before the report begins.
 """
 
@@ -24,13 +24,13 @@ KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 
 _NO_PROJECT = "No project"
 _LIGHT = (False, 0)
 _NOT_TOLD = ("more", "following", "paused", "tasks")
-"""Lines that say nothing without the rest of the history, by their `finding`."""
+"""The `finding` of lines that make no sense without the rest of the history."""
 
 
 class Reported(NamedTuple):
-    """What one session came to: its history, when it was last at work, its lines by kind, and how many of each kind are not among them.
+    """The result of one session: its history, its last activity, its lines by kind, and the number of omitted lines of each kind.
 
-    `is_followed` says that the project has later sessions, which may have closed what it left open.
+    `is_followed` says that the project has later sessions, which may have settled its open ends.
     """
 
     entry: Entry

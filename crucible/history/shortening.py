@@ -1,7 +1,7 @@
 """Absolute paths in what is told, made short: a history is read on other machines, and by models.
 
 Owns what counts as such a path.  Below the project's folder it is seen from there, else its end is kept, and never whose home it lay in.
-Addresses of an API (`GET /users/:id`) are none, nor is what follows a variable (`${ROOT}/a/b.go`) or `~`, which is nobody's home in particular.
+Addresses of an API (`GET /users/:id`) are not paths, nor is text after a variable (`${ROOT}/a/b.go`) or `~`, which names no particular home.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A session's history told by a model that the user configured.
 
-An answer that is refused twice leaves what was composed without a model.  Every file, task and decision that an answer names must be in the session.
-Decisions, open questions and next steps that it leaves out are added; so are the request, the corrections and what failed, which it is not asked for.
+If an answer is refused twice, the entry composed without a model is kept.  Every file, task and decision that an answer names must be in the session.
+Decisions, open questions and next steps that it leaves out are added, and so are the request, corrections and failures, which the model is not asked for.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def _data(text: str) -> str:
 
 
 class Refused(Exception):
-    """An answer that is not kept; `complaints` say why, for who gave it."""
+    """An answer that is not kept; `complaints` tell the model why."""
 
     def __init__(self, *complaints: str) -> None:
         super().__init__(complaints[0])
@@ -238,13 +238,13 @@ _NAME = late_pattern(r"(?<![.!?:] )(?<!^)\b[A-Z][\w+#]*[A-Za-z0-9+#]\b")
 
 
 def marked(composed: Entry) -> Mapping[str, Line]:
-    """What an answer refers to, by the marks that a model is given: decisions (`D1`), open questions and next steps (`Q1`)."""
+    """The marks that a model may cite: decisions (`D1`), open questions and next steps (`Q1`)."""
     groups = {"D": composed.decisions, "Q": (*composed.questions, *composed.further)}
     return {f"{kind}{at}": one for kind, lines in groups.items() for at, one in enumerate(lines, 1)}
 
 
 def judge_answer(text: str, grounds: Grounds) -> Entry:
-    """The composed entry with the four sections as the answer has them, and then what it left out; `Refused` for an answer that does not hold."""
+    """The composed entry with the answer's four sections, and then what the answer left out; `Refused` for a wrong answer."""
     told, marks = _sections(text), marked(grounds.composed)
     if complaints := [*_complaints(told, marks, grounds)]:
         raise Refused(*complaints[:_MOST_COMPLAINTS])
@@ -256,7 +256,7 @@ def judge_answer(text: str, grounds: Grounds) -> Entry:
 
 
 def updated(told: Entry, composed: Entry) -> Entry:
-    """What a model told, with the facts as they are now: without what has been settled since, and with what is new."""
+    """A model's entry with current facts: without what has been settled since, and with what is new."""
     known = {line.finding for part in HEADINGS for line in lines_of(composed, part)}
 
     def still(part: str, lines: Sequence[Line]) -> Sequence[Line]:
@@ -270,7 +270,7 @@ def updated(told: Entry, composed: Entry) -> Entry:
 
 
 def _with_missing(entry: Entry, composed: Entry) -> Entry:
-    """The entry with the decisions, open questions and next steps of the `composed` one that none of its lines shows."""
+    """The entry, plus the decisions, open questions and next steps of `composed` that none of its lines shows."""
     shown = {name for part in _AHEAD for line in lines_of(entry, part) for name in (line.finding, line.text)}
 
     def added(part: str, lines: Sequence[Line]) -> Iterator[Line]:
@@ -292,7 +292,7 @@ def _sections(text: str) -> dict[str, list[Line]]:
         names = ", ".join(f"`## {HEADINGS[one]}`" for one in _TOLD)
         raise Refused(f"it has no item under any of the headings {names}")
     if sum(map(len, told.values())) > _MOST_ITEMS:
-        raise Refused(f"more than {_MOST_ITEMS} items are no summary")
+        raise Refused(f"more than {_MOST_ITEMS} items are not a summary")
     return told
 
 
@@ -314,15 +314,15 @@ def _complaints(
             yield from (f"the session has no {mark}" for mark in cited if mark not in marks)
             if part == "decisions":
                 if not cited:
-                    yield f"the session did not decide, or [D1] or the like is missing: {line.text[:200]}"
+                    yield f"the session did not decide this, or a mark such as [D1] is missing: {line.text[:200]}"
                 names = (
                     found[0] for found in _NAME.finditer(plain) if found[0].casefold() not in grounds.said
                 )
-                yield from (f"the session never speaks of {name}: {line.text[:200]}" for name in names)
+                yield from (f"the session never mentions {name}: {line.text[:200]}" for name in names)
 
 
 def _known(part: str, line: Line, marks: Mapping[str, Line]) -> Line:
-    """The line without marks and with the id of what it shows, and a decision with its reason, if the answer gives none."""
+    """The line without marks, with the id of what it shows; a decision gets its reason if the answer gives none."""
     cited = _cited(part, line, marks)
     text, why, *points = (_MARK.sub("", one) for one in (line.text, line.why, *line.points))
     one = marks[cited[0]] if cited and part in _AHEAD else Line("")
@@ -330,7 +330,7 @@ def _known(part: str, line: Line, marks: Mapping[str, Line]) -> Line:
 
 
 def _cited(part: str, line: Line, marks: Mapping[str, Line]) -> list[str]:
-    """The marks of a line; of one without any, that of what has half of its words."""
+    """The marks of a line; without marks, that of the item with half of its words."""
     if (cited := _MARK.findall(_said(line))) or part not in _AHEAD:
         return cited
     kind, words = "D" if part == "decisions" else "Q", words_of(line.text)
@@ -368,6 +368,6 @@ def tasks_in(text: str) -> Iterator[str]:
 
 
 def _number(task: str) -> str:
-    """`7` for task-007 too, as models like to write it."""
+    """`7` also for task-007, as models often write it."""
     found = _NUMBER.search(task)
     return (found[0].lstrip("0") or "0") if found else task

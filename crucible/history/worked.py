@@ -1,4 +1,4 @@
-"""How long was worked on a session, without its breaks, and which files and skills it was done with.
+"""The time worked on a session, without breaks, and its files and skills.
 
 A break lies between a stop that a bookmark records and the next sign of work, or is a gap between two phases so long that the session would have counted
 as idle.
@@ -109,7 +109,7 @@ _NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
 _CUT = "…"
 _TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/[^\s'\"`;|&<>]+")
 _ELSEWHERE = ("~", "/")
-"""How the name of a file outside the project begins."""
+"""The beginning of the name of a file outside the project."""
 
 
 def entries_of(session: Session) -> Iterator[Entry]:
@@ -138,7 +138,7 @@ def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
         for act in acts_of(call, evidence, files)
         if not act.what.endswith(_CUT)
         and not act.what.startswith(_ELSEWHERE)
-        # Where the project's folder is not known, only a file's name is left of its path.
+        # If the project's folder is unknown, only the file's name is kept.
         and not any(path.endswith(f"/{act.what}") for path in _TEMPORARY.findall(call.call))
     )
     for act in acts:

@@ -51,7 +51,7 @@ class AlreadyAnswered(CrucibleError):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The item as it waited, and what the scanner took out of the answer, by rule."""
+    """The item before the answer, and the redactions in the answer by rule."""
 
     item: Item
     redactions: Mapping[str, int] = field(default_factory=dict)

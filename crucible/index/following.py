@@ -1,4 +1,4 @@
-"""What a project's sessions did after an earlier one, since that may have closed what the earlier one left open."""
+"""Later sessions of a project, which may have settled the open ends of an earlier one."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["NOTHING", "Following", "Work", "work_in"]
 
 _TICKET = late_pattern(r"\b[A-Z][A-Z0-9]+-\d+\b")
 _LABEL = late_pattern(r"\A[^:]{1,40}: ")
-"""What an open end's summary begins with: `Planned, not carried out: `."""
+"""The beginning of an open end's summary: `Planned, not carried out: `."""
 
 
 class Following(NamedTuple):
-    """How many sessions of the project began later, and a line for each thing that they did, decided or were about."""
+    """The number of later sessions of the project, and a line for each of their outcomes, decisions, finished tasks and titles."""
 
     sessions: int = 0
     said: tuple[str, ...] = ()
@@ -40,12 +40,12 @@ NOTHING = Following()
 
 
 class Work(NamedTuple):
-    """When each session of the vault began, its project, and its lines, oldest first."""
+    """The start, project and lines of each session of the vault, oldest first."""
 
     sessions: tuple[tuple[str, str, tuple[str, ...]], ...]
 
     def after(self, project: str, began: str) -> Following:
-        """What followed in the project; `began` is a time as the index writes it."""
+        """The later sessions of the project; `began` is a time in the index's format."""
         later = [said for at, of, said in self.sessions if at > began and of == project.casefold()]
         return Following(len(later), tuple(line for said in later for line in said))
 

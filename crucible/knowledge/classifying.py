@@ -129,7 +129,7 @@ _RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
         Category.EXTERNAL_DEP,
         0.7,
     ),
-    # Nobody had looked at what tests the code, or at what the new tests are about.
+    # The agent had not read the tests of the code, or the code of the new tests.
     (lambda facts: _are_tests(facts.fixed), Category.CONTEXT_MISSING, 0.7),
 )
 """Checked from top to bottom; None ends it: the category is unknown."""

@@ -34,7 +34,7 @@ _FIELDS = (
     "tags", "scope", "project", "domain", "use_count", "useful_count", "last_used", "created", "updated", "status", "retired", "retired_because",
     "failed_checks",
 )  # fmt: skip
-"""Properties that are read as the fields of an item that they are called by."""
+"""Properties with the same name as their field of an item."""
 _PHASE = late_pattern(r"[A-Za-z0-9._-]{1,40}")
 
 

@@ -74,7 +74,7 @@ class Status(StrEnum):
 
 
 def _set(value: object, fields: Mapping[str, object]) -> None:
-    """Bring the fields of a new frozen value into normal form."""
+    """Normalize the fields of a new frozen value."""
     for name, one in fields.items():
         object.__setattr__(value, name, one)
 

@@ -71,7 +71,7 @@ def judge_fully(
     redact: Callable[[str], tuple[str, object]],
     template: Renderer | None = None,
 ) -> Came[Attribution]:
-    """A model's attribution, asked twice when its first answer is refused, else the rule's with the problem; never raises for what a model does or says.
+    """A model's attribution, asked twice when its first answer is refused, else the rule's with the problem; never raises because of a model's failure or answer.
 
     Neither the model nor the rules see a secret of the report.
     """

@@ -71,7 +71,7 @@ class Row(NamedTuple):
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-_ITEMS = FolderNotes(KNOWLEDGE, "item of knowledge", "items of knowledge", "`cru knowledge list` tells them")
+_ITEMS = FolderNotes(KNOWLEDGE, "item of knowledge", "items of knowledge", "`cru knowledge list` shows them")
 item_paths, find_item = _ITEMS.paths, _ITEMS.find
 
 

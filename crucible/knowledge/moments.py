@@ -1,6 +1,6 @@
-"""A session as one line of moments, in the order of its note, with what its event log knows of each.
+"""A session as a list of moments, in the order of its note, with their data from the event log.
 
-Each entry is a moment, and each call of a list of calls.  What an inline subagent did and a note's preamble are none.
+Each entry is a moment, and so is each call of a list of calls, but not an inline subagent's work or the note's preamble.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Moment:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How a call ended; None for what is none."""
+        """The outcome of a call; None for other moments."""
         return self.call.outcome if self.call else None
 
     @property
@@ -77,7 +77,7 @@ def moments_of(session: Session, evidence: Evidence) -> list[Moment]:
 
 
 def _recorded(one: Moment, evidence: Evidence, files: Files) -> Moment:
-    """The moment with what the event log knows of it."""
+    """The moment with its data from the event log."""
     if one.call is None:
         said = evidence.said(one.entry.words) if isinstance(one.entry, Intervention) else Said()
         return replace(one, row=said.row, expansion=said.expansion)

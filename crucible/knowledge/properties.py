@@ -1,6 +1,6 @@
-"""A note's properties as the fields of a dataclass: what is written for a value, and a value read back by the kind of the field's default.
+"""A note's properties as the fields of a dataclass: written from a value, and read by the type of the field's default.
 
-Items of knowledge and cases are such notes.  A property that is not of its field's kind is a problem and counts as absent.
+Items of knowledge and cases are such notes.  A property of another type than its field is a problem and counts as absent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 def property_of(value: Any) -> Value:
-    """A field's value as a property; foreign text leads nowhere."""
+    """A field's value as a property; links in foreign text are disabled."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, tuple):
@@ -40,14 +40,14 @@ def linktext_of(told: str) -> LinkText:
 
 
 class Properties(FieldReader):
-    """The values of a note, each as what it should be; what it is not is told."""
+    """The typed values of a note; a value of another type is reported."""
 
     def tell(self, code: str, message: str, line: int = 1) -> None:
         """Report a problem."""
         self.problems.append(Problem(code, line, message))
 
     def fields_of(self, kind: type, names: Iterable[str]) -> dict[str, Any]:
-        """The properties that are called as fields of a dataclass, each of the kind of the field's default."""
+        """The properties named like fields of a dataclass, each with the type of the field's default."""
         defaults = {each.name: each.default for each in fields(kind)}
         return {name: self._like(name, defaults[name]) for name in names}
 

@@ -79,7 +79,7 @@ def _failed_runs(moments: Sequence[Moment]) -> list[int]:
 
 
 def _changed_since_green(moments: Sequence[Moment]) -> tuple[str, ...]:
-    """The files that were changed since the command of the last moment had passed; all of them if it never did."""
+    """The files changed since the last moment's command passed; all of them if it never did."""
     keys, last = _keys(moments[-1]), len(moments) - 1
     green = (at for at in range(last, -1, -1) if _keys(moments[at]) & keys and not _failed(moments[at]))
     return _changed(moments[next(green, 0) :]) or _changed(moments)

@@ -69,7 +69,7 @@ def weigh(facts: Facts, now: datetime, settings: KnowledgeSettings) -> Weight:
 
 def type_weight(facts: Facts, settings: KnowledgeSettings) -> float:
     """By its type, and a little more when it was verified."""
-    # The settings are called as the types; one that a newer Crucible knows weighs as little as any.
+    # The settings have the types' names; a type of a newer Crucible gets the lowest weight.
     weight: float = getattr(settings, facts.type, settings.observation)
     return weight + (settings.verified_bonus if facts.verified else 0.0)
 

@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
     DECISION = "decision"
     INSTRUCTION = "instruction"
-    """What the user asked for later in a session, which the agent carried out as it says; about half of them decide something."""
+    """A later request of the user with the agent's stated approach; about half of them are decisions."""
     CORRECTION = "correction"
     """The user said that something was wrong or unwanted, and what to do instead."""
     FAILURE = "failure"

@@ -338,7 +338,7 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
 
 
 def _why(text: str) -> str:
-    """The last message of a failed Go test, since what it logs stands before it; a message before the `--- FAIL` line only if it is right there."""
+    """The last message of a failed Go test, since its logs come first; a message before the `--- FAIL` line only if it is right there."""
     fails = text.find("--- FAIL")
     if fails < 0:
         return ""

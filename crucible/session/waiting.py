@@ -126,8 +126,8 @@ def waiting_of(session: Session) -> dict[int, bool]:
 class Answers:
     """What a session's entries, in the order of the note, answer of each other.
 
-    In a conversation that a client logged, a user who goes on without an answer has dismissed the question, and one who goes on right after
-    an error that ended the turn has mended it.
+    In a client's transcript, a user who continues without an answer has dismissed the question, and a user who continues right after
+    an error that ended the turn has resolved it.
     """
 
     def __init__(self, entries: Sequence[Entry], *, logged: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The notes of one folder of a vault, such as `knowledge/` and `cases/`: which there are, and which one a name means."""
+"""The notes of one folder of a vault, such as `knowledge/` and `cases/`: list them, and find one by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 5
 
 
 class FolderNotes(NamedTuple):
-    """A folder and what its notes are called, one and several, and the command that lists them: for messages."""
+    """A folder, its singular and plural nouns for messages, and a hint with the command that lists its notes."""
 
     folder: str
     one: str
@@ -25,12 +25,12 @@ class FolderNotes(NamedTuple):
     hint: str
 
     def paths(self, vault: Vault, on_error: OnError | None = None) -> list[Path]:
-        """Every note of the folder, sorted; what cannot be walked is told to `on_error`."""
+        """Every note of the folder, sorted; `on_error` gets what cannot be read."""
         walk = find_notes(vault.root, vault.root / self.folder, on_error)
         return sorted((folder / name for folder, names in walk for name in names), key=str)
 
     def find(self, vault: Vault, ref: str, cwd: Path | None = None) -> Path:
-        """The note that is meant: an id, a path from `cwd` or from the vault, or the unique beginning of an id; else `UsageError`."""
+        """Find a note by id, by path from `cwd` or the vault, or by unique id prefix; else `UsageError`."""
         if is_markdown(ref) and "\0" not in ref:
             for place in (cwd, vault.root, vault.root / self.folder):
                 if place and (place / ref).is_file():
@@ -46,7 +46,7 @@ class FolderNotes(NamedTuple):
         raise UsageError(f"{ref!r} fits {len(found)} {self.several}", f"one of: {shown}")
 
     def _own(self, vault: Vault, path: Path) -> Path:
-        """The same note, said from the vault's root; it lies in the folder."""
+        """The note's resolved path; `UsageError` if it is outside the folder."""
         real = files.inside(vault.root, path)
         if not real.is_relative_to(files.inside(vault.root, vault.root / self.folder)):
             raise UsageError(f"{vault.relative(real)}: not in {self.folder}/", self.hint)

@@ -57,7 +57,7 @@ class ReadDatum(NamedTuple):
     end: int
 
 
-# What no plain name holds: what parts names, what is markup, quotes and brackets of prose, and what no note keeps.
+# Not in plain names: separators, markup, quotes and brackets of prose, and characters that no note keeps.
 _NOT_IN_NAME = r"\x00-\x1f\x7f-\x9f\ud800-\udfff\s,`|<>\"'()\[\]{}\\;:→←↔⇒“”„‘’…"
 _NAME = late_pattern(rf"(?![-+#^~=@!]|%%|\$\$)(?:[^{_NOT_IN_NAME}]|:(?!:|[\s,]|$))+")
 _EMPHASIS = late_pattern(rf"(\*\*|\*)([^*{_NOT_IN_NAME}]+)\1")
