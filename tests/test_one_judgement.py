@@ -65,7 +65,8 @@ def _named(cru: Cru, session: str) -> Iterator[tuple[str, str, str | None]]:
     for candidates in json.loads(cru("capture", "--dry-run", session, "--format", "json").stdout).values():
         for one in candidates if isinstance(candidates, list) else ():
             if one.get("finding"):
-                yield "capture", one["finding"], one["summary"]
+                # The title of a candidate may be what was done, or the cause: the finding's summary stands below it then.
+                yield "capture", one["finding"], f"{one['summary']}\n{one['detail']}"
     for row in cru("session", "learn", session, "--export", "jsonl", "--output", "-").stdout.splitlines():
         case = json.loads(row)["metadata"]
         if case.get("finding"):

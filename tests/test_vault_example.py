@@ -366,18 +366,22 @@ def test_the_workflow_is_what_codifying_the_imported_session_writes(copied: Vaul
     _compare_with_the_example(copied, name)
 
 
-def test_the_readme_shows_the_plan_of_a_run_of_it(copied: Vault) -> None:
-    told = Cru(copied)("workflow", "run", "add-a-rate", "--dry-run").stdout
+def test_the_readme_shows_a_step_and_the_plan_of_a_run(copied: Vault) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = page.partition("$ cru workflow run add-a-rate --dry-run\n")[2].partition("…\n```")[0]
-    assert len(shown) > 300
-    assert told.startswith(shown)
+    cru = Cru(copied)
+    step = page.partition("$ cru session codify 2026-11-16-import --format markdown\n…\n")[2].partition(
+        "…\n"
+    )[0]
+    assert len(step) > 300
+    assert step in cru("session", "codify", BOOKS, "--format", "markdown").stdout
+    cru("session", "codify", BOOKS)
+    plan = page.partition("$ cru workflow run import-books --dry-run\n")[2].partition("```")[0]
+    assert plan == cru("workflow", "run", "import-books", "--dry-run").stdout
 
 
-def test_the_workflow_says_what_was_learned_and_run_and_has_nothing_wrong(copied: Vault) -> None:
+def test_the_workflow_says_what_is_checked_and_has_nothing_wrong(copied: Vault) -> None:
     shown = Cru(copied)("workflow", "show", WORKFLOW, "--format", "markdown").stdout
-    assert "- Check: `python3 test_limiter.py` (failed: FAILED test_limiter.py:" in shown
-    assert "- Check: `python3 test_limiter.py`\n" in shown
+    assert "- Check: `python3 {{tests}}`\n" in shown
     assert (Cru(copied)("workflow", "validate").exit_code, f"[[{LIMITER}]]" in shown) == (0, True)
 
 

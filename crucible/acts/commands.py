@@ -186,11 +186,11 @@ def _checked(step: Command, kind: Kind) -> Act:
     writes = step.names(outputs_of(step.words)) if kind is BUILD else []
     reads = tuple(as_datum(name) for name in dict.fromkeys(named) if name not in writes)
     made = (*map(as_datum, writes), kind.gives)
-    return Act(kind.deed, files.shown(step.repeated), reads, made, command=step.repeated)
+    return Act(kind.deed, files.shown(step.repeated), reads, made, command=step.typed)
 
 
 def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
-    """The files among the words, the known ones in the folders among them, and the script that it is itself."""
+    """The files among the words, and the command itself if it is a script."""
     if kind is TEST and step.words[0] not in INTERPRETERS:
         yield from _scripts(step, "")
     for word in step.words[1:]:
@@ -200,12 +200,6 @@ def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
         name = step.files.path_of(path.rstrip("/"), step.part.folder)
         if name and (name in step.files or type_of(name)):
             yield name
-        elif name and (module := f"{name.replace('.', '/')}.py") in step.files:
-            yield module
-        elif name:
-            yield from (
-                inner for inner in step.files.inside(name) if type_of(inner) in languages_of(step.words)
-            )
 
 
 # --- the files of a program that stands in a command ------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from crucible.errors import CrucibleError
 from crucible.flight.place import may_have_records
@@ -19,7 +20,7 @@ from crucible.session.calls import call_line, one_line
 from crucible.session.markup import CALL_LIMIT
 from crucible.session.model import Outcome, ToolCall
 
-__all__ = ["Evidence", "evidence_of", "load_evidence"]
+__all__ = ["Evidence", "Said", "evidence_of", "load_evidence"]
 
 
 @dataclass(slots=True)
@@ -31,6 +32,14 @@ class _Told:
     folder: str = ""
     result: str | None = None
     outcome: Outcome = Outcome.PENDING
+    row: str = ""
+
+
+class Said(NamedTuple):
+    """A recorded prompt: its row, and the text that a slash command expands to."""
+
+    row: str = ""
+    expansion: str = ""
 
 
 class Evidence:
@@ -41,8 +50,14 @@ class Evidence:
     """
 
     def __init__(
-        self, told: Iterable[tuple[str, _Told]] = (), roots: Iterable[str] = (), *, whole: bool = False
+        self,
+        told: Iterable[tuple[str, _Told]] = (),
+        roots: Iterable[str] = (),
+        said: Iterable[tuple[str, Said]] = (),
+        *,
+        whole: bool = False,
     ) -> None:
+        self._said = list(said)
         self._waiting: defaultdict[tuple[str, Outcome | None], list[_Told]] = defaultdict(list)
         self._given: dict[object, tuple[ToolCall, _Told | None]] = {}
         self._taken: set[int] = set()
@@ -68,6 +83,21 @@ class Evidence:
         """The whole text that came back; None when it was not recorded."""
         told = self._told(call)
         return told.result if told else None
+
+    def row(self, call: ToolCall) -> str:
+        """The id of the transcript's row with the result; "" if it was not recorded."""
+        told = self._told(call)
+        return told.row if told else ""
+
+    def said(self, words: str) -> Said:
+        """The next prompt with these words; earlier prompts are skipped for good."""
+        begun = _begun(words)
+        at = next((at for at, (text, _) in enumerate(self._said) if text == begun), None)
+        if at is None:
+            return Said()
+        found = self._said[at][1]
+        del self._said[: at + 1]
+        return found
 
     def folder(self, call: ToolCall) -> str:
         """Where the session ran when the call was made; "" when that is not known."""
@@ -110,7 +140,8 @@ def evidence_of(records: Iterable[Record], *, complete: bool = True) -> Evidence
     told: list[tuple[str, _Told]] = []
     used: dict[tuple[str, str], _Told] = {}
     roots: list[str] = []
-    cwd, uncut = "", True
+    said: list[tuple[str, Said]] = []
+    cwd, uncut, is_command = "", True, False
     for record in records:
         values = record.values
         if record.type == "ContextSeen":
@@ -124,9 +155,15 @@ def evidence_of(records: Iterable[Record], *, complete: bool = True) -> Evidence
         elif record.type == "ToolReturned":
             if found := used.get((record.agent, _text(values, "call"))):
                 found.result, found.outcome = _text(values, "text"), _outcome(_text(values, "end"))
+                found.row = record.row
+        elif record.type == "Prompted":
+            said.append((_begun(_text(values, "text")), Said(record.row)))
+            is_command = values.get("kind") == "command"
+        elif record.type == "Injected" and values.get("kind") == "skill" and is_command:
+            said[-1] = (said[-1][0], said[-1][1]._replace(expansion=_text(values, "text")))
         elif record.type == "tool":
             told.append(_recorded(values))
-    return Evidence(told, filter(None, roots), whole=complete and bool(told) and uncut)
+    return Evidence(told, filter(None, roots), said, whole=complete and bool(told) and uncut)
 
 
 def _recorded(values: Mapping[str, object]) -> tuple[str, _Told]:
@@ -143,6 +180,11 @@ def _recorded(values: Mapping[str, object]) -> tuple[str, _Told]:
         result if isinstance(result, str) else None,
         _outcome(_text(values, "outcome") or "ok"),
     )
+
+
+def _begun(words: str) -> str:
+    """The beginning of a prompt, as a search key."""
+    return "".join(filter(str.isalnum, words[:400]))[:80]
 
 
 def _outcome(end: str) -> Outcome:

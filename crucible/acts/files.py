@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from crucible.acts.kinds import is_test_file, type_of
@@ -36,24 +36,12 @@ def datum_name(text: str) -> str:
     What is not legal is `_`, or `-` for an arrow; blanks in it stay, for such a name is written as a code span.
     """
     name = _BLANKS.sub(" ", UNSEEN.sub("", normal_line(text[:_LONGEST_PATH])))
-    if not _plain(name):
-        name = _ILLEGAL.sub("_", _ARROW.sub("-", name)).lstrip(" :").rstrip(" .:")
+    name = _ILLEGAL.sub("_", _ARROW.sub("-", name)).lstrip(" :").rstrip(" .:")
     return name if len(name) <= _LONGEST else name[-_LONGEST:].lstrip(" ._:/")
-
-
-_PLAIN = late_pattern(r"[\w./@+-]*\w")
-
-
-def _plain(name: str) -> bool:
-    return bool(_PLAIN.fullmatch(name)) and "->" not in name
 
 
 _LONGEST_PATH = 4096
 _ENDS_OF_FOLDERS = ("/", "/.", "/..")
-_SIMPLE = late_pattern(
-    r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}/){0,2}[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,30}[A-Za-z0-9_])?"
-)
-"""Relative paths, no longer than a name may be, that are their own names."""
 _HAS_LETTER = late_pattern(r"[^\W_]")
 _NOWHERE = ("/dev/", "/proc/", "/sys/")
 _SCHEME = late_pattern(r"[A-Za-z][\w+.-]+://")
@@ -72,7 +60,6 @@ class Files:
     def __init__(self, roots: Sequence[str] = ()) -> None:
         self.roots: list[str] = []
         self._known: set[str] = set()
-        self._inside: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._written: defaultdict[str | None, dict[str, int]] = defaultdict(dict)
         self._tests: defaultdict[str | None, dict[str, None]] = defaultdict(dict)
         self._count = 0
@@ -115,6 +102,12 @@ class Files:
         )
         return path if is_known else ""
 
+    def is_outside(self, folder: str) -> bool:
+        """True if a folder is outside the project or unknown."""
+        path = posixpath.normpath(normal_line(_slashes(folder)))
+        is_known = not self.roots or self._inside_root(path)
+        return "$" in path or (_is_absolute(path) and not is_known)
+
     def is_root(self, folder: str) -> bool:
         """Whether a folder is the first of the roots, from which relative paths are seen."""
         return _slashes(folder).rstrip("/") in self.roots[:1] or folder in (".", "./")
@@ -124,13 +117,6 @@ class Files:
 
         `folder` is where a relative path is seen from: a relative folder, or an absolute one.
         """
-        if (
-            not folder
-            and _SIMPLE.fullmatch(path)
-            and _HAS_LETTER.search(path)
-            and not self._inside_root(path)
-        ):
-            return path
         path = normal_line(_slashes(path[: _LONGEST_PATH + 1].strip()))
         if not path or len(path) > _LONGEST_PATH or path.endswith(_ENDS_OF_FOLDERS) or path == "-":
             return ""
@@ -171,8 +157,6 @@ class Files:
         if name in self._known:
             return
         self._known.add(name)
-        for folder in _above(name):
-            self._inside[folder][name] = None
         if is_test_file(name):
             self._tests[type_of(name)][name] = None
 
@@ -184,16 +168,11 @@ class Files:
 
     def forget(self, name: str) -> None:
         """A file, or a folder, is there no more."""
-        for gone in [name, *self._inside.pop(name, {})]:
+        inside = f"{name}/"
+        for gone in [name, *(known for known in self._known if known.startswith(inside))]:
             self._known.discard(gone)
             self._written[type_of(gone)].pop(gone, None)
             self._tests[type_of(gone)].pop(gone, None)
-            for folder in _above(gone):
-                self._inside[folder].pop(gone, None)
-
-    def inside(self, folder: str) -> tuple[str, ...]:
-        """The known files in a folder and below, at most 64."""
-        return tuple(islice(self._inside.get(folder, ()), _MOST))
 
     def written(self, types: Iterable[str]) -> tuple[str, ...]:
         """The files of some types that were written or changed, in that order; the last 64 of each type."""
@@ -219,12 +198,3 @@ def _slashes(path: str) -> str:
 
 def _is_absolute(path: str) -> bool:
     return path.startswith(("/", "~")) or bool(_DRIVE.match(path))
-
-
-def _above(path: str) -> Iterator[str]:
-    """The folders that a path lies in, the nearest first, at most 12."""
-    for _ in range(12):
-        path = path.rpartition("/")[0]
-        if not path:
-            return
-        yield path

@@ -87,7 +87,7 @@ _RUNNERS = {
 _CARRIED = 6
 """How many of them may carry each other."""
 _VALUED = frozenset(
-    {
+    [
         "--with",
         "--from",
         "--python",
@@ -99,7 +99,7 @@ _VALUED = frozenset(
         "-n",
         "--extra",
         "--group",
-    }
+    ]
 )
 """Options of those that take a word."""
 INTERPRETERS: Mapping[str, str] = {
@@ -161,16 +161,12 @@ def _behind(words: list[str], at: int) -> int:
 
 
 _SAME = {"mvnw": "mvn", "gradlew": "gradle", "mvnd": "mvn", "mmake": "make", "buildx": "docker"}
-_ASKS = frozenset({"--version", "-V", "--help", "-h", "help", "version"})
-_STAYS = frozenset({"serve", "server", "dev", "watch", "start", "preview", "new", "init", "install-hooks"})
+_ASKS = frozenset("--version -V --help -h help version".split())  # noqa: SIM905
+_STAYS = frozenset("serve server dev watch start preview new init install-hooks".split())  # noqa: SIM905
 """Words of commands that go on until they are stopped, or make a project: no check and no build."""
 _TASKED = frozenset({"make", "gmake", "just", "ninja"})
-_FORMATTERS = frozenset(
-    {"black", "prettier", "isort", "gofmt", "rustfmt", "clang-format", "autopep8", "yapf", "dprint"}
-)
-_CHECKING = frozenset(
-    {"--check", "--list-different", "-l", "--check-only", "--diff", "-d", "--dry-run", "-c"}
-)
+_FORMATTERS = frozenset("black prettier isort gofmt rustfmt clang-format autopep8 yapf dprint".split())  # noqa: SIM905
+_CHECKING = frozenset("--check --list-different -l --check-only --diff -d --dry-run -c".split())  # noqa: SIM905
 _TEST_STEM = late_pattern(
     r"(?:tests?[_-].*|.*[_.-](?:tests?|specs?)|tests?|runtests?|.*(?<=[a-z])Tests?)", re.DOTALL
 )

@@ -82,17 +82,7 @@ def _untold(call: _Call, deed: Deed) -> Act:
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
-_PATHS = (
-    "file_path",
-    "filePath",
-    "absolute_path",
-    "notebook_path",
-    "path",
-    "filename",
-    "file",
-    "target_file",
-    "uri",
-)
+_PATHS = "file_path filePath absolute_path notebook_path path filename file target_file uri".split()  # noqa: SIM905
 
 
 def _name(call: _Call) -> str:
@@ -283,17 +273,7 @@ _FALLBACK: Mapping[_Teller, Deed] = {
     _patch: Deed.EDIT,
     _edit_by_command: Deed.EDIT,
 }
-_FETCHES = (
-    "fetch",
-    "search_web",
-    "web_search",
-    "navigate",
-    "browse",
-    "crawl",
-    "scrape",
-    "get_url",
-    "http_request",
-)
+_FETCHES = "fetch search_web web_search navigate browse crawl scrape get_url http_request".split()  # noqa: SIM905
 
 
 def _teller(tool: str) -> _Teller:

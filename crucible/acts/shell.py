@@ -89,25 +89,8 @@ _DOUBLE_ESCAPE = late_pattern(r"\\([\"\\$`]|\n)")
 _ANSI_ESCAPE = late_pattern(r"\\([ntr'\"\\])")
 _ANSI_MEANS = {"n": "\n", "t": "\t", "r": "\r"}
 _SETTING = late_pattern(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
-_KEYWORDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "coproc"})
-_NO_COMMAND = frozenset(
-    {
-        "for",
-        "select",
-        "case",
-        "function",
-        "done",
-        "fi",
-        "esac",
-        "}",
-        "[[",
-        "((",
-        "[",
-        "test",
-        "local",
-        "declare",
-    }
-)
+_KEYWORDS = frozenset("if then else elif while until do ! { time coproc".split())  # noqa: SIM905
+_NO_COMMAND = frozenset("for select case function done fi esac } [[ (( [ test local declare".split())  # noqa: SIM905
 _FOLDERS = frozenset({"cd", "pushd"})
 
 
@@ -345,7 +328,7 @@ _CARRIERS = {
 }  # fmt: skip
 """Commands that carry another, and which of their short options take a word."""
 
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
+_SHELLS = frozenset("bash sh zsh dash ksh fish ash".split())  # noqa: SIM905
 
 
 def _carried(words: Sequence[str]) -> Sequence[str]:

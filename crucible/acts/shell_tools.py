@@ -142,17 +142,23 @@ _LOOKS = frozenset(
 )
 """What `git` only shows."""
 _LISTS = {
-    "tag": frozenset({"-l", "--list", "-n", "-v", "--verify", "--contains", "--points-at", "--merged", "--no-merged", "--sort"}),
-    "branch": frozenset({"-a", "--all", "-r", "--remotes", "-l", "--list", "--show-current", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "--sort"}),
-    "config": frozenset({"-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--show-origin", "get", "list"}),
-    "remote": frozenset({"show", "get-url"}),
-    "reflog": frozenset({"show", "exists"}),
-    "stash": frozenset({"list", "show"}),
-    "worktree": frozenset({"list"}),
-    "submodule": frozenset({"status", "summary"}),
-    "notes": frozenset({"list", "show"}),
-    "symbolic-ref": frozenset(),
-}  # fmt: skip
+    verb: frozenset(words)
+    for verb, *words in map(
+        str.split,
+        (
+            "tag -l --list -n -v --verify --contains --points-at --merged --no-merged --sort",
+            "branch -a --all -r --remotes -l --list --show-current --contains --no-contains --points-at --merged --no-merged --sort",
+            "config -l --list --get --get-all --get-regexp --get-urlmatch --show-origin get list",
+            "remote show get-url",
+            "reflog show exists",
+            "stash list show",
+            "worktree list",
+            "submodule status summary",
+            "notes list show",
+            "symbolic-ref",
+        ),
+    )
+}
 """What `git` shows or changes, with the words by which it only shows."""
 _SHOWS_ALONE = {"stash": -1, "symbolic-ref": 1, "config": 1, "reflog": 1}
 """How many plain words it takes at most to show something where no word says so; -1 where none do; else 0."""
@@ -172,7 +178,7 @@ def _only_shows(verb: str, words: Sequence[str]) -> bool:
     return len(plain) <= _SHOWS_ALONE.get(verb, 0) and not flags & _CHANGES
 
 
-_CHANGES = frozenset({"-d", "-D", "--delete", "-m", "-M", "--move", "-e", "--edit", "--unset", "--edit-description", "-u", "--unset-upstream"})  # fmt: skip
+_CHANGES = frozenset("-d -D --delete -m -M --move -e --edit --unset --edit-description -u --unset-upstream".split())  # fmt: skip  # noqa: SIM905
 """Flags that change something without a plain word."""
 
 
@@ -233,10 +239,10 @@ _FILTERS = """
     paste join base64 zcat gunzip
 """
 
-SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep"})
+SEARCHES = frozenset("grep egrep fgrep rg ag ack ugrep".split())  # noqa: SIM905
 """Commands whose result names the files that they found."""
 
-CHANGERS = frozenset({"cp", "mv", "install", "ln", "rm", "unlink", "shred", "trash", "tee", "touch"})
+CHANGERS = frozenset("cp mv install ln rm unlink shred trash tee touch".split())  # noqa: SIM905
 """Commands that change files, also where none of them is one of the project's."""
 
 TELLERS: Mapping[str, Teller] = {

@@ -60,6 +60,12 @@ class Command(NamedTuple):
         text = command_text(self.part._replace(settings=kept, words=tuple(words)))
         return f"cd {shlex.quote(folder)} && {text}" if folder else text
 
+    @property
+    def typed(self) -> str:
+        """The same, with the folder even if it is outside the project."""
+        is_outside = self.part.folder and self.files.is_outside(self.part.folder)
+        return f"cd {shlex.quote(self.part.folder)} && {self.repeated}" if is_outside else self.repeated
+
 
 def leads_out(text: str) -> bool:
     """Whether an absolute path stands in a text, which means something on one machine alone."""
@@ -94,14 +100,12 @@ def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
     for at, word in enumerate(words):
         if word in (short, "--output", "--out", "--outfile", "--output-document") and words[at + 1 :]:
             yield words[at + 1]
-        elif word.startswith(("--output=", "--out=", "--outfile=")):
-            yield word.partition("=")[2]
 
 
 def run_act(step: Command, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> Act:
     """A command was run."""
     data = tuple(map(as_datum, reads)), tuple(map(as_datum, writes))
-    return Act(Deed.RUN, step.told, *data, command=step.repeated)
+    return Act(Deed.RUN, step.told, *data, command=step.typed)
 
 
 def write_file(files: Files, name: str) -> Act:

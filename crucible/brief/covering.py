@@ -5,20 +5,27 @@ Ids are ordinal, so that a phase that was added or removed above changes them: t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
 from crucible.brief.model import Brief
 from crucible.errors import UsageError
 from crucible.note.contain import cut, normal, normal_line
 from crucible.note.source import Edit, Source
 from crucible.patterns import late_pattern
 from crucible.session.briefs import find_brief_callout, set_brief_callout
-from crucible.session.model import Intervention, Phase, Prose, Session, Status
+from crucible.session.model import Callout, Entry, Intervention, Phase, Prose, Session, Status
+from crucible.session.tasks import is_task_news
+from crucible.session.waiting import DONE, Answers, wanted_of
 
 __all__ = [
+    "asked_in",
     "count_covered",
     "covering",
     "due_phase",
     "find_brief",
     "first_request",
+    "milestones",
     "phase_number",
     "set_brief",
     "stated_goal",
@@ -27,6 +34,7 @@ __all__ = [
 _NAME_LIMIT, _NAME_READ = 60, 1000
 """Code points of a phase's name that a brief repeats, and that are looked at."""
 
+_REACHED = frozenset(("milestone", DONE))
 _COVERS = late_pattern(r"Covers:[ \t]*(.*)")
 _NAMED = late_pattern(r'(?:phase-)?(\d{1,9})(?:\.\d+)?\b[ \t]*(?:"(.*)")?$')
 
@@ -103,6 +111,33 @@ def set_brief(source: Source, session: Session, brief: Brief) -> list[Edit]:
 def stated_goal(session: Session) -> str:
     """The text above the first phase, "" for none."""
     return "\n\n".join(entry.text for entry in session.preamble if isinstance(entry, Prose))
+
+
+def milestones(entries: Iterable[Entry]) -> Iterator[str]:
+    """Milestones and finished tasks, without our own messages about the task list."""
+    for entry in entries:
+        if isinstance(entry, Callout) and entry.kind in _REACHED and not is_task_news(entry.text):
+            yield ": ".join(filter(None, (entry.title, entry.text)))
+
+
+class Asked(NamedTuple):
+    """A question to a human, or an error: its place in the entries, its inbox name, and whether it is settled."""
+
+    at: int
+    name: str
+    kind: str
+    text: str
+    is_settled: bool
+
+
+def asked_in(entries: Iterable[Entry], session: Session) -> Iterator[Asked]:
+    """The questions and errors of these entries that wait for a human."""
+    found = [*entries]
+    answers = Answers(found, logged=bool(session.sources))
+    for at, name in answers.names.items():
+        kind, text = wanted_of(found[at]) or (DONE, "")
+        if kind != DONE:
+            yield Asked(at, name, kind, text, answers.settles(at))
 
 
 def first_request(session: Session) -> tuple[str, str]:

@@ -1,18 +1,33 @@
-"""The text of a brief as sections of items, and fitting them into a number of words.
+"""The text of a brief: sections of items, limited to a number of words, and extended by findings without a model.
 
-Read leniently, since people correct it: a line in no section is their own text and stays.
+A brief is parsed leniently, since people edit it: a line outside all sections is their own text and stays.  A finding is shown with its summary,
+as something that was said or done, never as an instruction.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
-from crucible.brief.model import count_words, cut_words
+from crucible.brief.covering import asked_in, count_covered, covering, milestones, phase_number
+from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.patterns import late_pattern
+from crucible.session.findings import Finding, Kind, Source, findings_by_phase, findings_of
+from crucible.session.model import Phase, Prose, Session
+from crucible.session.sentences import clipped
 
-__all__ = ["SECTIONS", "Digest", "Known", "bare", "read_digest", "render_digest"]
+__all__ = [
+    "Digest",
+    "Known",
+    "bare",
+    "extend_brief",
+    "extend_digest",
+    "read_digest",
+    "render_digest",
+    "room_for",
+]
 
 SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
 """In the order in which they are printed."""
@@ -39,8 +54,6 @@ _TELLING, _ALIKE = 15, 60
 _HEAD = late_pattern(r"[ \t]*\*\*(.+?):?\*\*:?[ \t]*$")
 _MARK = late_pattern(r"[ \t]*[-*+][ \t]+")
 _EARLIER = late_pattern(r"… and (\d{1,9}) earlier$")
-_TASKS = late_pattern(r"Tasks: \d+ of \d+ done")
-"""Written by earlier versions; the task list says it."""
 _BLANKS = late_pattern(r"\s+")
 _NO_WORD = late_pattern(r"[\W_]+")
 
@@ -101,7 +114,7 @@ def read_digest(text: str) -> Digest:
             digest.earlier[section] += int(left[1])
         elif joins and not _MARK.match(line):
             items[-1] += f" {said}" if said else ""
-        elif said and not head and not _TASKS.match(said):
+        elif said and not head:
             items.append(said)
         joins = bool(items is not own and items and said and not head)
     digest.own = "\n".join(own).strip("\n")
@@ -137,3 +150,118 @@ def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
                 kept[name].insert(0, item)
                 turns.append(name)
     return kept
+
+
+# --- extending it by findings -----------------------------------------------------------------------------------------
+
+_DECISIONS, _RESULTS, _FIXED, _REPORTS, _WISHES, _QUESTIONS = SECTIONS
+_LAST_READ = 2000
+"""Code points of a text whose last paragraph is used."""
+_HEAD_WORDS = 3
+"""Words of `[!abstract] Brief`, plus one."""
+
+
+def room_for(covers: str) -> int:
+    """Words available for a brief's text if the whole callout has at most `MOST_WORDS`."""
+    return MOST_WORDS - count_words(f"Covers: {covers}") - _HEAD_WORDS
+
+
+def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
+    """Add the phases after `old.covers`, up to and including phase id `until`, to the brief.
+
+    At most `MOST_WORDS`, and deterministic.  The text of `old` stays, except questions that were answered
+    since.  `UsageError` for a phase id that does not exist.
+    """
+    digest, covers = extend_digest(session, old, until)
+    return Brief(render_digest(digest, room_for(covers)), covers)
+
+
+def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Digest, str]:
+    """The same before shortening, and what it covers."""
+    end = phase_number(session, until)
+    digest, covers = read_digest(old.text if old else ""), old.covers if old else ""
+    start = count_covered(session, covers)
+    if start >= end:
+        return digest, covers
+    asked = [one for one in _asked(session) if one[0] < end]
+    settled = Known(item for _, item, is_settled in asked if is_settled)
+    digest.items[_QUESTIONS][:] = [one for one in digest.items[_QUESTIONS] if not settled.has(one)]
+    known = Known(item for items in digest.items.values() for item in items)
+    waits = ((_QUESTIONS, item, item) for at, item, done in asked if at >= start and not done)
+    for section, key, item in (*_news(session, start, end), *waits):
+        if known.add(key):
+            digest.items[section].append(item)
+    if not digest.own and not any(digest.items.values()):
+        said = (text for phase in reversed(session.phases[:end]) for text in _last_words(phase))
+        digest.items[_RESULTS] += islice(said, 1)
+    return digest, covering(session.phases[end - 1])
+
+
+def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, str]]:
+    """The items of these phases: the section, the text by which an item is recognized, and the item."""
+    found = _placed(session)
+    for phase in session.phases[start:end]:
+        own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
+        items = [(*_told(one), one.summary) for one in own]
+        items += ((_RESULTS, text, text) for text in map(clipped, milestones(phase.all_entries())))
+        if not session.sources and not any(section == _RESULTS for section, _, _ in items):
+            items += ((_RESULTS, text, text) for text in _last_words(phase))
+        yield from ((section, key, item) for section, item, key in items)
+
+
+def _placed(session: Session) -> dict[str, list[Finding]]:
+    """The findings by phase; a finding that no phase quotes belongs to the phase of the next one of its kind, or to the last phase."""
+    quoted = findings_by_phase(session)
+    phases = {one.id: phase for phase, found in quoted.items() for one in found}
+    after: dict[str, str] = {}
+    placed: dict[str, list[Finding]] = {}
+    for one in reversed(findings_of(session)):
+        if one.kind == Kind.INSTRUCTION:  # the prompts say them
+            continue
+        after[one.kind] = phases[one.id] or after.get(one.kind) or session.phases[-1].id
+        placed.setdefault(after[one.kind], []).insert(0, one)
+    return placed
+
+
+# --- items -----------------------------------------------------------------------------------------------------------
+
+
+_SECTION = {
+    Kind.DECISION.value: _DECISIONS,
+    Kind.CORRECTION.value: _WISHES,
+    Kind.OPEN_END.value: _QUESTIONS,
+    Kind.REPORT.value: _REPORTS,
+}
+"""The section of each kind of finding; other kinds are results."""
+
+
+def _told(one: Finding) -> tuple[str, str]:
+    """The section of a finding, and its line."""
+    told = one.summary
+    if one.kind == Kind.FAILURE:
+        cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
+        fixed = f"{told}{cause} → {clipped(one.resolution)}"
+        # A failed check matters less than a failure that a person reported or recorded.
+        return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
+    if one.kind == Kind.REPORT:
+        told = f"{one.by.partition('@')[0]}: {told}"
+    elif one.kind == Kind.DECISION:
+        why = clipped(one.details)
+        made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
+        told = f"{told} ({made})" if made else told
+    return _SECTION.get(one.kind, _RESULTS), told
+
+
+def _last_words(phase: Phase) -> Iterator[str]:
+    """The last paragraph of a phase, if the phase was recorded (nothing is detected there) or has nothing else."""
+    said = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
+    if last := clipped(said[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
+        yield f"{clipped(phase.name)}: {last}"
+
+
+def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
+    """Questions and errors of the phases: the place of the phase, the item, and whether it is answered or fixed."""
+    placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
+    for one in asked_in((entry for _, entry in placed), session):
+        label = "Unresolved" if one.kind == "error" else "Asked"
+        yield placed[one.at][0], f"{label}: {clipped(one.text)}", one.is_settled

@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 
     old: Brief | None
     until: str
-    words: int
+    words: int = MOST_WORDS
     goal: str = ""
 
 

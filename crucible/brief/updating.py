@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.agents.asking import Answer, Asker
 from crucible.agents.marks import OWN_MARK
 from crucible.brief.covering import covering, due_phase, find_brief, phase_number, set_brief
-from crucible.brief.extracting import extend_brief, room_for
+from crucible.brief.digest import extend_brief, room_for
 from crucible.brief.model import Brief, BriefUpdate, cut_words
 from crucible.brief.prompting import Asked, build_prompt
 from crucible.errors import AgentFailed, CrucibleError, EditRefused
@@ -28,22 +27,13 @@ from crucible.secrets.redacting import unscanned
 from crucible.session.model import Session
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Redact", "update_brief", "update_briefs"]
+__all__ = ["Redact", "record_answer", "update_brief", "update_briefs"]
 
 _LETTER = late_pattern(r"[^\W_]")
 _GAP = late_pattern(r"\s{20,}|\n{3,}")
 _SPENT = ("model", "cost_usd", "tokens_in", "tokens_out")
 _MOST_ANSWER = 20_000
 """Code points of an answer that are looked at."""
-
-
-class _Writing(NamedTuple):
-    """Who writes a brief, None for our own rules, and what that takes."""
-
-    asker: Asker | None
-    redact: Redact
-    now: datetime
-    goal: str = ""
 
 
 def update_brief(
@@ -62,7 +52,7 @@ def update_brief(
     like for a note that cannot be read.
     """
     path = vault.find(session_id) if isinstance(session_id, str) else session_id
-    return _update(vault, vault.read(path), _Writing(asker, redact, now, goal))
+    return _update(vault, vault.read(path), asker, redact=redact, now=now, goal=goal)
 
 
 def update_briefs(
@@ -76,18 +66,20 @@ def update_briefs(
         with suppress(CrucibleError):
             note = vault.read(path)
             if note.session.parent is None:
-                yield from filter(None, (_update(vault, note, _Writing(asker, redact, now)).problem,))
+                yield from filter(None, (_update(vault, note, asker, redact=redact, now=now).problem,))
 
 
-def _update(vault: Vault, note: Note, how: _Writing) -> BriefUpdate:
+def _update(
+    vault: Vault, note: Note, asker: Asker | None, *, redact: Redact, now: datetime, goal: str = ""
+) -> BriefUpdate:
     old = find_brief(note.session)
     until = due_phase(note.session, old.covers if old else "")
     if not until:
         return BriefUpdate(old)
     try:
-        if how.asker is None:
-            return _extract(vault, note.path, old, how.redact)
-        return _ask(vault, note, how.asker, how, until)
+        if asker is None:
+            return _extract(vault, note.path, old, redact)
+        return _ask(vault, note, asker, Asked(old, until, goal=goal), redact=redact, now=now)
     except CrucibleError as error:
         return BriefUpdate(old, problem=_problem(note.name, error))
 
@@ -127,11 +119,13 @@ def _redacted(text: str, redact: Redact) -> str:
 # --- with a model ----------------------------------------------------------------------------------------------------
 
 
-def _ask(vault: Vault, note: Note, asker: Asker, how: _Writing, until: str) -> BriefUpdate:
+def _ask(
+    vault: Vault, note: Note, asker: Asker, asked: Asked, *, redact: Redact, now: datetime
+) -> BriefUpdate:
     """No lock is held while the model writes; an answer is dropped if the note's brief changed meanwhile."""
-    session, redact = note.session, how.redact
-    old, covers = find_brief(session), _covering(session, until, redact)
-    asked = Asked(old, until, room_for(covers), how.goal)
+    session, old, until = note.session, asked.old, asked.until
+    covers = _covering(session, until, redact)
+    asked = asked._replace(words=room_for(covers))
     answer = asker.ask(build_prompt(session, asked, lambda text: _redacted(text, redact)))
     problem, brief = "", old
     try:
@@ -140,9 +134,9 @@ def _ask(vault: Vault, note: Note, asker: Asker, how: _Writing, until: str) -> B
         brief = new
     except CrucibleError as error:
         problem = _problem(note.name, error)
-    told: dict[str, object] = {"kept": not problem, "content": "" if problem or not brief else brief.text}
-    told |= {name: value for name in _SPENT if (value := getattr(answer, name)) is not None}
-    unrecorded = _record(vault, note.name, until, told, how.now)
+    content = "" if problem or not brief else brief.text
+    values = {"kept": not problem, "content": content}
+    unrecorded = record_answer(vault, note.name, "brief", answer, values, now=now, phase=until)
     return BriefUpdate(brief, brief != old, problem or unrecorded, answer.model, answer.cost_usd)
 
 
@@ -171,11 +165,21 @@ def _replaced(note: Note, old: Brief | None, until: str, new: Brief, redact: Red
     return set_brief(note.source, there, new)
 
 
-def _record(vault: Vault, name: str, until: str, values: Mapping[str, object], now: datetime) -> str:
-    """What was asked for cost something, whatever became of it.  The problem to tell, "" for none."""
+def record_answer(
+    vault: Vault,
+    name: str,
+    kind: str,
+    answer: Answer,
+    values: Mapping[str, object],
+    *,
+    now: datetime,
+    phase: str = "",
+) -> str:
+    """Record what an answer cost, whatever became of it; returns the problem if that fails, else ""."""
+    told = {**values, **{key: value for key in _SPENT if (value := getattr(answer, key)) is not None}}
     limit = vault.settings.flight.max_value_bytes
     try:
-        append_entry(vault.root, name, "brief", values, now=now, phase=until, max_value_bytes=limit)
+        append_entry(vault.root, name, kind, told, now=now, phase=phase, max_value_bytes=limit)
     except CrucibleError as error:
-        return f"{name}: what its brief cost was not written down: {error}"
+        return f"{name}: the cost of its {kind} was not recorded: {error}"
     return ""

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from crucible.bookmarks import keeping as bookmarks
-from crucible.bookmarks.lines import size_of
 from crucible.bookmarks.model import Bookmark
 from crucible.history import memories
-from crucible.history.memories import FILES, Memory, MemoryKind
+from crucible.history.memories import Memory, MemoryKind
 from crucible.index.query import SessionQuery, matching
 from crucible.index.view import View
 from crucible.lifecycle_settings import MemorySettings
@@ -28,8 +27,6 @@ REACHED = "Milestone reached. Compacting {count} old entries of memory…"
 """What is announced before."""
 _STAY = 4
 """A quarter of what is allowed stays whole, so that the next line is not one too many again."""
-_SHORTEST = 80
-"""Bytes that no line of ours has less than."""
 
 
 class Compacted(NamedTuple):
@@ -79,8 +76,6 @@ def live_sessions(view: View) -> frozenset[str]:
 def _old_bookmarks(
     root: Path, settings: MemorySettings, live: Callable[[], Collection[str]], milestone: str | None
 ) -> frozenset[str]:
-    if _is_small(root, bookmarks.BOOKMARKS, settings, milestone):
-        return frozenset()
     whole = [one for one in bookmarks.load_bookmarks(root).found if not one.compacted]
     old = _beyond(whole, bookmarks.bytes_of, settings, len(whole), milestone)
     if not old:
@@ -92,18 +87,10 @@ def _old_bookmarks(
 
 
 def _old_todos(root: Path, settings: MemorySettings, milestone: str | None) -> frozenset[str]:
-    if _is_small(root, FILES[MemoryKind.TODO], settings, milestone):
-        return frozenset()
     whole = [one for one in memories.load_memories(root, MemoryKind.TODO).found if not one.compacted]
     closed = [one for one in whole if one.done]
     # One that is done has two lines: what was to do, and that it is done.
     return _beyond(closed, lambda one: 2 * memories.bytes_of(one), settings, len(whole), milestone)
-
-
-def _is_small(root: Path, name: str, settings: MemorySettings, milestone: str | None) -> bool:
-    """True if there is nothing to do, by a look at the file's size."""
-    least = min(settings.max_entries * _SHORTEST, settings.max_bytes)
-    return milestone is None and size_of(root, name) <= least
 
 
 def _beyond(

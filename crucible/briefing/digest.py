@@ -6,28 +6,26 @@ memory, histories, the project's note and the files of `include_files` are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from crucible.brief.digest import Known as Shown
-from crucible.briefing.facts import Fact, Known, find_known, with_histories, with_memory
-from crucible.briefing.files import find_files, read_text
+from crucible.briefing.facts import Fact, Known, Sources, find_known, with_kept
+from crucible.briefing.files import BULLET, find_files, headed, read_text
 from crucible.briefing.likeness import Aim, Leaning, rank_alike
 from crucible.briefing.model import Cut, Item, Rank, Source
 from crucible.briefing.place import Position, find_position, position_lines
 from crucible.briefing.profile import conventions
 from crucible.briefing.quoting import Quoter
-from crucible.briefing.sections import conventions_of, decisions_of, is_new, is_useful, open_ends_of
-from crucible.errors import CrucibleError
+from crucible.briefing.sections import conventions_of, decisions_of, is_new, lessons_of, open_ends_of
 from crucible.history.memories import MemoryKind, key_of
 from crucible.index.view import View
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
-from crucible.session.findings import Kind
 from crucible.session.findings import Source as Found
 from crucible.tasks.gathering import Scope, gather
 from crucible.tasks.model import Stage
@@ -44,7 +42,6 @@ __all__ = [
     "digest_of",
 ]
 
-_Value = TypeVar("_Value")
 LINES = 15
 """Lines of a digest where there is enough to tell."""
 _TEXT, _WHY = 200, 120
@@ -85,22 +82,11 @@ class Digested(NamedTuple):
 
 def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Digested:
     """The digest; `view` must be up to date."""
-    failed: list[Source] = []
-    project = wanted.project
-
-    def tried(name: str, read: Callable[[], _Value], without: _Value) -> _Value:
-        try:
-            return read()
-        except CrucibleError as error:
-            failed.append(Source(name, str(error)))
-            return without
-
-    position = tried("position", lambda: find_position(view, vault.root, project), None)
-    known = find_known(vault, view, project, wanted.now)
-    for name, add in (("memory", with_memory), ("history", with_histories)):
-        known = tried(name, partial(add, vault, known, project), known)
+    project, sources = wanted.project, Sources(quoter)
+    position = sources.read("position", lambda: find_position(view, vault.root, project), None)
+    known = with_kept(vault, find_known(vault, view, project, wanted.now), project, sources)
     own = partial(conventions, vault.root, project, quoter.whole)
-    profile = tried("profile", own, tuple[str, ...]()) if project else ()
+    profile = sources.read("profile", own, tuple[str, ...]()) if project else ()
     named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
     first = position.session if position else ""
     todos = [*_tasks(view, known, project), *open_ends_of(known)]
@@ -110,7 +96,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
     place = position_lines(position, project, wanted.now, quoter)
     leaning = wanted.aim.leaning if wanted.aim else Leaning.NEITHER
     return Digested(
-        build_digest(place, items, wanted.lines, leaning), position, tuple(failed), known.problems
+        build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems
     )
 
 
@@ -119,9 +105,10 @@ def _tasks(view: View, known: Known, project: str) -> Iterator[Fact]:
     tasks = gather(view, Scope(project)).tasks
     done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
     for task in tasks:
+        session = task.ref.session
         is_open = task.stage in (Stage.IN_PROGRESS, Stage.PENDING) and key_of(task.content) not in done
-        if is_open and task.ref.session in known.alive:
-            yield Fact("task", task.content, task.ref.session)
+        if is_open and session in known.alive and not known.after(session).settles(task.content):
+            yield Fact("task", task.content, session)
 
 
 class Digest(NamedTuple):
@@ -169,12 +156,11 @@ def digest_items(
 ) -> list[Item]:
     """Every item, each text once; of a rank what concerns the `aim` first.  `named` are conventions of notes and files."""
     rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
-    lessons = (one for one in known.of(Kind.FAILURE, Kind.CORRECTION) if one.why and is_useful(one))
     groups = (
         (Rank.TODO, todos),
         (Rank.CONVENTION, rules),
         (Rank.DECISION, decisions_of(known)),
-        (Rank.LESSON, lessons),
+        (Rank.LESSON, lessons_of(known)),
     )
     once, found = Shown(), list[Item]()
     for rank, facts in groups:
@@ -196,8 +182,6 @@ def _shown(one: Fact, rank: Rank, quoter: Quoter) -> str:
 
 # --- conventions -----------------------------------------------------------------------------------------------------
 
-_HEADING = late_pattern(r"#{1,6}[ \t]+(.*)\Z")
-_BULLET = late_pattern(r"[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(\S.*)\Z")
 _NAMED = late_pattern(r"(?i)\b(?:conventions?|(?:coding |code )?style|rules?|guidelines?|practices)\b")
 _MOST = 20
 """Lines that are taken of a file."""
@@ -208,12 +192,7 @@ def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
     if folder is None:
         return
     for name in find_files(folder, named):
-        items = list[tuple[bool, str]]()
-        is_named = False
-        for line in (read_text(folder, name) or "").split("\n"):
-            if head := _HEADING.match(line):
-                is_named = bool(_NAMED.search(head[1]))
-            elif item := _BULLET.match(line):
-                items.append((is_named, item[1]))
-        below = [text for is_below, text in items if is_below]
+        lines = headed((read_text(folder, name) or "").split("\n"))
+        items = [(heading, line[found.end() :]) for heading, line in lines if (found := BULLET.match(line))]
+        below = [text for heading, text in items if _NAMED.search(heading)]
         yield from (below or [text for _, text in items])[:_MOST]

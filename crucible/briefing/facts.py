@@ -7,25 +7,29 @@ are gone, and histories add what a person wrote there.  Days count back from the
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Why
-from crucible.briefing.quoting import whole_words
-from crucible.errors import CrucibleError
+from crucible.briefing.model import Source
+from crucible.briefing.quoting import Quoter, whole_words
+from crucible.errors import CrucibleError, IndexBroken, reason_of
 from crucible.history.composing import PAUSED
 from crucible.history.keeping import HISTORY, load_entry
 from crucible.history.memories import Memory, MemoryKind, key_of, load_memories
-from crucible.history.model import Entry, Line
+from crucible.history.model import Entry, lines_of
+from crucible.index.following import Following
 from crucible.index.moments import begun, last_active, time_of, utc
 from crucible.index.query import SessionQuery, matcher, matching
 from crucible.index.schema import UNDATED, Row, shard_of
 from crucible.index.view import View
 from crucible.lifecycle_settings import BriefingSettings
+from crucible.note.fencing import quote_span
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind
@@ -36,23 +40,30 @@ from crucible.vault.walk import is_markdown, note_name
 __all__ = [
     "Fact",
     "Known",
+    "Sources",
     "find_known",
     "has_news",
     "has_sessions",
-    "with_histories",
+    "with_kept",
     "with_memory",
 ]
 
 _HISTORIES = 10
 _TRIED = 40
 """History notes that are opened at most to find so many of the project."""
+_FOLLOWED = 3
+"""After this many later sessions of the project, a session's open ends are most likely settled."""
 _REMEMBERED = 1_000
 """Lines of each memory file that are read, the newest."""
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
 _KINDS = {"error": Kind.FAILURE, "milestone": Kind.OUTCOME}
 """Findings of callouts whose kind has another name."""
-_SOURCES = {"error": Kind.FAILURE, "correction": Kind.CORRECTION, "environment": Kind.ENVIRONMENT}
-"""Of a memory line of an older version, which has no finding's id."""
+_REMEMBERED_AS = {
+    MemoryKind.DECISION: Kind.DECISION,
+    MemoryKind.LESSON: Kind.FAILURE,
+    MemoryKind.TODO: Kind.OPEN_END,
+}
+"""The kinds of memory lines without a finding's id."""
 _PARTS = {
     "done": Kind.OUTCOME,
     "decisions": Kind.DECISION,
@@ -61,6 +72,7 @@ _PARTS = {
 }
 
 
+T = TypeVar("T")
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -100,6 +112,16 @@ class Known(NamedTuple):
         """The facts of these kinds."""
         return [one for one in self.facts if one.kind in kinds]
 
+    def after(self, session: str) -> Following:
+        """The work of the project's sessions after this one."""
+        began = {str(row["id"]): begun(row) for row in self.sessions}
+        at = began.get(session) or max((one.at for one in self.facts if one.session == session), default="")
+        later = [row for row in self.sessions if at and began[str(row["id"])] > at]
+        did = (
+            one.text for one in self.of(Kind.DECISION, Kind.OUTCOME) if one.at > at and one.session != session
+        )
+        return Following(len(later), (*(str(row["title"] or "") for row in later), *did))
+
 
 def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> Known:
     """What the index knows, if there is one; a `project` of "" is every one."""
@@ -112,10 +134,49 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
         row for row in everywhere if not project or str(row["project"] or "").casefold() == project.casefold()
     ]
     paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
-    alive = {str(row["id"]) for row in rows if _is_alive(row, recent, paused)}
+    alive = {str(row["id"]) for later, row in enumerate(rows) if _is_alive(row, later, recent, paused)}
     others = {str(row["id"]) for row in everywhere} - {str(row["id"]) for row in rows}
     known = Known(tuple(rows), frozenset(alive), (), (), frozenset(others), oldest, recent)
     return _with(known, _of_index(view, rows) if view else ())
+
+
+class Sources:
+    """Reads the sources of a briefing; a source that fails is named in `failed`, and the others are still read."""
+
+    def __init__(self, quoter: Quoter) -> None:
+        self._quoter = quoter
+        self.failed: list[Source] = []
+
+    def read(self, name: str, work: Callable[[], T], otherwise: T) -> T:
+        """The result of `work`, or the other value if it fails."""
+        try:
+            return work()
+        except (MemoryError, IndexBroken):
+            raise
+        except Exception as error:  # noqa: BLE001  one failing source must not stop the others
+            told = (
+                ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
+                if isinstance(error, OSError)
+                else str(error)
+            )
+            self.fails(
+                name,
+                told if isinstance(error, OSError | CrucibleError) else f"{type(error).__name__}: {error}",
+            )
+            return otherwise
+
+    def fails(self, name: str, reason: str) -> None:
+        """Name a source, once, with the reason."""
+        if all(one.name != name for one in self.failed):
+            self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
+
+
+def with_kept(vault: Vault, known: Known, project: str, sources: Sources, wanted: object = None) -> Known:
+    """The same with memory and histories, if these sources are wanted."""
+    for name, add in (("memory", with_memory), ("history", with_histories)):
+        if getattr(wanted, name, True):
+            known = sources.read(name, partial(add, vault, known, project), known)
+    return known
 
 
 def with_memory(vault: Vault, known: Known, project: str) -> Known:
@@ -182,10 +243,11 @@ def _undated(view: View, query: SessionQuery) -> Iterator[Row]:
             yield row
 
 
-def _is_alive(row: Row, recent: datetime, paused: Collection[str]) -> bool:
-    """Active, worked on in the last `event_days`, or paused by somebody's word; nobody goes on with any other session."""
+def _is_alive(row: Row, later: int, recent: datetime, paused: Collection[str]) -> bool:
+    """True if it is active, paused by a user, or worked on in the last `event_days` with few `later` sessions."""
     is_paused = row["status"] == "paused" and row["id"] in paused
-    return row["status"] == "active" or is_paused or (last_active(row) or _EVER) >= recent
+    is_recent = later <= _FOLLOWED and (last_active(row) or _EVER) >= recent
+    return row["status"] == "active" or is_paused or is_recent
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------
@@ -213,10 +275,7 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
 
 
 def _of_memory(one: Memory) -> Fact:
-    named = one.finding.partition("-")[0]
-    if one.kind is MemoryKind.LESSON and not named:
-        named = _SOURCES.get(one.source, Kind.FAILURE)
-    kind = named or {MemoryKind.DECISION: Kind.DECISION, MemoryKind.TODO: Kind.OPEN_END}.get(one.kind, "")
+    kind = one.finding.partition("-")[0] or _REMEMBERED_AS[one.kind]
     return Fact(kind, one.text, one.session, utc(one.at), one.why, one.finding, one.by, one.source)
 
 
@@ -226,19 +285,15 @@ def _of_memory(one: Memory) -> Fact:
 def with_histories(vault: Vault, known: Known, project: str) -> Known:
     """The same with the lines that a person wrote in histories, without the questions that a person answered there."""
     found, answered = list(known.facts), set[tuple[str, str]]()
-    noted = {one.session for one in found}
     said = {(one.session, key_of(one.text)) for one in found}
     for entry in _entries(vault, known, project):
         at = utc(entry.started) if entry.started else entry.session_id[:10]
         for part, kind in _PARTS.items():
-            lines: tuple[Line, ...] = getattr(entry, part)
-            for line in lines:
+            for line in lines_of(entry, part):
                 key = entry.session_id, key_of(line.text)
                 if _ANSWERED.search(line.text) or _ANSWERED.search(line.why):
                     answered.add(key)
-                elif line.text.startswith(PAUSED):
-                    continue  # where the work stands says so
-                elif key not in said and (not line.finding or entry.session_id not in noted):
+                elif key not in said and not line.text.startswith(PAUSED):  # the position says why it rests
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
     left = (
         one
@@ -248,20 +303,17 @@ def with_histories(vault: Vault, known: Known, project: str) -> Known:
     return _with(known, left)
 
 
-def _entries(vault: Vault, known: Known, project: str) -> list[Entry]:
+def _entries(vault: Vault, known: Known, project: str) -> Iterator[Entry]:
     """The newest histories of the project, also of sessions whose notes are gone."""
-    times = {str(row["id"]): begun(row) for row in known.sessions}
     names = list[str]()
     with suppress(FileNotFoundError):
         names = [name for name in os.listdir(vault.root / HISTORY) if is_markdown(name) and name[0] != "."]
-    idents = ((note_name(name), name) for name in names)
-    dated = [(times.get(ident, ident[:10]), name) for ident, name in idents if ident not in known.others]
-    found: list[Entry] = []
-    for _, name in sorted(dated, reverse=True)[:_TRIED]:
+    count = 0
+    # Ids begin with the day.
+    for name in [one for one in sorted(names, reverse=True) if note_name(one) not in known.others][:_TRIED]:
         with suppress(CrucibleError):  # `cru history list` reports it
             note = load_entry(vault, vault.root / HISTORY / name)
-            entry = note.entry
-            is_mine = not project or (entry and entry.project.casefold() == project.casefold())
-            if entry and is_mine and note.at >= known.oldest and len(found) < _HISTORIES:
-                found.append(entry)
-    return found
+            is_mine = note.entry and (not project or note.entry.project.casefold() == project.casefold())
+            if note.entry and is_mine and note.at >= known.oldest and count < _HISTORIES:
+                count += 1
+                yield note.entry

@@ -14,8 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter
+from crucible.patterns import late_pattern
 
-__all__ = ["LARGEST", "find_files", "included_section", "project_folder", "read_text"]
+__all__ = ["BULLET", "LARGEST", "find_files", "headed", "included_section", "project_folder", "read_text"]
 
 LARGEST = 64 * 1024
 """Bytes that are read of one file."""
@@ -23,6 +24,10 @@ _LINES, _READ = 12, 16 * 1024
 """Lines that a briefing shows of each file, and bytes that it reads for them."""
 MOST_FILES = 20
 """Files that are read of all that were asked for."""
+
+_HEADING = late_pattern(r"(#{1,6})[ \t]+(.*)\Z")
+BULLET = late_pattern(r"\A[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
+"""The beginning of a list item."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -61,6 +66,18 @@ def find_files(folder: Path, named: Iterable[str]) -> list[str]:
             inner = (PurePosixPath(name, one).as_posix() for one in sorted(os.listdir(path)) if one[0] != ".")
             found |= {one: None for one in inner if (real := _inside(folder, one)) and real.is_file()}
     return [*found][:MOST_FILES]
+
+
+def headed(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The non-blank lines, each with its heading ("" for the title), without Obsidian's comments."""
+    heading, is_comment = "", False
+    for line in lines:
+        if line.strip() == "%%" or (line.startswith("%%") and not line.rstrip().endswith("%%")):
+            is_comment = not is_comment
+        elif found := _HEADING.match(line):
+            heading = found[2].rstrip(" \t#") if len(found[1]) > 1 else ""
+        elif line.strip() and not is_comment and not line.startswith("%%"):
+            yield heading, line
 
 
 def _inside(folder: Path, name: str) -> Path | None:

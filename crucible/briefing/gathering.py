@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from crucible.briefing.facts import Known, find_known, with_histories, with_memory
+from crucible.briefing.facts import Known, Sources, find_known, with_kept
 from crucible.briefing.files import included_section
 from crucible.briefing.knowledge import Type, keywords, knowledge_section, question_of
 from crucible.briefing.likeness import Aim, aimed, explain
-from crucible.briefing.model import Briefing, Section, Source
+from crucible.briefing.model import Briefing, Section
 from crucible.briefing.place import find_position, position_lines
 from crucible.briefing.profile import load_profile, profile_section
 from crucible.briefing.quoting import Quoter
 from crucible.briefing.sections import Told
-from crucible.briefing.telling import Frame, find_template, fit
-from crucible.errors import CrucibleError, IndexBroken, reason_of
+from crucible.briefing.telling import Frame, fit
+from crucible.errors import CrucibleError, IndexBroken
 from crucible.inbox.model import Item as Waiting
 from crucible.inbox.reading import places, read_items
 from crucible.index.moments import begun, time_of
@@ -36,7 +35,6 @@ from crucible.vault.store import Vault
 
 __all__ = ["Supply", "Wish", "brief"]
 
-T = TypeVar("T")
 _ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "recall", "profile", "files")
 """In which sections are printed."""
 
@@ -88,26 +86,16 @@ def brief(
     Raises `IndexBroken` if a file of the index was replaced meanwhile; ask again then.
     """
     gathered = _Gathered(vault, wish, supply, quoter)
-    sections = gathered.sections()
-    template = find_template(vault.settings, on_error)
+    sections, frame = gathered.sections(), Frame(vault.settings, on_error)
 
     def made() -> Briefing:
         shown = aimed(sections, wish.aim) if wish.aim else sections
         explained = explain(wish.aim, quote_span(wish.workflow, 80)) if wish.aim else ""
-        failed = tuple(gathered.failed)
+        failed, position = tuple(gathered.sources.failed), gathered.position
         values = {"project": quote_span(wish.project, 80), "explained": explained, "failed": failed}
-        frame = Frame(template, on_error, {**values, "position": gathered.position})
-        fitted = fit(shown, frame.render, counter.count, wish.budget)
-        return Briefing(
-            wish.project,
-            fitted.text,
-            fitted.size,
-            gathered.position,
-            fitted.sections,
-            failed,
-            fitted.left_out,
-            explained,
-        )
+        render = partial(frame.render, {**values, "position": position})
+        kept, left_out, text, size = fit(shown, render, counter.count, wish.budget)
+        return Briefing(wish.project, text, size, position, kept, failed, left_out, explained)
 
     if supply.recall and gathered.queries:
         if early:
@@ -128,7 +116,7 @@ class _Gathered:
         self._known = Known()
         self._tasks: Overview | None = None
         self.queries: list[str] = []
-        self.failed: list[Source] = []
+        self.sources = Sources(quoter)
         self.position = ""
 
     def sections(self) -> list[Section]:
@@ -136,31 +124,31 @@ class _Gathered:
         vault, wish, chosen = self._vault, self._wish, self._vault.settings.briefing
         wanted, view, tasks = chosen.sources, self._supply.view, vault.settings.tasks
         if self._supply.broken:
-            self._fails("sessions", self._supply.broken)
-        known = self._try("sessions", lambda: find_known(vault, view, wish.project, wish.now), Known())
-        for name, add in (("memory", with_memory), ("history", with_histories)):
-            if getattr(wanted, name):
-                known = self._try(name, partial(add, vault, known, wish.project), known)
-        self._known, self.position = known, self._try("position", self._position, "")
+            self.sources.fails("sessions", self._supply.broken)
+        known = self.sources.read(
+            "sessions", lambda: find_known(vault, view, wish.project, wish.now), Known()
+        )
+        self._known = known = with_kept(vault, known, wish.project, self.sources, wanted)
+        self.position = self.sources.read("position", self._position, "")
         if view and wanted.tasks and tasks.show_task_status:
-            self._tasks = self._try("tasks", lambda: self._overview(view), None)
+            self._tasks = self.sources.read("tasks", lambda: self._overview(view), None)
         told = Told(known, self._quoter, wish.now)
         # What is open is shown as that, not as a decision.
-        parts: list[tuple[str, bool, Callable[[], Section]]] = [
-            ("memory", wanted.memory, told.conventions),
-            ("tasks", True, lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
-            ("inbox", wanted.inbox, lambda: told.waiting(self._waiting())),
-            ("history", wanted.history, told.open_ends),
-            ("sessions", wanted.sessions, told.decisions),
-            ("sessions", wanted.sessions, lambda: told.sessions(chosen.history_depth)),
-            ("profile", wanted.profile, self._profile),
-            (
-                "include_files",
-                True,
-                lambda: included_section(wish.folder, chosen.include_files, self._quoter),
-            ),
+        parts: list[tuple[str, Callable[[], Section]]] = [
+            ("memory", told.conventions),
+            ("tasks", lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
+            ("inbox", lambda: told.waiting(self._waiting())),
+            ("history", told.open_ends),
+            ("sessions", told.decisions),
+            ("sessions", lambda: told.sessions(chosen.history_depth)),
+            ("profile", self._profile),
+            ("include_files", lambda: included_section(wish.folder, chosen.include_files, self._quoter)),
         ]
-        found = [self._try(name, build, Section(name, "")) for name, is_wanted, build in parts if is_wanted]
+        found = [
+            self.sources.read(name, build, Section(name, ""))
+            for name, build in parts
+            if getattr(wanted, name, True)
+        ]
         if wanted.recall:
             asked = [keywords(self._recent_words())] if chosen.recall_auto_query else []
             self.queries = [query for query in (*asked, *chosen.recall_queries) if query.strip()]
@@ -180,21 +168,8 @@ class _Gathered:
             except IndexBroken as error:  # its own, which asking again does not fix
                 raise CrucibleError(str(error), error.hint) from error
 
-        found = self._try("recall", answer, Section("recall", ""))
+        found = self.sources.read("recall", answer, Section("recall", ""))
         return [found] if found.items else []
-
-    def _try(self, name: str, work: Callable[[], T], otherwise: T) -> T:
-        try:
-            return work()
-        except (MemoryError, IndexBroken):
-            raise
-        except Exception as error:  # noqa: BLE001  one source that fails must not take the others with it
-            self._fails(name, _reason(error))
-            return otherwise
-
-    def _fails(self, name: str, reason: str) -> None:
-        if all(one.name != name for one in self.failed):
-            self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
     def _position(self) -> str:
         wish, view = self._wish, self._supply.view
@@ -212,7 +187,7 @@ class _Gathered:
         found = overview(view, scope, shelf, client, settings.max_tasks_shown, alive=alive)
         if found.troubles:  # the rest is shown
             more = f", and {len(found.troubles) - 1} more" if len(found.troubles) > 1 else ""
-            self._fails("tasks", f"{found.troubles[0]}{more}")
+            self.sources.fails("tasks", f"{found.troubles[0]}{more}")
         return found
 
     def _profile(self) -> Section:
@@ -239,9 +214,3 @@ class _Gathered:
             *(str(row["title"] or "") for row in self._known.sessions[:3]),
             *(one.text for one in self._known.of(Kind.DECISION)[:10]),
         ]
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
-    return str(error) if isinstance(error, CrucibleError) else f"{type(error).__name__}: {error}"

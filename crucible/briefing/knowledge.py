@@ -11,14 +11,16 @@ from datetime import datetime
 from functools import cache
 from itertools import chain, zip_longest
 
+from crucible.briefing.facts import Fact
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter
+from crucible.briefing.sections import is_useful
 from crucible.knowledge.shelving import ItemShelf
 from crucible.patterns import late_pattern
 from crucible.recall.model import Hit, Kind, Question, Recall
 from crucible.recall.stopping import STOP_WORDS
 
-__all__ = ["MOST_WORDS", "Type", "keywords", "knowledge_section", "question_of", "types_on"]
+__all__ = ["Type", "keywords", "knowledge_section", "question_of", "types_on"]
 
 MOST_WORDS, MOST_ITEMS = 10, 5
 _WORD = late_pattern(r"[^\W\d_][\w-]{2,40}")
@@ -58,6 +60,10 @@ def knowledge_section(
     for hit in filter(None, chain.from_iterable(zip_longest(*answers))):
         event = hit.event
         type_ = "decision" if event.kind is Kind.DECISION else type_of(hit)
+        if event.kind is Kind.DECISION and not is_useful(
+            Fact(type_, event.text, event.session, why=event.text)
+        ):
+            continue
         if len(items) < MOST_ITEMS and event.session not in told and (not type_ or type_ in _WANTED):
             title = f"{quoter.line(event.title, 120)}: " if event.title else ""
             text = f"{type_ or 'knowledge'}: {title}{quoter.line(event.text, _TEXT)} ({quoter.line(event.id, 150)})"

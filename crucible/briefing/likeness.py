@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import count
 from math import log, sqrt
 from typing import NamedTuple
 
-from crucible.briefing.model import Rank, Section
+from crucible.briefing.model import Item, Rank, Section
 from crucible.patterns import late_pattern
 from crucible.workflow.model import Workflow
 
@@ -127,21 +126,20 @@ _EXPLAINED = {
 
 def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
     """What is shown for the workflow, what has to do with it marked as that."""
-    items = [item for section in sections for item in section.items]
-    related = {at for at, alike in rank_alike([item.text for item in items], aim) if alike}
-    places = count()
+    texts = [item.text for section in sections for item in section.items]
+    related = {texts[at] for at, alike in rank_alike(texts, aim) if alike}
+
+    def kept(item: Item) -> bool:
+        is_needed = aim.leaning is not Leaning.EXECUTING or item.rank is not Rank.CONVENTION
+        return is_needed or item.text in related
+
     marked = (
-        one._replace(items=tuple(item._replace(related=next(places) in related) for item in one.items))
-        for one in sections
+        [item._replace(related=item.text in related) for item in section.items if kept(item)]
+        for section in sections
     )
-    if aim.leaning is Leaning.EXECUTING:
-        marked = (
-            one._replace(
-                items=tuple(item for item in one.items if item.related or item.rank is not Rank.CONVENTION)
-            )
-            for one in marked
-        )
-    return [one for one in marked if one.items]
+    return [
+        section._replace(items=tuple(items)) for section, items in zip(sections, marked, strict=True) if items
+    ]
 
 
 def explain(aim: Aim, name: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from crucible.note.fencing import fence
+
 __all__ = ["Briefing", "Cut", "Item", "Rank", "Section", "Source"]
 
 
@@ -46,6 +48,17 @@ class Section(NamedTuple):
     title: str
     items: tuple[Item, ...] = ()
     more: int = 0
+
+    @property
+    def text(self) -> str:
+        """The items in a fence, below their labels."""
+        lines, group = list[str](), ""
+        for item in self.items:
+            if item.group not in ("", group):
+                lines.append(f"[{item.group}]")
+            group = item.group
+            lines.append(f"- {item.text}")
+        return fence(lines)
 
 
 class Source(NamedTuple):

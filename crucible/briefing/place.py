@@ -7,21 +7,22 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.bookmarks.keeping import latest
-from crucible.bookmarks.model import Bookmark
+from crucible.bookmarks.keeping import load_bookmarks
+from crucible.bookmarks.model import Bookmark, Why
 from crucible.briefing.quoting import Quoter
 from crucible.index.moments import age_words, begun, last_active
 from crucible.index.query import SessionQuery, matching
 from crucible.index.schema import Row, shard_of
 from crucible.index.view import View
+from crucible.session.tasks import CLOSED_TASKS
 
 __all__ = ["Position", "find_position", "position_lines"]
 
-_OPEN = ("active", "paused")
-_MOST_OPEN = 30
-_CLOSED = frozenset(("completed", "cancelled", "deleted"))
+_MOST = 100
+"""The number of newest sessions to look at."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEXT, _WHY = 200, 120
+_NO_ROW: Row = {}
 
 
 class Position(NamedTuple):
@@ -46,57 +47,56 @@ class Position(NamedTuple):
 
 
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
-    """The position in a project, or in the whole vault: of the open session that somebody worked on last, else of the newest one.
+    """The position in a project or in the whole vault: of the last open session, else of the last session.
 
-    Without `paused` paused sessions are passed over.
+    A session is open if it is active or a user paused it; an abandoned one is open until another one follows.  Without `paused`, paused sessions are skipped.
     """
+    marks = {one.session: one for one in load_bookmarks(root).found}
+    left = {name for name, mark in marks.items() if mark.why is Why.PAUSED}
+    found = matching(view, SessionQuery(project=project or None))
+    rows = [*islice((row for row in found if paused or row["status"] != "paused"), _MOST)]
+    newest = max(rows, key=_recency, default=_NO_ROW)
+    open_ = [
+        row
+        for row in rows
+        if row["phases"]
+        and (
+            row["status"] == "active" or (row["status"] == "paused" and (row["id"] in left or row is newest))
+        )
+    ]
+    row = max(open_, key=_recency, default=newest)
+    return _position(view, row, marks.get(str(row["id"]))) if row else None
 
-    def rows(status: str | None, most: int) -> list[Row]:
-        found = matching(view, SessionQuery(status=status, project=project or None))
-        return [*islice((row for row in found if paused or row["status"] != "paused"), most)]
 
-    found = [row for status in _OPEN for row in rows(status, _MOST_OPEN) if row["phases"]] or rows(None, 1)
-    row = max(found, key=lambda one: (last_active(one) or _NEVER, begun(one), str(one["id"])), default=None)
-    return _position(view, row, latest(root, str(row["id"]))) if row else None
+def _recency(row: Row) -> tuple[datetime, str, str]:
+    return last_active(row) or _NEVER, begun(row), str(row["id"])
 
 
 def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
-    last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=None)
-    phase, name = (str(last["phase_id"] or ""), str(last["phase"] or "")) if last else ("", "")
-    if mark and mark.phase and row["status"] == "paused":
-        phase, name = mark.phase, mark.phase_name
-    number, count, task = _task(view, row, mark)
+    """A paused session continues at the phase of its bookmark, which also has a task's place in its list."""
+    is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
+    last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
+    tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
+    left = [pair for pair in tasks if pair[1]["status"] not in CLOSED_TASKS]
+    number, task = next(
+        (pair for pair in left if pair[1]["status"] == "in_progress"), (*left, (0, _NO_ROW))[0]
+    )
+    if mark and mark.task == task.get("task_id") and mark.task_count == len(tasks):
+        number = mark.task_number
     return Position(
         session=str(row["id"]),
         title=str(row["title"] or ""),
         status=str(row["status"] or ""),
         at=last_active(row, mark.at, mark.why) if mark else last_active(row),
-        phase=phase,
-        phase_name=name,
+        phase=mark.phase if mark and is_marked else str(last.get("phase_id") or ""),
+        phase_name=mark.phase_name if mark and is_marked else str(last.get("phase") or ""),
         phases=int(row["phases"] or 0),
         task_number=number,
-        task_count=count,
-        task_name=task,
+        task_count=len(tasks),
+        task_name=str(task.get("content") or ""),
         note=mark.note if mark else "",
         blockers=mark.blockers if mark else (),
     )
-
-
-def _task(view: View, row: Row, bookmark: Bookmark | None) -> tuple[int, int, str]:
-    """Number, count and words of the task in progress, else of the first open one; number 0 if all are done.
-
-    The bookmark knows a task's place in its list, if it is about the same task.
-    """
-    tasks = sorted(_rows(view, "tasks", row), key=_place)
-    if not tasks:
-        return (bookmark.task_number, bookmark.task_count, bookmark.task_name) if bookmark else (0, 0, "")
-    left = [(n, one) for n, one in enumerate(tasks, 1) if one["status"] not in _CLOSED]
-    if not left:
-        return 0, len(tasks), ""
-    number, task = next((pair for pair in left if pair[1]["status"] == "in_progress"), left[0])
-    if bookmark and bookmark.task == task["task_id"] and bookmark.task_count == len(tasks):
-        number = bookmark.task_number
-    return number, len(tasks), str(task["content"] or "")
 
 
 def _place(task: Row) -> tuple[int, str]:
@@ -125,14 +125,15 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
-    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
+    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`; the title if the session is over."""
 
     def named(text: str, name: str) -> str:
         shown = quoter.line(name, 80)
         return f"{text} ({shown})" if shown else text
 
-    parts = [quoter.line(one.session, 120)]
-    if one.phase:
+    is_over = one.status in ("completed", "failed")
+    parts = [named(quoter.line(one.session, 120), one.title if is_over else "")]
+    if one.phase and not is_over:
         number = quoter.line(one.phase.removeprefix("phase-"), 20)
         parts.append(named(f"phase {number}{f' of {one.phases}' if one.phases else ''}", one.phase_name))
     if one.task_number:

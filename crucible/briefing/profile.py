@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.briefing.files import LARGEST, read_text
+from crucible.briefing.files import BULLET, LARGEST, headed, read_text
 from crucible.briefing.model import Item, Rank, Section
 from crucible.briefing.quoting import Quoter
 from crucible.errors import VaultError
@@ -23,7 +23,6 @@ from crucible.vault.naming import slugify
 
 __all__ = [
     "PROJECTS",
-    "Profile",
     "conventions",
     "load_profile",
     "profile_path",
@@ -37,8 +36,6 @@ NOTE_TYPE = "project"
 
 _PLAIN = late_pattern(r"[\w-](?:[\w .-]{0,78}[\w-])?\Z")
 _DEVICE = late_pattern(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
-_HEADING = late_pattern(r"(#{1,6})[ \t]+(.*)\Z")
-_BULLET = late_pattern(r"\A[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
 _CONVENTIONS = frozenset({"conventions", "convention", "style", "rules", "guidelines"})
 _LINES = 30
 """Lines of a profile that are told."""
@@ -86,18 +83,10 @@ def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) ->
     if isinstance(told, str) and told.strip().casefold() != project.strip().casefold():
         raise VaultError(f"{place}: it is about another project", "its property `project` says which")
     lines = clean("\n".join(source.lines[found.lines.end :])).split("\n")
-    return Profile(tuple(_read(lines)), path.stat().st_size > LARGEST)
-
-
-def _read(lines: list[str]) -> Iterator[tuple[str, str]]:
-    heading, is_comment = "", False
-    for line in lines:
-        if line.strip() == "%%" or (line.startswith("%%") and not line.rstrip().endswith("%%")):
-            is_comment = not is_comment
-        elif found := _HEADING.match(line):
-            heading = found[2].rstrip(" \t#") if len(found[1]) > 1 else ""
-        elif line.strip() and not is_comment and not line.startswith("%%"):
-            yield heading, _BULLET.sub("", line, count=1)
+    return Profile(
+        tuple((heading, BULLET.sub("", line, count=1)) for heading, line in headed(lines)),
+        path.stat().st_size > LARGEST,
+    )
 
 
 def profile_section(profile: Profile | None, quoter: Quoter, most: int = _LINES) -> Section:

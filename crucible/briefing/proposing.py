@@ -6,7 +6,7 @@ All of it is foreign text, contained as in any note.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,7 @@ from crucible.note.frontmatter import render_frontmatter
 from crucible.patterns import late_pattern
 from crucible.session.markup import render_title
 
-__all__ = ["Proposal", "propose"]
+__all__ = ["propose"]
 
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md")
 _RULES = ("CONTRIBUTING.md", "AGENTS.md", "CLAUDE.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md")
@@ -32,6 +32,7 @@ _MANIFESTS = {
     "Makefile": "",
 }
 """With the language that each stands for."""
+_HEADINGS = ("Purpose", "Languages", "Commands", "Layout", "Conventions")
 _SKIPPED = frozenset({"node_modules", "target", "dist", "build", "vendor", "venv", "__pycache__"})
 _LINE, _MOST, _SHORTEST = 240, 15, 20
 _RULE = late_pattern(
@@ -54,15 +55,14 @@ class Proposal(NamedTuple):
 
 def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal | None:
     """A profile for the project in the folder; None if nothing there says anything.  `tidy` takes out secrets and paths."""
-    found = {name: text for name in (*_READMES, *_MANIFESTS, *_RULES) if (text := read_text(folder, name))}
-    told: dict[str, list[str]] = {
-        "Purpose": [],
-        "Languages": [],
-        "Commands": [],
-        "Layout": [],
-        "Conventions": [],
-    }
-    sources = [name for name, text in found.items() if _read(name, text.replace("\r\n", "\n"), told)]
+    told: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
+    sources: list[str] = []
+    for name in (*_READMES, *_MANIFESTS, *_RULES):
+        text = "" if name in _READMES and told["Purpose"] else read_text(folder, name) or ""
+        said = [*_said(name, text.replace("\r\n", "\n"))] if text else []
+        sources += [name] if said else []
+        for heading, line in said:
+            told[heading].append(line)
     if not sources:
         return None
     names = sorted(one.name for one in folder.iterdir() if one.is_dir() and not one.is_symlink())
@@ -78,31 +78,24 @@ def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal 
     return Proposal(head + "\n" + "\n\n".join(blocks) + "\n", tuple(sources))
 
 
-def _read(name: str, text: str, told: Mapping[str, list[str]]) -> bool:
-    """Adds what a file says; False if that is nothing."""
+def _said(name: str, text: str) -> Iterator[tuple[str, str]]:
+    """A file's lines, each with its heading."""
     if name in _RULES:
-        found = _RULE.findall(_CODE.sub("", text))
-        rules = [": ".join(filter(None, (heading.rstrip(" \t#"), first))) for heading, first in found]
-        told["Conventions"].extend(rules)
-        return bool(rules)
-    if name in _READMES:
-        said = [] if told["Purpose"] else [*islice(_paragraphs(text), 1)]
-        told["Purpose"].extend(said)
-        return bool(said)
-    if name == "Makefile":
-        targets = [f"make {target}" for target in dict.fromkeys(_TARGET.findall(text))]
-        told["Commands"].extend(targets)
-        return bool(targets)
-    table = _table(text)
-    if not table and name != "go.mod":
-        return False
-    project = next((one for key in ("project", "package") if isinstance(one := table.get(key), dict)), table)
-    told["Languages"].append("TypeScript" if '"typescript"' in text else _MANIFESTS[name])
-    told["Purpose"].extend([project["description"]] if isinstance(project.get("description"), str) else [])
-    scripts, run = project.get("scripts"), "npm run " if name == "package.json" else ""
-    if isinstance(scripts, dict):
-        told["Commands"].extend(f"{run}{script} ({does})" for script, does in scripts.items())
-    return True
+        for heading, first in _RULE.findall(_CODE.sub("", text)):
+            yield "Conventions", ": ".join(filter(None, (heading.rstrip(" \t#"), first)))
+    elif name in _READMES:
+        yield from (("Purpose", said) for said in islice(_paragraphs(text), 1))
+    elif name == "Makefile":
+        yield from (("Commands", f"make {target}") for target in dict.fromkeys(_TARGET.findall(text)))
+    elif (table := _table(text)) or name == "go.mod":
+        parts = (one for key in ("project", "package") if isinstance(one := table.get(key), dict))
+        project = next(parts, table)
+        yield "Languages", "TypeScript" if '"typescript"' in text else _MANIFESTS[name]
+        if isinstance(about := project.get("description"), str):
+            yield "Purpose", about
+        if isinstance(scripts := project.get("scripts"), dict):
+            run = "npm run " if name == "package.json" else ""
+            yield from (("Commands", f"{run}{script} ({does})") for script, does in scripts.items())
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from crucible.index.schema import CALLOUT_LENGTH
 from crucible.note.fencing import quote_line
 from crucible.secrets.scanner import Redact
 
-__all__ = ["LONG", "Quoter", "whole_words"]
+__all__ = ["Quoter", "whole_words"]
 
 LONG = 300
 """Characters of a line."""

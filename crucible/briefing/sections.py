@@ -24,29 +24,23 @@ from crucible.tasks.overview import Overview, shown_tasks
 from crucible.tasks.picking import RecallCounts
 from crucible.tasks.readiness import Standing, Status
 
-__all__ = ["Told", "conventions_of", "decisions_of", "is_new", "is_useful", "open_ends_of"]
+__all__ = ["Told", "conventions_of", "decisions_of", "is_new", "is_useful", "lessons_of", "open_ends_of"]
 
 _CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
 _OF_ONE, _COMPLETED = 2, 3
 """Decisions of one session, and completed tasks, that are shown."""
-_TITLE, _OUTCOME, _WHY, _NAME = 100, 160, 160, 160
+_TITLE, _OUTCOME, _WHY, _TASK = 100, 160, 160, 160
 _SUREST = 65
 """Percent of confidence that a finding needs."""
 _FEWEST_WORDS = 5
-_SHARED = 3
-"""Words that an open end shares with what was done later, at least, and two thirds of its words: then it is not open."""
 _WORD = late_pattern(r"[^\W_]+")
 _CUT = ("…", "...")
 _POINTS = late_pattern(
     r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
 )
 """Words that point at something that only the session shows."""
-_SPEAKS = late_pattern(r"(?i)\b(?:i|i['’]\w+|me|my|we|we['’]\w+|us|our|lets|let['’]s)\b")
-"""A speaker who tells of a wish or a step of that moment."""
-_RULES = late_pattern(
-    r"(?i)\b(?:do not|don['’]?t|never|no|without|avoid|instead|rather|prefer|always|only|every|each|must)\b"
-)
-"""Words of a rule: it forbids, prefers, or holds for every case.  Any other imperative asks for one thing once."""
+_NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
+"""A path, identifier, option, version or ticket: a question without one names nothing."""
 
 
 # --- the rule --------------------------------------------------------------------------------------------------------
@@ -75,29 +69,31 @@ _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
 """Sources of what a person or an agent recorded in so many words."""
 
 
-def _is_standing(one: Fact) -> bool:
-    """True for a fact of the project, and for a correction that is a rule, not a wish, a question or a step of that moment."""
-    text = one.text.strip().strip("\"'“”")
-    return is_useful(one) and (
-        one.kind == Kind.ENVIRONMENT
-        or one.source in _WRITTEN
-        or (bool(_RULES.search(text)) and not _SPEAKS.search(text) and not text.endswith("?"))
-    )
-
-
 def conventions_of(known: Known) -> list[tuple[Fact, int]]:
-    """Standing corrections and facts of the project, each once with the number of sessions that say it; what recurs first, then the newest."""
+    """The project's conventions, each once with the number of sessions that say it; recurring ones first, then the newest.
+
+    These are facts of the project, recorded corrections, and corrections made in two or more sessions: one refusal applies only to
+    that moment.
+    """
     groups: list[tuple[Fact, frozenset[str], set[str]]] = []
     for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
-        if _is_standing(one):
-            words = stems(one.text)
-            same = next((group for group in groups if _are_alike(words, group[1])), None)
-            if same:
-                same[2].add(one.session)
-            else:
-                groups.append((one, words, {one.session}))
-    found = [(one, len(names)) for one, _, names in groups]
+        words = stems(one.text)
+        same = next((group for group in groups if _are_alike(words, group[1])), None)
+        if same:
+            same[2].add(one.session)
+        elif one.confidence >= _SUREST:
+            groups.append((one, words, {one.session}))
+    found = [
+        (one, len(names))
+        for one, _, names in groups
+        if len(names) > 1 or (is_useful(one) and (one.kind == Kind.ENVIRONMENT or one.source in _WRITTEN))
+    ]
     return sorted(found, key=lambda pair: -pair[1])
+
+
+def lessons_of(known: Known) -> list[Fact]:
+    """Failures recorded with their cause; failures of a test run are not lessons, since the fix is in the code."""
+    return [one for one in known.of(Kind.FAILURE) if one.why and one.source in _WRITTEN and is_useful(one)]
 
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -107,28 +103,31 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def decisions_of(known: Known) -> list[Fact]:
-    """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before a reply to an offer, then the others; the newest first."""
+    """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before replies to an offer, then the others; newest first.
+
+    A plan's title is not a decision: it says what the session is about.
+    """
     count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
     for one in filter(is_useful, known.of(Kind.DECISION)):
-        count[one.session] += 1
-        found.append((count[one.session] > _OF_ONE, one.source == Source.REPLY, one))
+        if one.source != Source.PLAN:
+            count[one.session] += 1
+            found.append((count[one.session] > _OF_ONE, one.source == Source.REPLY, one))
     return [one for *_, one in sorted(found, key=lambda each: each[:2])]
 
 
 def open_ends_of(known: Known) -> list[Fact]:
-    """What sessions that are alive left open, without what one later session did or decided in most of the same words."""
-    later: dict[tuple[str, str], frozenset[str]] = {}
-    for one in known.of(Kind.DECISION, Kind.OUTCOME):
-        key = one.at, one.session
-        later[key] = later.get(key, frozenset()) | stems(f"{one.text} {one.why}")
+    """Open ends of live sessions, without those that a later session settled and questions that name nothing."""
+    found = (one for one in known.of(Kind.OPEN_END) if one.session in known.alive and is_useful(one))
+    return [
+        one
+        for one in found
+        if (one.source in _WRITTEN or not one.text.endswith("?") or _NAME.search(one.text.partition(": ")[2]))
+        and not known.after(one.session).settles(one.text)
+    ]
 
-    def is_over(one: Fact) -> bool:
-        words = stems(one.text)
-        wanted = max(_SHARED, -(-len(words) * 2 // 3))
-        return any(at > one.at and len(words & said) >= wanted for (at, _), said in later.items())
 
-    found = known.of(Kind.OPEN_END)
-    return [one for one in found if one.session in known.alive and is_useful(one) and not is_over(one)]
+def _weight(outcome: Fact) -> tuple[bool, bool]:
+    return outcome.source == Source.COMMIT, is_useful(outcome)
 
 
 def is_new(once: Shown, text: str) -> bool:
@@ -151,7 +150,8 @@ class Told:
         items = list[Item]()
         for one, count in conventions_of(self._known):
             often = f", and {count - 1} more" if count > 1 else ""
-            items += self._item(one, Rank.LESSON, f"{one.session}{often}")
+            refused = one.why.partition(". Then: ")[0] if one.why.startswith("refused: ") else ""
+            items += self._item(one, Rank.LESSON, f"{one.session}{often}", refused)
         return _cut("conventions", "Conventions of this project", items, _CONVENTIONS)
 
     def decisions(self) -> Section:
@@ -163,18 +163,23 @@ class Told:
     def open_ends(self) -> Section:
         """What was left open."""
         found = open_ends_of(self._known)
-        items = [item for one in found for item in self._item(one, Rank.TODO, one.session)]
+        items = [item for one in found for item in self._item(one, Rank.TODO, self._followed(one.session))]
         return _cut("open", "Left open at the end of a session", items, _OPEN)
 
+    def _followed(self, session: str) -> str:
+        """The session's id, and how many later sessions may have settled its open ends."""
+        count = self._known.after(session).sessions
+        return f"{session}; {count} later session{'' if count == 1 else 's'}" if count else session
+
     def sessions(self, depth: int) -> Section:
-        """The newest sessions from which something came, or that somebody may go on with, a line each: title and last outcome."""
+        """The newest sessions that have a result or are not over, a line each: title and outcome, if possible one with a commit."""
         outcomes: dict[str, Fact] = {}
-        for one in self._known.of(Kind.OUTCOME):
-            old = outcomes.get(one.session)
-            if is_useful(one) and (old is None or old.source != Source.COMMIT == one.source):
-                outcomes[one.session] = one
+        for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
+            outcomes.setdefault(one.session, one)
         rows = [
-            row for row in self._known.sessions if row["id"] in outcomes or row["id"] in self._known.alive
+            row
+            for row in self._known.sessions
+            if row["id"] in outcomes or row["status"] in ("active", "paused")
         ]
         most = max(depth, _SESSIONS)
         items = [self._session(row, outcomes.get(str(row["id"]))) for row in rows[:most]]
@@ -191,18 +196,17 @@ class Told:
         return Item(text, Rank.LESSON, finding=outcome.finding if outcome else "")
 
     def tasks(self, found: Overview | None, *, counts: bool) -> Section:
-        """The tasks that the overview shows: counts, at work, ready, blocked, done; with what is annotated where `counts` are wanted."""
+        """The tasks of the overview: counts if any is in progress, then in progress, ready, blocked, done; with annotations if `counts` are wanted."""
         title = "Current tasks"
         if found is None:
             return Section("tasks", title)
         status = found.status
-        items = [*_counts(status), *self._tasks(status, found.recall if counts else {})]
-        for more, where in (
-            (status.left_out, ": cru task list"),
-            (found.older, " in older sessions: cru task list --all"),
-        ):
-            if more:
-                items.append(Item(f"{more} more open task{'' if more == 1 else 's'}{where}", Rank.TODO))
+        items = [*self._tasks(status, found.recall if counts else {})]
+        if status.in_progress_count:
+            text = f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending"
+            items.insert(0, Item(text, Rank.TODO))
+        if more := status.left_out:
+            items.append(Item(f"{more} more open task{'' if more == 1 else 's'}: cru task list", Rank.TODO))
         for circle in status.circles[:3]:
             names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
             items.append(Item(f"these wait for each other: {names}", Rank.TODO))
@@ -226,8 +230,8 @@ class Told:
         """One line, unless its words were shown before."""
         shown = self._quoter.line(one.text)
         if shown and is_new(self._once, one.text):
-            reason = self._quoter.line(why, _WHY)
-            because = f" (why: {reason})" if reason else ""
+            reason = self._quoter.line(why.lstrip("-* "), _WHY)
+            because = f" ({'' if rank is Rank.LESSON else 'why: '}{reason})" if reason else ""
             yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
 
     def _tasks(self, status: Status, counts: Mapping[Ref, RecallCounts]) -> Iterator[Item]:
@@ -236,7 +240,11 @@ class Told:
             ("ready to start", status.ready),
             ("blocked", status.blocked),
         ):
-            yield from (Item(self._standing(one, counts), Rank.TODO, label) for one in standings)
+            yield from (
+                Item(self._standing(one, counts), Rank.TODO, label)
+                for one in standings
+                if not self._known.after(one.task.ref.session).settles(one.task.content)
+            )
         newest = str(self._known.sessions[0]["id"]) if self._known.sessions else ""
         recent = [task for task in status.recent if task.ref.session == newest]
         yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in recent[:_COMPLETED])
@@ -256,7 +264,7 @@ class Told:
 
     def _task(self, task: OpenTask) -> str:
         return (
-            f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _NAME)}"
+            f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _TASK)}"
         )
 
 
@@ -271,10 +279,3 @@ def _day(time: datetime | None, now: datetime) -> str:
     if days <= 0:
         return "today"
     return "yesterday" if days == 1 else f"{days} days ago"
-
-
-def _counts(status: Status) -> Iterator[Item]:
-    """How many tasks there are; nothing if all of them are of other sessions."""
-    counts = (status.completed, status.in_progress_count, status.pending)
-    if any(counts):
-        yield Item("{} completed, {} in progress, {} pending".format(*counts), Rank.TODO)

@@ -15,7 +15,7 @@ from crucible.capture.model import Proposal
 from crucible.errors import UsageError
 from crucible.patterns import late_pattern
 
-__all__ = ["Act", "Answer", "Ask", "Offer", "Typed", "accepted", "read_typed", "toggled"]
+__all__ = ["Act", "Answer", "Ask", "Offer", "Typed", "accepted", "read_typed"]
 
 _MOST_TYPED = 400
 """Characters of a line that are looked at."""
@@ -70,22 +70,17 @@ class Typed(NamedTuple):
     why: str = ""
 
 
-_WORDS = {
+_LETTERS = {
     "s": Act.SAVE,
-    "save": Act.SAVE,
     "e": Act.EDIT,
-    "edit": Act.EDIT,
     "k": Act.SKIP,
-    "skip": Act.SKIP,
     "p": Act.PREFERENCES,
-    "prefs": Act.PREFERENCES,
-    "preferences": Act.PREFERENCES,
     "d": Act.DEFER,
-    "defer": Act.DEFER,
     "q": Act.LATER,
-    "quit": Act.LATER,
-    "later": Act.LATER,
 }
+_WORDS = (
+    _LETTERS | {act.value: act for act in _LETTERS.values()} | {"prefs": Act.PREFERENCES, "quit": Act.LATER}
+)
 _SPLIT = late_pattern(r"[\s,;]+")
 _RANGE = late_pattern(r"(\d{1,6})(?:-(\d{1,6}))?")
 
@@ -105,19 +100,9 @@ def read_typed(text: str, count: int, *, deferrable: bool = False) -> Typed:
     if act is None:
         return Typed(Act.TOGGLE, places)
     if act is Act.EDIT:
-        return _edited(places, count)
+        at = places or (0,) * (count == 1)
+        return Typed(act, at) if len(at) == 1 else Typed(Act.UNKNOWN, why="which one? such as `e 2`")
     return Typed(Act.UNKNOWN, why=f"{words[0]!r} takes no numbers") if places else Typed(act)
-
-
-def _edited(places: tuple[int, ...], count: int) -> Typed:
-    if not places and count == 1:
-        places = (0,)
-    return Typed(Act.EDIT, places) if len(places) == 1 else Typed(Act.UNKNOWN, why="which one? such as `e 2`")
-
-
-def toggled(selected: frozenset[int], places: Sequence[int]) -> frozenset[int]:
-    """Ticked what was not, and the other way round."""
-    return selected ^ frozenset(places)
 
 
 def accepted(text: str, keys: Sequence[str]) -> frozenset[int]:

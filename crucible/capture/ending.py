@@ -17,14 +17,14 @@ from crucible.capture.asking import Ask
 from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
 from crucible.errors import CrucibleError
-from crucible.history.discarding import prune, too_many
-from crucible.history.keeping import entry_path, load_entries
+from crucible.history.keeping import entry_path, load_entries, prune, too_many
 from crucible.history.making import Made, make_history
-from crucible.history.model import NO_CAPTURES, Captures
-from crucible.history.remembering import remember
+from crucible.history.memories import remember
+from crucible.history.model import NO_CAPTURES
 from crucible.recall.model import Recall
 from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of, remembering
+from crucible.session.model import Session
 from crucible.tasks.creating import annotate_new
 from crucible.tasks.flowing import hand_on
 from crucible.tasks.model import Stage
@@ -77,39 +77,36 @@ def after_stop(
     nothing is captured: an import brings rows of many sessions, and what they came to is composed when somebody asks.  Nothing is done
     for a subagent's session: its parent's history covers it.
     """
-    if updates and not _has_history(vault, path):
+    if updates and not _is_there(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
         return Ended()
     steps = _Steps()
     redact = steps.take("secrets", lambda: remembering(redact_of(vault.settings.secrets)))
     note = steps.take("the session's note", lambda: _read(vault, path))
     if redact is None or note is None:  # nothing may be written then, or nothing is known
         return Ended(problems=tuple(steps.problems))
-    if note.session.parent and _is_there(vault, note.session.parent):
+    session, asker, roots = note.session, helpers.asker, helpers.roots
+    if session.parent and _is_there(lambda: vault.find(session.parent or "")):
         return Ended()
-    work = _Work(vault, note, now, redact, helpers)
-    captured = None if updates else steps.take("capture", lambda: _capture(work))
-    captures = (
-        steps.take("what was captured", lambda: captures_of(vault.root, note.session.id)) or NO_CAPTURES
-    )
-    made = steps.take("history", lambda: _make(work, captures))
-    steps.take("tasks", lambda: steps.problems.extend(_hand_on(work)))
-    steps.take("memory", lambda: remember(vault, note.session, now=now, redact=redact, roots=helpers.roots))
-    pruned: list[str] = []
+    captured = made = None
     if not updates:
-        steps.take("pruning", lambda: pruned.extend(_prune(vault, now, steps.problems)))
+        captured = steps.take(
+            "capture",
+            lambda: capture_session(
+                vault, path, now=now, ask=helpers.ask, asker=asker, folder=helpers.folder, redact=redact
+            ),
+        )
+    captures = steps.take("what was captured", lambda: captures_of(vault.root, session.id)) or NO_CAPTURES
+    made = steps.take(
+        "history",
+        lambda: make_history(
+            vault, note, now=now, redact=redact, asker=asker, captures=captures, roots=roots
+        ),
+    )
+    steps.take("tasks", lambda: steps.problems.extend(_hand_on(vault, session, now, redact, helpers.recall)))
+    steps.take("memory", lambda: remember(vault, session, now=now, redact=redact, roots=roots))
+    pruned = None if updates else steps.take("pruning", lambda: _prune(vault, now, steps.problems))
     told = [*(captured.problems if captured else ()), *(made.problems if made else ())]
-    problems = tuple(dict.fromkeys([*told, *steps.problems]))
-    return Ended(made, captured, tuple(pruned), problems)
-
-
-class _Work(NamedTuple):
-    """What every step is given."""
-
-    vault: Vault
-    note: Note
-    now: datetime
-    redact: Redact
-    helpers: Helpers
+    return Ended(made, captured, tuple(pruned or ()), tuple(dict.fromkeys([*told, *steps.problems])))
 
 
 class _Steps:
@@ -136,41 +133,19 @@ def _read(vault: Vault, path: Path) -> Note:
     return note
 
 
-def _has_history(vault: Vault, path: Path) -> bool:
-    """The id is the name of the note."""
+def _is_there(place: Callable[[], Path]) -> bool:
     with suppress(CrucibleError):
-        return entry_path(vault, path.stem).is_file()
+        return place().is_file()
     return False
 
 
-def _is_there(vault: Vault, session_id: str) -> bool:
-    try:
-        return vault.find(session_id).is_file()
-    except CrucibleError:
-        return False
-
-
-def _capture(work: _Work) -> Captured:
-    vault, note, now, redact, helpers = work
-    return capture_session(
-        vault, note.path, now=now, ask=helpers.ask, asker=helpers.asker, folder=helpers.folder, redact=redact
-    )
-
-
-def _make(work: _Work, captures: Captures) -> Made:
-    vault, note, now, redact, helpers = work
-    return make_history(
-        vault, note, now=now, redact=redact, asker=helpers.asker, captures=captures, roots=helpers.roots
-    )
-
-
-def _hand_on(work: _Work) -> Iterable[str]:
-    vault, session = work.vault, work.note.session
-    yield from hand_on(vault, session, now=work.now, redact=work.redact)
+def _hand_on(
+    vault: Vault, session: Session, now: datetime, redact: Redact, recall: OpenRecall | None
+) -> Iterable[str]:
+    yield from hand_on(vault, session, now=now, redact=redact)
     tasks = [task for task in tasks_of(session) if task.stage not in (Stage.COMPLETED, Stage.DROPPED)]
-    del tasks[_MOST_ASKED:]
-    if work.helpers.recall and tasks:
-        made = annotate_new(vault, tasks, work.helpers.recall(), now=work.now, redact=work.redact)
+    if recall and tasks:
+        made = annotate_new(vault, tasks[:_MOST_ASKED], recall(), now=now, redact=redact)
         yield from (f"task {ref.id}: {why}" for ref, why in made.failed)
 
 

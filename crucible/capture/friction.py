@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple, Self
 
 from crucible.lifecycle_settings import FrictionSettings
@@ -29,13 +28,11 @@ class Interaction(StrEnum):
     FAILURE_REVIEW = "failure_review"
 
 
-COSTS: Mapping[Interaction, int] = MappingProxyType(
-    {
-        Interaction.CAPTURE_PROMPT: 1,
-        Interaction.MID_SESSION_PROMPT: 2,
-        Interaction.FAILURE_REVIEW: 1,
-    }
-)
+COSTS: Mapping[Interaction, int] = {
+    Interaction.CAPTURE_PROMPT: 1,
+    Interaction.MID_SESSION_PROMPT: 2,
+    Interaction.FAILURE_REVIEW: 1,
+}
 """What each costs; an interruption costs more than a question at the end.  A briefing asks nobody anything, so that it costs nothing."""
 
 
@@ -60,29 +57,15 @@ class Budget(NamedTuple):
         """Whether these may come at once, as one prompt."""
         return cost_of(what) <= self.left and self.prompts < MOST_PROMPTS
 
-    def after(self, *what: Interaction) -> Self:
-        """The budget when these have come, allowed or not: what happened counts."""
-        return self._replace(spent=self.spent + cost_of(what), prompts=self.prompts + 1)
-
-    def spending(self, prompts: Iterable[Iterable[Interaction]]) -> Self:
-        """The budget after these prompts, each with all that it asked."""
-        budget = self
-        for what in prompts:
-            budget = budget.after(*what)
-        return budget
+    def after(self, *prompts: Iterable[Interaction]) -> Self:
+        """The budget after these prompts, each with all its questions, allowed or not."""
+        return self._replace(
+            spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts)
+        )
 
 
-def budget_of(
-    minutes: float | None,
-    settings: FrictionSettings = FrictionSettings(),  # noqa: B008  it is frozen
-    spent: Iterable[Iterable[Interaction]] = (),
-) -> Budget:
-    """The budget of a session of so many minutes; of one whose length nobody knows, that of a short one.
-
-    `spent` are the prompts that there were, each with all that it asked.
-    """
+def budget_of(minutes: float | None, settings: FrictionSettings) -> Budget:
+    """The budget of a session by its minutes; a session of unknown length counts as short."""
     if minutes is None or minutes < _SHORT:
-        limit = settings.short_session
-    else:
-        limit = settings.medium_session if minutes < _MEDIUM else settings.long_session
-    return Budget(limit).spending(spent)
+        return Budget(settings.short_session)
+    return Budget(settings.medium_session if minutes < _MEDIUM else settings.long_session)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from crucible.acts.kinds import is_test_file, languages_of, type_of
 from crucible.acts.model import Deed
 from crucible.capture.model import Candidate, Kind
-from crucible.knowledge.steps import Step
+from crucible.knowledge.moments import Moment
 from crucible.patterns import late_pattern
 from crucible.session.model import Prose
 
-__all__ = ["ApiCall", "api_calls_of", "proofs_in"]
+__all__ = ["apis_in", "proofs_in"]
 
 _QUANTITY = late_pattern(
     r"(?<![\w.,/-])\d[\d.,_]*\d?\s?(?:%|[x×](?!\w)|(?:[nµum]s|[kKMG]i?B|B|ops|reqs?|requests|rows|MB|allocs)(?:/(?:s|sec|op|second|row))?\b)"
@@ -29,22 +28,22 @@ _SHORTEST, _LOOKED = 20, 4000
 """Minimum code points of a sentence, and maximum of a text that is read."""
 
 
-def proofs_in(steps: Sequence[Step]) -> Iterator[Candidate]:
+def proofs_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
     """What commands proved, each with the sentence that says it."""
-    for step, behind in pairwise(steps):
-        command = _measured_by(step)
-        if not command or not isinstance(behind.entry, Prose) or behind.phase != step.phase:
+    for moment, behind in pairwise(moments):
+        command = _measured_by(moment)
+        if not command or not isinstance(behind.entry, Prose) or behind.phase != moment.phase:
             continue
-        printed = _quantities(step.result)
+        printed = _quantities(moment.result)
         said = next((one for one in _sentences(behind.entry.text) if _quantities(one) & printed), "")
         if said:
-            detail = f"{command} → {step.result[:_LOOKED]}"
-            yield Candidate(Kind.EVIDENCE, 0.9, said, step.phase, behind.line, detail, command)
+            detail = f"{command} → {moment.result[:_LOOKED]}"
+            yield Candidate(Kind.EVIDENCE, 0.9, said, moment.phase, behind.line, detail, command)
 
 
-def _measured_by(step: Step) -> str:
+def _measured_by(moment: Moment) -> str:
     """The command that a call ran successfully, "" for none."""
-    return next((act.what for act in step.acts if step.passed and act.deed in _MEASURES), "")
+    return next((act.what for act in moment.acts if moment.passed and act.deed in _MEASURES), "")
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -77,34 +76,27 @@ _API = late_pattern(
 _COMMENT = late_pattern(r"^\s*(?://|#(?!include)|\*|/\*|--|;|<!--|%|\"\"\"|''')")
 
 
-class ApiCall(NamedTuple):
-    """A call of an API in a file: the file, the API's host, the address without what is secret in it, and the line of code."""
-
-    file: str
-    host: str
-    address: str
-    code: str
-
-
-def api_calls_of(step: Step) -> Iterator[ApiCall]:
-    """The calls of outside APIs that a call put into code, one of each file and host."""
+def apis_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
+    """The calls of outside APIs that were added to code, one for each file and host, without secrets in the address."""
     seen: set[tuple[str, str]] = set()
-    for file, code in _lines_of(step):
-        for found in _ADDRESS.finditer(code):
-            host, path = found["host"].casefold().rstrip("."), found["path"] or ""
-            is_api = not _OURS.search(host) and (_API.search(host) or _API.match(path))
-            if is_api and (file, host) not in seen:
-                seen.add((file, host))
-                yield ApiCall(file, host, f"{host}{path.partition('?')[0]}", code.strip())
+    for moment in moments:
+        for file, code in _lines_of(moment):
+            for found in _ADDRESS.finditer(code):
+                host, path = found["host"].casefold().rstrip("."), found["path"] or ""
+                is_api = not _OURS.search(host) and (_API.search(host) or _API.match(path))
+                if is_api and (file, host) not in seen:
+                    seen.add((file, host))
+                    title = f"{file.rpartition('/')[2]} calls {host}{path.partition('?')[0]}"
+                    yield Candidate(Kind.PATTERN, 0.7, title, moment.phase, moment.line, code.strip(), "code")
 
 
-def _lines_of(step: Step) -> Iterator[tuple[str, str]]:
+def _lines_of(moment: Moment) -> Iterator[tuple[str, str]]:
     """Lines of code with an address that were put into a file, each with the file; of a patch also those that it leaves as they are."""
-    files = [act.what for act in step.acts if act.deed in (Deed.WRITE, Deed.EDIT) and act.what]
-    if not step.passed or not files or not step.arguments:
+    files = [act.what for act in moment.acts if act.deed in (Deed.WRITE, Deed.EDIT) and act.what]
+    if not moment.passed or not files or not moment.arguments:
         return
     file = files[0]
-    for line in "\n".join(_texts(step.arguments))[:_READ].split("\n"):
+    for line in "\n".join(_texts(moment.arguments))[:_READ].split("\n"):
         if line.startswith(("*** ", "+++ ")):
             file = next((one for one in files if line.endswith(one)), file)
         elif "://" in line and not line.startswith("-") and _is_code(file):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias
 
-from crucible.acts.evidence import Evidence, load_evidence
+from crucible.acts.evidence import load_evidence
 from crucible.agents.asking import Asker
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.capture.asking import Answer, Ask, Offer
@@ -27,7 +26,6 @@ from crucible.capture.records import (
 )
 from crucible.capture.saving import Kept, Saver
 from crucible.capture.sorting import (
-    Judge,
     deserves_question,
     judge_of,
     minutes_of,
@@ -46,9 +44,7 @@ from crucible.session.model import Session
 from crucible.tasks.deciding import task_findings
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Captured", "Detect", "When", "capture_session"]
-
-Detect: TypeAlias = "Callable[[Session, Evidence], Sequence[Candidate]]"
+__all__ = ["Captured", "When", "capture_session"]
 
 
 class When(StrEnum):
@@ -99,8 +95,6 @@ def capture_session(
     free: bool = False,
     again: bool = False,
     dry: bool = False,
-    find: Detect | None = None,
-    judge: Judge | None = None,
 ) -> Captured:
     """Keep of a session what needs no question, ask about the rest if that is due, and remember what became of each.
 
@@ -109,14 +103,13 @@ def capture_session(
     is the id of the task that ended: only its own findings count, and what calls proved while it was worked on.  `folder` is where the session's project is on this machine:
     decision records are read there.  What was skipped counts `again` if wished; a `dry` run writes and asks nothing.
 
-    What was answered is never asked again, what was kept is not kept twice, also after a kill.  Raises `CrucibleError` if the note, the secrets'
-    rules or what is remembered cannot be read; what cannot be kept or noted is a line in `problems`.  `find` and `judge` replace the detector and
-    the judge.
+    Nothing is asked or kept twice, also after a kill.  Raises `CrucibleError` if the note, the secrets'
+    rules or the stored answers cannot be read; what cannot be kept or recorded is a line in `problems`.
     """
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))
     run = _Run(vault, session, now, when)
-    candidates = (find or detect)(session, load_evidence(vault.root, session.id))
+    candidates = detect(session, load_evidence(vault.root, session.id))
     if not candidates:
         return Captured(session.id, run.budget())
     redact = redact or redact_of(vault.settings.secrets)
@@ -125,7 +118,7 @@ def capture_session(
         told_safely(_of_task(vault, session, task, candidates, now) if task else candidates, redact),
         run.known,
         vault.settings.capture,
-        judge or judge_of(asker, vault.settings, redact),
+        judge_of(asker, vault.settings, redact),
         saver.repeats,
         again=again,
     )
@@ -177,7 +170,7 @@ class _Run:
 
     def budget(self) -> Budget:
         """What is left of the session's budget, whoever spent it."""
-        return self._whole.spending(load_known(self._vault.root, self._session.id).spent)
+        return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
 
     def save(self, saver: Saver, proposals: Iterable[Proposal]) -> None:
         """Make items, and remember that they are there."""

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from crucible.errors import VaultError
+from crucible.toml import Table, file_text
 from crucible.vault import files
 
 __all__ = ["set_preference"]
 
 _CONFIG = ".crucible/config.toml"
 _HEAD = re.compile(r"(?m)^\ufeff?[ \t]*\[[ \t]*capture[ \t]*\][^\n]*(?:\n|\Z)")
+_END = re.compile(r"\Z")
 _DOTTED = re.compile(r"(?m)^capture\.[^\n]*(?:\n|\Z)")
 
 
@@ -30,40 +30,29 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
     """
     path = files.inside(root, root / _CONFIG)
     with files.locked(root, path):
-        there = path.exists()
-        old = files.read_bytes(path)[0] if there else b""
-        try:
-            text = old.decode("utf-8")
-            changed = _with(text, key, value)
-        except (ValueError, RecursionError) as error:
-            raise VaultError(f"{_CONFIG}: no TOML that can be changed: {error}", "mend it by hand") from error
+        there, text = path.exists(), file_text(path) or ""
+        changed = _with(text, path, key, value)
         if changed == text:
             return False
         if there:
-            files.write_atomic(path, changed.encode("utf-8"), expected=old)
+            files.write_atomic(path, changed.encode(), expected=text.encode())
         else:
-            files.create_exclusive(path, changed.encode("utf-8"))
+            files.create_exclusive(path, changed.encode())
     return True
 
 
-def _with(text: str, key: str, value: bool | float) -> str:
-    """The text with the key set; `ValueError` if it is no TOML, or there is no line for it."""
-    before = _read(text)
+def _with(text: str, path: Path, key: str, value: bool | float) -> str:
+    """Set the key in the text; `VaultError` if it is not TOML, or there is no line for it."""
+    before = Table(text, path).values
     capture = before.get("capture", {})
-    if not isinstance(capture, dict):
-        raise ValueError("`capture` is no table")  # noqa: TRY004  as any other file that is not what it should be
-    wanted = {**before, "capture": {**capture, key: value}}
-    if key in capture and before == wanted:
-        return text
-    for changed in _ways(text, key, json.dumps(value)):
-        with suppress(ValueError):
-            if _read(changed) == wanted:
-                return changed
-    raise ValueError(f"capture.{key} has no place in it")
-
-
-def _read(text: str) -> dict[str, Any]:
-    return tomllib.loads(text.removeprefix("\ufeff"))
+    if isinstance(capture, dict):
+        if capture.get(key) == value:
+            return text
+        for changed in _ways(text, key, json.dumps(value)):
+            with suppress(VaultError):
+                if Table(changed, path).values == {**before, "capture": {**capture, key: value}}:
+                    return changed
+    raise VaultError(f"{_CONFIG}: capture.{key} cannot be set in it", "edit it by hand")
 
 
 def _ways(text: str, key: str, value: str) -> Iterator[str]:
@@ -71,7 +60,7 @@ def _ways(text: str, key: str, value: str) -> Iterator[str]:
     end = "\r\n" if "\r\n" in text else "\n"
     for found in re.finditer(rf"(?m)^([ \t]*(?:capture\.)?{key}[ \t]*=[ \t]*)[^\s#]+", text):
         yield text[: found.start()] + found[1] + value + text[found.end() :]
-    places = [(found.end(), f"{key} = {value}{end}") for found in _HEAD.finditer(text)]
-    places += [(found.end(), f"capture.{key} = {value}{end}") for found in _DOTTED.finditer(text)]
-    for at, line in (*places, (len(text), f"[capture]{end}{key} = {value}{end}")):
-        yield text[:at] + ("" if at == 0 or text[at - 1] == "\n" else end) + line + text[at:]
+    line = f"{key} = {value}{end}"
+    heads = ((_HEAD, ""), (_DOTTED, "capture."), (_END, f"[capture]{end}"))
+    for at, more in ((found.end(), more) for head, more in heads for found in head.finditer(text)):
+        yield text[:at] + ("" if at == 0 or text[at - 1] == "\n" else end) + more + line + text[at:]

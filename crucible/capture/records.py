@@ -196,7 +196,7 @@ def spend(
     # Not the lock of the file itself, which who appends to it takes.
     with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
         spent = load_known(root, session_id).spent
-        if not budget.spending(spent).allows(*what):
+        if not budget.after(*spent).allows(*what):
             return False
         line = {
             "session": session_id,

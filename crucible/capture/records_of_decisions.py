@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crucible.acts.model import Deed
-from crucible.knowledge.steps import Step
-from crucible.note.contain import cut, normal, whole_fences
+from crucible.knowledge.moments import Moment
+from crucible.note.contain import cut, normal
 from crucible.patterns import late_pattern
+from crucible.session.entries import fenced_lines
 
 __all__ = ["Record", "is_decision_record", "read_record", "records_of", "subject_of"]
 
@@ -33,7 +34,7 @@ _PATH = late_pattern(r"[\w./\-À-ÿ]{4,300}")
 _WORDS = late_pattern(r"[-_. ]+")
 _PROPERTIES = late_pattern(r"(?s)\A---[ \t]*\n.*?\n---[ \t]*\n")
 _TITLE = late_pattern(r"(?m)^(?:#|=) +(\S.*?)[ \t#]*$")
-_HEADING = late_pattern(r"#{1,6}[ \t]+(\S.*?)[ \t#]*")
+_HEADING = late_pattern(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$")
 _SHOWN = 20_000
 """Code points of a record that are kept; the rest stays in the file."""
 
@@ -51,13 +52,13 @@ def is_decision_record(path: str) -> bool:
     return bool(_RECORD.search(low)) and not _NO_RECORD.search(low)
 
 
-def records_of(step: Step) -> Iterator[str]:
+def records_of(moment: Moment) -> Iterator[str]:
     """The records that a call made or changed, seen from the project."""
-    if not step.passed:
+    if not moment.passed:
         return
-    put = [datum.name for act in step.acts for datum in act.writes]
-    is_made = any(_TOOL.search(act.what) for act in step.acts if act.deed is Deed.RUN)
-    made = [path.rstrip(".") for path in _PATH.findall(step.result[:1000])] if is_made else []
+    put = [datum.name for act in moment.acts for datum in act.writes]
+    is_made = any(_TOOL.search(act.what) for act in moment.acts if act.deed is Deed.RUN)
+    made = [path.rstrip(".") for path in _PATH.findall(moment.result[:1000])] if is_made else []
     yield from dict.fromkeys(filter(is_decision_record, (*put, *made)))
 
 
@@ -75,7 +76,6 @@ def read_record(text: str, file: str) -> Record:
     whole = (text[: found.start()] + text[found.end() :] if found else text).strip()
     body = whole if len(whole) <= _SHOWN else f"{cut(whole, _SHOWN)}\n\nThe rest is in {file}."
     lines = body.split("\n")
-    code = {at for first, end in whole_fences(body) for at in range(first, end)}
-    headings = [None if at in code else _HEADING.fullmatch(line) for at, line in enumerate(lines)]
-    shown = (f"**{heading[1]}**" if heading else line for line, heading in zip(lines, headings, strict=True))
+    code = fenced_lines(lines)
+    shown = (line if at in code else _HEADING.sub(r"**\1**", line) for at, line in enumerate(lines))
     return Record(found[1] if found else "", "\n".join(shown))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.bookmarks.fields import is_inner_path
@@ -31,18 +30,16 @@ from crucible.vault.store import Note, Vault
 
 __all__ = ["KEPT_AS", "UNASKED", "Kept", "Saver"]
 
-KEPT_AS: Mapping[Kind, ItemType] = MappingProxyType(
-    {
-        Kind.ADR: ItemType.DECISION,
-        Kind.DECISION: ItemType.DECISION,
-        Kind.SELF_CORRECTION: ItemType.FAILURE,
-        Kind.FAILURE: ItemType.FAILURE,
-        Kind.PATTERN: ItemType.PATTERN,
-        Kind.EVIDENCE: ItemType.EVIDENCE,
-        Kind.CORRECTION: ItemType.FAILURE,
-        Kind.OBSERVATION: ItemType.OBSERVATION,
-    }
-)
+KEPT_AS: Mapping[Kind, ItemType] = {
+    Kind.ADR: ItemType.DECISION,
+    Kind.DECISION: ItemType.DECISION,
+    Kind.SELF_CORRECTION: ItemType.FAILURE,
+    Kind.FAILURE: ItemType.FAILURE,
+    Kind.PATTERN: ItemType.PATTERN,
+    Kind.EVIDENCE: ItemType.EVIDENCE,
+    Kind.CORRECTION: ItemType.FAILURE,
+    Kind.OBSERVATION: ItemType.OBSERVATION,
+}
 """The type of item that each kind of candidate becomes."""
 _TAGS = {Kind.ADR: "adr", Kind.SELF_CORRECTION: "self-correction", Kind.CORRECTION: "correction"}
 UNASKED = "auto-captured"
@@ -168,7 +165,7 @@ def record_text(folder: Path | None, file: str) -> Record | None:
 
     Anybody may have written the path: it must lead to a regular text file below the folder, every symlink followed.
     """
-    if folder is None or not is_inner_path(file) or not file.casefold().endswith(_RECORDS):
+    if folder is None or not is_inner_path(file):
         return None
     try:
         top = folder.resolve(strict=True)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from crucible.agents.asking import Asker
 from crucible.bookmarks.model import Bookmark
@@ -45,7 +44,8 @@ __all__ = [
 ]
 
 _LONGEST, _LONGEST_DETAIL = 200, 21_000
-"""Code points of a summary, and of the other texts."""
+"""Most code points of a line, and of other texts."""
+_LINES = ("summary", "source", "file")
 _TAKEN_OUT = "[REDACTED:"
 _REFUSED = frozenset((State.SKIPPED, State.DROPPED))
 _ANSWERED = _REFUSED | {State.KEPT, State.KNOWN}
@@ -100,16 +100,15 @@ def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     rows: set[str] = set()
     told: list[frozenset[str]] = []
     for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
-        row, words = one.finding.partition("-")[2], words_of(one.summary)
-        is_failure = one.kind in FAILURES
-        if not one.summary or (row and row in rows and not is_failure):
-            continue
-        if not is_failure:
-            if one.kind is not Kind.EVIDENCE and any(overlap(words, other) >= _ONE for other in told):
+        if one.kind not in FAILURES:
+            row, words = one.finding.partition("-")[2], words_of(one.summary)
+            is_told = one.kind is not Kind.EVIDENCE and any(overlap(words, other) >= _ONE for other in told)
+            if row in rows or is_told:
                 continue
-            rows.add(row)
+            rows.update(filter(None, [row]))
             told.append(words)
-        yield one
+        if one.summary:
+            yield one
 
 
 def _placed(
@@ -158,8 +157,7 @@ def deserves_question(found: Iterable[Proposal]) -> bool:
     asked = [one for one in found if one.way is Way.ASK]
     if any(one.candidate.kind in FAILURES for one in found if one.way in (Way.ASK, Way.SILENT)):
         return bool(asked)
-    weighty = (one for one in asked if one.candidate.kind is Kind.DECISION)
-    return sum(one.candidate.confidence >= PROMPTED for one in weighty) >= _FEWEST
+    return sum(one.candidate.kind is Kind.DECISION for one in asked) >= _FEWEST
 
 
 # --- where failures come from ----------------------------------------------------------------------------------------
@@ -188,7 +186,7 @@ def judge_of(asker: Asker | None, settings: VaultSettings, redact: Redact) -> Ju
         came = judging.judge_fully(report, asker=asker, redact=redact, template=template)
         if came.problem and not came.answers:
             left = 0
-        return came.attribution
+        return came.value
 
     return judge
 
@@ -201,24 +199,16 @@ def told_safely(
 ) -> Iterator[Candidate]:
     """The same in normal form, without secrets and unseen characters; if `strict`, what holds or held a secret is left out altogether."""
 
-    def line(text: str) -> str:
-        return cut(normal_line(UNSEEN.sub("", redact(normal(text))[0])), _LONGEST)
-
-    def block(text: str) -> str:
-        return cut(normal(UNSEEN.sub("", redact(text)[0])), _LONGEST_DETAIL) if text else ""
+    def told(one: Candidate, name: str) -> str:
+        text = UNSEEN.sub("", redact(normal(getattr(one, name)))[0])
+        return cut(normal_line(text), _LONGEST) if name in _LINES else cut(text, _LONGEST_DETAIL)
 
     for one in candidates:
-        texts = (one.summary, one.detail, one.cause, one.fix)
-        if strict and any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts if text):
+        texts = filter(None, (one.summary, one.detail, one.cause, one.fix))
+        if strict and any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts):
             continue
-        yield one._replace(
-            summary=line(one.summary),
-            detail=block(one.detail),
-            source=line(one.source),
-            file=line(one.file),
-            cause=block(one.cause),
-            fix=block(one.fix),
-        )
+        clean: dict[str, Any] = {name: told(one, name) for name in (*_LINES, "detail", "cause", "fix")}
+        yield one._replace(**clean)
 
 
 # --- times -----------------------------------------------------------------------------------------------------------
@@ -240,9 +230,7 @@ def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | No
     if begun is None or found is None or not all(phase.started for phase in session.phases):
         return None
     over = parse_time(found.completed or "") or now
-    starts = [phase.started or now for phase in session.phases]
-    spans = zip(session.phases, pairwise([*starts, max(now, *starts)]), strict=True)
     worked_on = (
-        phase for phase, (start, following) in spans if start <= over and (phase.ended or following) >= begun
+        one for one in session.phases if (one.started or now) <= over and (one.ended or now) >= begun
     )
     return frozenset(one.id for phase in worked_on for one in (phase, *phase.subphases))

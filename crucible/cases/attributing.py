@@ -47,7 +47,7 @@ def judge_case(
     if report is None:
         return case, ""
     came = judge_fully(report, asker=asker, redact=redact, template=template)
-    return _with(case, came.attribution), came.problem
+    return _with(case, came.value), came.problem
 
 
 def _with(case: Case, found: Attribution | None) -> Case:
@@ -86,7 +86,7 @@ def _line_of(call: Call) -> str:
 def _resolution(case: Case, puzzle: Puzzle, call: str) -> str:
     """The expected behaviour in words; a call of the same program where one alone did it, since that shows how the failed one was wrong."""
     if call and puzzle.is_open:
-        return call if case.verification.command == call else ""
+        return call if case.verification == call else ""
     lines = [_line_of(one) for turn in puzzle.solution for one in turn.calls]
     is_lone = len(lines) == 1 and lines[0] != call
     return lines[0] if is_lone and call and lines[0].split()[:1] == call.split()[:1] else puzzle.expected

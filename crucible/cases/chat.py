@@ -1,6 +1,6 @@
-"""Turns as a conversation that chat templates take: who speaks when, calls with their answers, nothing that reads as a template's own mark.
+"""Turns as a conversation for chat templates: speakers in order, calls with their answers, no template marks.
 
-Owns the order: an optional system message, then the user, then the assistant; no two messages of one role in a row; each call of an
+Owns the order: the user, then the assistant; no two messages of one role in a row; each call of an
 assistant's answered right behind it, in order.  What cannot be a real turn there (a harness's message amid the work, an
 answer to no call) is quoted in the user's.  Which turns belong to a lesson is `lessons`'.
 """
@@ -81,9 +81,8 @@ def conversation(before: Sequence[Turn], taught: Sequence[Turn] = ()) -> list[Me
                 continue
         if not text.strip() and not turn.calls:
             continue
-        if role is Role.TOOL or (role is Role.SYSTEM and messages):
-            text = quoted("A tool said" if role is Role.TOOL else "The system said", text)
-            role = Role.USER
+        if role is Role.TOOL:
+            text, role = quoted("A tool said", text), Role.USER
         is_taught = is_right and role is Role.ASSISTANT
         last = messages[-1] if messages else None
         is_over = last and any(answer is not None for answer in last.answers)

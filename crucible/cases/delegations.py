@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from crucible.cases.excerpts import SIDE, brief
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Delegation
-from crucible.cases.placing import placed
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Timeline, placed
 from crucible.cases.verifying import verification_after
 from crucible.cases.wordlike import content_words
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind
@@ -38,42 +38,27 @@ def find_delegations(timeline: Timeline, children: Mapping[str, Session | None])
         if not isinstance(entry, Subagent) or _has_failed(entry):
             continue
         child = children.get(entry.link) if entry.link else None
-        task, result = _plain(_task(timeline, moment, entry, child)), _result(entry, child)
+        task = untagged(_task(entry, child)).strip().removeprefix("Task:").strip()
+        result = _result(entry, child)
         used, evidence = _use(timeline, moment, task, result)
-        body = Delegation(entry.agent.name, brief(task, SIDE // 2), brief(result, SIDE), used, evidence)
+        body = Delegation(entry.agent.name, brief(task, 2 * SIDE), brief(result, 4 * SIDE), used, evidence)
         anchor = entry.link or f"{task}\n{entry.summary or ''}"
-        verification = verification_after(timeline, moment.at) if used else None
+        verification = verification_after(timeline, moment.at) if used else ""
         yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)
-
-
-_FAILED = "the subagent failed"
 
 
 def _has_failed(entry: Subagent) -> bool:
     """Whether a note says that the subagent came to no answer; what stands as its result is an error then."""
-    return any(line.strip(" .").casefold() == _FAILED for line in entry.text.split("\n"))
+    return any(line.strip(" .").casefold() == "the subagent failed" for line in entry.text.split("\n"))
 
 
-def _plain(task: str) -> str:
-    """A task without what a client or a note writes before and behind it."""
-    lines = [line for line in task.strip().split("\n") if line.strip(" .").casefold() != _FAILED]
-    return untagged("\n".join(lines)).strip().removeprefix("Task:").strip()
-
-
-def _task(timeline: Timeline, moment: Moment, entry: Subagent, child: Session | None) -> str:
-    """The words that the subagent was given: its note's, the callout's, or the call's that gave it away."""
+def _task(entry: Subagent, child: Session | None) -> str:
+    """The subagent's task: from its note, else from the callout."""
     if child is not None:
         told = next((one.text for one in child.preamble if isinstance(one, Prose)), "")
         if told.strip():
             return told
-    if entry.task and entry.task.strip():
-        return entry.task
-    before = timeline.moments[moment.at - 1] if moment.at else None
-    if before is not None and before.arguments:
-        prompt = before.arguments.get("prompt") or before.arguments.get("message")
-        if isinstance(prompt, str) and prompt.strip():
-            return prompt
-    return entry.text or (child.title if child else "")
+    return entry.task or entry.text or (child.title if child else "")
 
 
 def _result(entry: Subagent, child: Session | None) -> str:

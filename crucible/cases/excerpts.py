@@ -12,19 +12,20 @@ from itertools import accumulate
 
 from crucible.acts.model import Deed
 from crucible.cases.model import Role, Turn
-from crucible.cases.timeline import Moment, Timeline, turns_of
+from crucible.cases.texts import mapped
+from crucible.cases.timeline import Timeline, turns_of
+from crucible.knowledge.moments import CHANGES, Moment
 from crucible.patterns import ANSI, late_pattern
 from crucible.session.model import Intervention, Outcome, Prose
 
 __all__ = [
-    "CHANGES",
     "CUT",
-    "RUNS",
+    "SENTENCE",
     "SIDE",
+    "TELLING",
     "brief",
     "brief_turns",
     "files_before",
-    "is_change",
     "message_of",
     "request_of",
     "telling",
@@ -34,10 +35,8 @@ __all__ = [
 SIDE = 3200
 """Code points of a part of a case."""
 CUT = "[… cut …]"
-CHANGES = (Deed.EDIT, Deed.WRITE, Deed.DELETE)
-RUNS = (Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD)
 _SAID, _RESULT, _ARGUMENT = 700, 400, 1600
-_TELLING = late_pattern(
+TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
 )
 _EXIT = late_pattern(
@@ -69,16 +68,11 @@ def telling(text: str, most: int = SIDE // 2) -> str:
     if len(text) <= most:
         return text
     lines = text[-20_000:].split("\n")
-    near = {at + step for at, line in enumerate(lines) if _TELLING.search(line[:400]) for step in (-1, 0, 1)}
+    near = {at + step for at, line in enumerate(lines) if TELLING.search(line[:400]) for step in (-1, 0, 1)}
     shown = [line[:400] for at, line in enumerate(lines) if at in near] or lines
     sizes = accumulate(len(line) + 1 for line in reversed(shown))
     fits = sum(size <= most for size in sizes)
     return "\n".join([CUT, *shown[len(shown) - fits :]])
-
-
-def is_change(moment: Moment) -> bool:
-    """True if a call changed a file."""
-    return moment.outcome is Outcome.OK and any(act.deed in CHANGES for act in moment.acts)
 
 
 def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[Turn, ...]:
@@ -109,23 +103,16 @@ def _acknowledged(moment: Moment) -> Moment:
     """A change without the excerpt of the new file that a client sends back, a refused call without the client's sentence."""
     if moment.outcome is Outcome.REJECTED:
         return replace(moment, result="")
-    return replace(moment, result=moment.result.partition("\n")[0][:120]) if is_change(moment) else moment
+    return replace(moment, result=moment.result.partition("\n")[0][:120]) if moment.changed else moment
 
 
 def _shortened(turn: Turn, longest: int) -> Turn:
-    def value(given: object) -> object:
-        if isinstance(given, str):
-            return brief(given, longest)
-        if isinstance(given, Mapping):
-            return {name: value(one) for name, one in given.items()}
-        return [value(one) for one in given[:8]] if isinstance(given, list | tuple) else given
-
-    text = brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, _SAID)
-    calls = tuple(
-        replace(call, arguments={name: value(one) for name, one in call.arguments.items()})
-        for call in turn.calls
+    text = (
+        brief(message_of(turn.text), _RESULT)
+        if turn.role is Role.TOOL
+        else brief(turn.text, max(_SAID, longest // 2))
     )
-    return replace(turn, text=text, calls=calls)
+    return replace(turn, text=text, calls=mapped(turn.calls, lambda given, _: brief(given, longest)))
 
 
 def _size(turn: Turn) -> int:
@@ -133,21 +120,33 @@ def _size(turn: Turn) -> int:
 
 
 def request_of(timeline: Timeline, at: int, besides: Collection[int] = ()) -> str:
-    """What the user asked for last before a moment, in a sentence; "go on" asks for nothing new, nor do the words at `besides`."""
-    earlier = (one for one in reversed(timeline.moments[:at]) if one.at not in besides)
-    said = (one.entry.words for one in earlier if isinstance(one.entry, Intervention))
-    found = next((words for words in said if len(words.split()) >= _SENTENCE), "")
-    return brief(found or _first_goal(timeline, at, besides), SIDE // 4)
+    """The user's request at a moment: the last sentence, and shorter prompts after it; for a slash command, its expansion.
+
+    The words at `besides` do not count.
+    """
+    told: list[str] = []
+    for moment in reversed(timeline.moments[:at]):
+        if not isinstance(moment.entry, Intervention) or moment.at in besides:
+            continue
+        words = moment.entry.words
+        told.insert(0, "\n\n".join(filter(None, (words, brief(moment.expansion, SIDE // 8)))))
+        if len(words.split()) >= SENTENCE or words.startswith("/"):
+            break
+    else:
+        goal = _first_goal(timeline, at, besides)
+        told = [goal, *(one for one in told if one not in goal)]
+    return brief("\n\n".join([told[0], *told[-1:]] if len(told) > 1 else told), SIDE // 4)
 
 
 def _first_goal(timeline: Timeline, at: int, besides: Collection[int]) -> str:
     """The goal of the moment's phase; if that is what `besides` says, of the one before it."""
     words = {entry.words for one in besides if isinstance(entry := timeline.moments[one].entry, Intervention)}
-    goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[: at + 1]))
+    goals = (timeline.goal_of(one.phase) for one in reversed(timeline.moments[:at] or timeline.moments[:1]))
     return next((goal for goal in goals if goal not in words), "")
 
 
-_SENTENCE = 6
+SENTENCE = 6
+"""Least words of a request that can be understood alone."""
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -199,7 +198,7 @@ def _with_context(earlier: Sequence[Moment], path: str, old: str) -> str:
     """The old text with the lines around it, from the last time that the file was read."""
     for moment in reversed(earlier):
         if any(act.deed is Deed.READ and act.what == path for act in moment.acts):
-            text = _NUMBERED.sub("", moment.result)
+            text = _NUMBERED.sub("", message_of(moment.result))
             before, found, after = text.partition(old)
             if found:
                 return "\n".join(

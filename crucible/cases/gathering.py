@@ -19,6 +19,7 @@ from crucible.acts.evidence import Evidence, load_evidence
 from crucible.cases.extracting import extract
 from crucible.cases.keeping import load_case
 from crucible.cases.model import Case, CaseType, Place, Puzzle, Review
+from crucible.cases.notes_reading import Read
 from crucible.errors import CrucibleError
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
@@ -49,7 +50,7 @@ class Wanted(NamedTuple):
             case.type in self.types
             and (self.least is None or case.tokens >= self.least)
             and (self.most is None or case.tokens <= self.most)
-            and (not self.verified or case.verification.verified)
+            and (not self.verified or bool(case.verification))
             and (not self.accepted or case.review is Review.ACCEPTED)
         )
 
@@ -129,7 +130,7 @@ class Gatherer:
             notes = self._noted(self._kept[name], problems)
             settled = [*_settled_all(made, notes)]
             places = {case.id: one.path for case, one in settled if one}
-            edited = {case.id for case, one in settled if one and one.edited}
+            edited = {case.id for case, one in settled if one and one.read.is_edited}
             found = (case for case, _ in settled)
         return Gathered(
             name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited)
@@ -162,27 +163,24 @@ class Gatherer:
         found = []
         for path in paths:
             try:
-                note, read = load_case(self._vault, path)
+                read = load_case(self._vault, path).read
             except CrucibleError as error:
                 problems.append(error)
-                found.append(_Noted(path, None, note_name(path.name)))
-                continue
-            if read.case is None:
-                at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
-                message = f"{at}: a case that is not understood, and is left out"
-                problems.append(CrucibleError(message, "`cru cases check` says why"))
-            ident = read.id if read.says_case else note.name
-            found.append(_Noted(path, read.case, ident, edited=read.is_edited))
-        return sorted(found, key=lambda one: (not one.edited, one.case is not None))
+                read = Read(None, (), note_name(path.name), "")
+            else:
+                if read.case is None:
+                    at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
+                    message = f"{at}: a case that cannot be read; skipped"
+                    problems.append(CrucibleError(message, "`cru cases check` says why"))
+            found.append(_Noted(path, read))
+        return sorted(found, key=lambda one: (not one.read.is_edited, one.read.case is not None))
 
 
 class _Noted(NamedTuple):
-    """A case by its note, None for one that is not understood; `edited` says that it is a human's word."""
+    """A case's note."""
 
     path: Path
-    case: Case | None
-    id: str
-    edited: bool = False
+    read: Read
 
 
 def _what(ident: str) -> str:
@@ -218,16 +216,16 @@ def _settled_all(made: Iterable[Case], notes: Iterable[_Noted]) -> Iterator[tupl
     """Each case as it counts, with its note, then those that only notes have; none whose note is not understood."""
     known: dict[str, _Noted] = {}
     for one in notes:
-        known.setdefault(_what(one.id), one)
+        known.setdefault(_what(one.read.id), one)
     for case in made:
         noted = known.pop(_what(case.id), None)
         if noted is None:
             yield case, None
-        elif noted.case is not None:
-            yield _settled(case, noted.case, edited=noted.edited), noted
+        elif noted.read.case is not None:
+            yield _settled(case, noted.read.case, edited=noted.read.is_edited), noted
     for one in known.values():
-        if one.edited and one.case:
-            yield one.case, one
+        if one.read.case and one.read.is_edited:
+            yield one.read.case, one
 
 
 def _settled(case: Case, noted: Case, *, edited: bool) -> Case:

@@ -28,8 +28,9 @@ from crucible.note.frontmatter import find_frontmatter, set_key
 from crucible.note.source import Edit, Source, Span
 from crucible.patterns import late_pattern
 from crucible.vault import files
+from crucible.vault.folder_notes import FolderNotes
 from crucible.vault.store import Note, Vault
-from crucible.vault.walk import CASES, OnError, find_notes, is_markdown, note_name
+from crucible.vault.walk import CASES, OnError
 
 __all__ = ["CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
 
@@ -132,7 +133,7 @@ def _place_table(vault: Vault) -> None:
 
 def load_cases(vault: Vault, on_error: OnError | None = None) -> Iterator[CaseNote]:
     """Every case of the folder by its path; what cannot be read is told to `on_error`, what says it is something else is left out."""
-    for path in _paths(vault, on_error):
+    for path in _NOTES.paths(vault, on_error):
         try:
             one = load_case(vault, path)
         except CrucibleError as error:
@@ -149,30 +150,10 @@ def load_case(vault: Vault, path: Path) -> CaseNote:
     return CaseNote(note, read_case(note.source, note.name))
 
 
-def find_case(vault: Vault, ref: str, cwd: Path | None = None) -> Path:
-    """The note that is meant: an id, a path from `cwd` or from the vault, or the unique beginning of an id; else `UsageError`."""
-    if is_markdown(ref):
-        for place in (cwd, vault.root, vault.root / CASES):
-            if place and "\0" not in ref and (place / ref).is_file():
-                return files.inside(vault.root, place / ref)
-    paths = _paths(vault, None)
-    name = note_name(ref)
-    found = [path for path in paths if note_name(path.name) == name]
-    found = found or [path for path in paths if name and path.name.startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = [note_name(path.name) for path in found]
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        raise UsageError(f"{ref}: fits several cases", f"say which: {', '.join(names[:5])}{more}")
-    raise UsageError(
-        f"no case {ref!r}", "`cru cases list` tells them; `cru session learn --export markdown` writes them"
-    )
-
-
-def _paths(vault: Vault, on_error: OnError | None) -> list[Path]:
-    walk = find_notes(vault.root, vault.root / CASES, on_error)
-    return sorted((folder / name for folder, names in walk for name in names), key=str)
+_NOTES = FolderNotes(
+    CASES, "case", "cases", "`cru cases list` tells them; `cru session learn --export markdown` writes them"
+)
+find_case = _NOTES.find
 
 
 # --- a human's word --------------------------------------------------------------------------------------------------

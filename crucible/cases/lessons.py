@@ -10,7 +10,7 @@ delegation  the task                                          the result, unless
 workflow    the goal                                          all turns                  -
 
 What is wrong is wrong there, behind all that stands before: what was right needs the failure, or the user's words, to make sense, and a look or a test that was
-good before it would else be taught to be left out.  An open puzzle teaches nothing, nor one whose answer had to be masked, and neither does a correction of which nothing followed.  How a decision turned out is hindsight, and in no lesson.
+good before it would else be taught to be left out.  An open puzzle teaches nothing, and neither does a correction that nothing followed.  The result of a decision is hindsight, and in no lesson.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from crucible.cases.chat import quoted
-from crucible.cases.hiding import MARK
 from crucible.cases.model import (
     Case,
     Choice,
@@ -30,9 +29,7 @@ from crucible.cases.model import (
     Role,
     Trajectory,
     Turn,
-    Verification,
 )
-from crucible.cases.texts import texts_of
 
 __all__ = ["REFUSED", "Lesson", "lesson_of"]
 
@@ -71,7 +68,7 @@ def lesson_of(case: Case) -> Lesson | None:
             assert_never(case.body)
 
 
-def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson | None:
+def _of_puzzle(body: Puzzle, place: Place, verification: str) -> Lesson | None:
     if body.is_open:
         return None
     state = quoted("The files as they were", body.state) if body.state.strip() else ""
@@ -81,17 +78,10 @@ def _of_puzzle(body: Puzzle, place: Place, verification: Verification) -> Lesson
     if body.failure.strip() and (has_spoken or not known):
         before += (Turn(Role.USER, quoted("This failed", body.failure)),)
     right = body.solution
-    if body.expected.strip() and not any(one.role is Role.ASSISTANT and one.text.strip() for one in right):
+    if not any(one.role is Role.ASSISTANT for one in right):
         right += (Turn(Role.ASSISTANT, body.expected),)
-    if _is_masked(right):
-        return None
-    is_wrong = verification.verified and any(one.calls for one in body.tried) and not _is_masked(body.tried)
+    is_wrong = bool(verification) and any(one.calls for one in body.tried)
     return Lesson(before, right, body.tried if is_wrong else ())
-
-
-def _is_masked(turns: tuple[Turn, ...]) -> bool:
-    """Whether words were withheld in turns: nobody is to learn to write the mark that stands for them."""
-    return any(MARK in text for text in texts_of([one for one in turns if one.role is Role.ASSISTANT]))
 
 
 def _of_correction(body: Correction, place: Place) -> Lesson | None:
@@ -124,11 +114,9 @@ def _of_delegation(body: Delegation) -> Lesson | None:
 def _begun(goal: str, place: Place, turns: tuple[Turn, ...], state: str = "") -> tuple[Turn, ...]:
     """The turns behind the goal, unless they begin with it, and behind what leads to them."""
     first = turns[0] if turns else None
-    system = turns[:1] if first and first.role is Role.SYSTEM else ()
-    rest = turns[len(system) :]
-    if rest and rest[0].role is Role.USER and (not goal.strip() or rest[0].text.strip() == goal.strip()):
-        goal, rest = rest[0].text, rest[1:]
+    if first and first.role is Role.USER and (not goal.strip() or first.text.strip() == goal.strip()):
+        goal, turns = first.text, turns[1:]
     if not goal.strip():
         goal = f"The goal was not recorded; the phase is called {place.phase_name or place.phase!r}."
     texts = [goal, state] if state else [goal]
-    return (*system, Turn(Role.USER, "\n\n".join(texts)), *rest)
+    return (Turn(Role.USER, "\n\n".join(texts)), *turns)

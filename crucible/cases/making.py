@@ -12,7 +12,6 @@ from hashlib import blake2b
 
 from crucible.cases.excerpts import CUT
 from crucible.cases.model import (
-    BODIES,
     Body,
     Case,
     CaseType,
@@ -22,10 +21,11 @@ from crucible.cases.model import (
     Puzzle,
     Trajectory,
     Turn,
-    Verification,
+    type_of,
 )
 from crucible.cases.texts import names_of, texts_of
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Timeline
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Finding
@@ -45,8 +45,8 @@ def make_case(
     body: Body,
     anchor: str,
     *,
-    finding: Finding | None = None,
-    verification: Verification | None = None,
+    finding: Finding,
+    verification: str = "",
 ) -> Case:
     """The case of a body, not yet `measured`.
 
@@ -56,14 +56,14 @@ def make_case(
     above = timeline.phases.get(moment.phase.partition(".")[0], phase)
     agent = phase.agent or above.agent or next(iter(session.participants), None)
     turns = _turns(body)
-    type_ = next(one for one, kind in BODIES.items() if isinstance(body, kind))
+    type_ = type_of(body)
     return Case(
         id=case_id(session.id, type_, anchor),
         type=type_,
         place=Place(session.id, moment.phase, moment.phase_name, moment.line),
         body=body,
-        title=finding.summary if finding else "",
-        finding=finding.id if finding else "",
+        title=finding.summary,
+        finding=finding.id,
         agent=str(agent) if agent else "",
         model=session.model or "",
         channel=phase.channel or above.channel or session.channel or "",
@@ -72,7 +72,7 @@ def make_case(
         tools=tuple(sorted({call.name for turn in turns for call in turn.calls})),
         tags=tuple(tag for tag in session.tags if tag != "session"),
         difficulty=difficulty_of(turns),
-        verification=verification or Verification(),
+        verification=verification,
         complete=timeline.complete
         and not any(CUT in text for text in texts_of([one.calls for one in turns])),
         problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),

@@ -32,7 +32,7 @@ __all__ = [
     "Role",
     "Trajectory",
     "Turn",
-    "Verification",
+    "type_of",
 ]
 
 
@@ -75,7 +75,6 @@ class Review(StrEnum):
 class Role(StrEnum):
     """Who speaks in a turn."""
 
-    SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
@@ -111,18 +110,6 @@ class Place(NamedTuple):
     phase: str
     phase_name: str
     line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What showed that the outcome was right: a command that passed afterwards, in one line; "" for nothing."""
-
-    command: str = ""
-
-    @property
-    def verified(self) -> bool:
-        """Whether anything did."""
-        return bool(self.command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +187,19 @@ BODIES: Mapping[CaseType, type[Body]] = {
 }
 
 
+def type_of(body: Body) -> CaseType:
+    """What a body is one of."""
+    return next(one for one, kind in BODIES.items() if isinstance(body, kind))
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One case.  `id` is stable over runs, `digest` is of its content and tells duplicates.
 
     `title` and `finding` are the summary and id of the finding that it was made of, "" for a workflow without one.
-    `tokens` is an estimate of its whole text; `complete` says whether whole events were there or only the note's lines; `problems` are those of its
-    note; `redactions` counts by rule what was taken out when it was extracted.  `review` is a human's word on it.
+    `tokens` is an estimate of its whole text; `complete` is true if whole events were available and not only the note's lines; `problems` are those of its
+    note; `redactions` counts by rule what was redacted at extraction.  `review` is a human's verdict on it.
+    `verification` is a command that passed afterwards and proved the outcome, in one line; "" for none.
     """
 
     id: str
@@ -225,7 +218,7 @@ class Case:
     difficulty: Difficulty = Difficulty.MEDIUM
     tokens: int = 0
     fault: Fault = Fault.AGENT
-    verification: Verification = Verification()
+    verification: str = ""
     digest: str = ""
     complete: bool = True
     problems: tuple[str, ...] = ()

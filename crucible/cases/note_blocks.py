@@ -16,8 +16,10 @@ from crucible.note.code_spans import harmless_json
 from crucible.note.contain import contain, contain_code, normal, uncontain, uncontain_code
 from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
+from crucible.session.entries import fenced_lines
 
 __all__ = [
+    "NO_PART",
     "Part",
     "parts_of",
     "read_items",
@@ -45,21 +47,18 @@ class Part(NamedTuple):
     line: int
 
 
+NO_PART = Part("", [], 1)
+
+
 def parts_of(lines: Sequence[str], line: int = 1) -> list[Part]:
     """The lines parted at the level-2 headings that stand outside of fences; `line` is the number of the first."""
-    parts = [Part("", [], line)]
-    marks = ""
-    for number, text in enumerate(lines, line + 1):
-        heading = None if marks else _HEADING.fullmatch(text)
+    parts, code = [Part("", [], line)], fenced_lines(lines)
+    for at, text in enumerate(lines):
+        heading = None if at in code else _HEADING.fullmatch(text)
         if heading:
-            parts.append(Part(heading[1].strip(" \t#"), [], number))
-            continue
-        fence = _FENCE.fullmatch(text)
-        if fence and not marks:
-            marks = fence[1]
-        elif fence and fence[1].startswith(marks) and not fence[2].strip():
-            marks = ""
-        parts[-1].lines.append(text)
+            parts.append(Part(heading[1].strip(" \t#"), [], line + at + 1))
+        else:
+            parts[-1].lines.append(text)
     return parts
 
 

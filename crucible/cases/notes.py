@@ -6,69 +6,73 @@ Owns the form; `notes_reading.read_case(render_case(case))` is the case again, w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from enum import Enum
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from crucible.cases.model import (
-    Body,
-    Case,
-    CaseType,
-    Delegation,
-    Place,
-    Puzzle,
-)
+from crucible.cases.model import Body, Case, CaseType, Delegation, Place, Puzzle, type_of
 from crucible.cases.note_blocks import (
+    read_items,
+    read_text,
+    read_turns,
     render_exact,
     render_items,
     render_text,
     render_turns,
 )
+from crucible.cases.texts import names_of
 from crucible.errors import BadSessionId, EditRefused
 from crucible.knowledge.model import Attribution
+from crucible.knowledge.properties import property_of
 from crucible.note.contain import FORMAT, contain_line, cut, normal_line
 from crucible.note.frontmatter import render_frontmatter
 from crucible.note.scalars import Value
 from crucible.note.wikilinks import (
     render_link,
     strip_heading_for_link,
-    without_links,
 )
 from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
 from crucible.vault.stamping import stamped
 
 __all__ = [
-    "LISTS",
+    "FIELDS",
     "SECTIONS",
     "STAMP",
     "STAMP_BESIDES",
-    "TEXTS",
-    "Form",
     "Section",
     "render_case",
+    "render_sections",
+    "sections_of",
     "without_origin",
 ]
 
 _TITLE = 80
-TEXTS = ("title", "finding", "agent", "model", "channel", "project", "digest")
-LISTS = ("tools", "tags", "problems")
-"""Properties that are fields of a case as they are."""
+_KEYS = (
+    "type", "case", "case_type", "status", "session", "phase", "phase_name", "line", "title", "finding", "agent", "model", "channel", "project", "digest",
+    "tools", "tags", "problems", "started", "difficulty", "tokens", "fault", "verified", "verification", "complete", "category", "root_cause",
+    "preventable_with", "confidence", "judge", "delegate", "used", "redactions", "format",
+)  # fmt: skip
+FIELDS = (
+    "title", "finding", "agent", "model", "channel", "project", "digest", "tools", "tags", "problems", "started", "difficulty", "tokens", "fault", "complete",
+)  # fmt: skip
+"""Properties with the same name as their field of a case."""
 STAMP, STAMP_BESIDES = "written", ("session", "status")
 """The property by which an edit is known, and those that change when a session is renamed, and when the case is reviewed."""
 _ORIGIN = "From [["
 _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
 
 
-class Form(Enum):
-    """How a part is written: a text as prose where that can be, a text that is never prose, texts, or turns."""
+class Form(NamedTuple):
+    """How a part is written and parsed."""
 
-    TEXT = "text"
-    EXACT = "exact"
-    ITEMS = "items"
-    TURNS = "turns"
+    render: Callable[[Any], str]
+    read: Callable[[Sequence[str]], object]
+
+
+_TEXT, _EXACT = Form(render_text, read_text), Form(render_exact, read_text)
+"""Prose where that can be, and never."""
+_ITEMS, _TURNS = Form(render_items, read_items), Form(render_turns, read_turns)
 
 
 class Section(NamedTuple):
@@ -76,47 +80,45 @@ class Section(NamedTuple):
 
     heading: str
     field: str
-    form: Form = Form.TEXT
+    form: Form = _TEXT
 
 
-SECTIONS: Mapping[CaseType, tuple[Section, ...]] = MappingProxyType(
-    {
-        CaseType.PUZZLE: (
-            Section("Goal", "goal"),
-            Section("State", "state"),
-            Section("Tried", "tried", Form.TURNS),
-            Section("Failure", "failure", Form.EXACT),
-            Section("Hints", "hints", Form.ITEMS),
-            Section("Expected", "expected"),
-            Section("Solution", "solution", Form.TURNS),
-        ),
-        CaseType.CORRECTION: (
-            Section("Goal", "goal"),
-            Section("What the agent did", "did", Form.TURNS),
-            Section("Rejected", "rejected", Form.EXACT),
-            Section("The user's words", "words"),
-            Section("What followed", "then", Form.TURNS),
-        ),
-        CaseType.DECISION: (
-            Section("Situation", "situation"),
-            Section("Options", "options", Form.ITEMS),
-            Section("Choice", "choice"),
-            Section("Rationale", "rationale"),
-            Section("Outcome", "outcome"),
-        ),
-        CaseType.DELEGATION: (
-            Section("Task", "task"),
-            Section("Result", "result"),
-            Section("Evidence", "evidence"),
-        ),
-        CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", Form.TURNS)),
-    }
-)
+SECTIONS: Mapping[CaseType, tuple[Section, ...]] = {
+    CaseType.PUZZLE: (
+        Section("Goal", "goal"),
+        Section("State", "state"),
+        Section("Tried", "tried", _TURNS),
+        Section("Failure", "failure", _EXACT),
+        Section("Hints", "hints", _ITEMS),
+        Section("Expected", "expected"),
+        Section("Solution", "solution", _TURNS),
+    ),
+    CaseType.CORRECTION: (
+        Section("Goal", "goal"),
+        Section("What the agent did", "did", _TURNS),
+        Section("Rejected", "rejected", _EXACT),
+        Section("The user's words", "words"),
+        Section("What followed", "then", _TURNS),
+    ),
+    CaseType.DECISION: (
+        Section("Situation", "situation"),
+        Section("Options", "options", _ITEMS),
+        Section("Choice", "choice"),
+        Section("Rationale", "rationale"),
+        Section("Outcome", "outcome"),
+    ),
+    CaseType.DELEGATION: (
+        Section("Task", "task"),
+        Section("Result", "result"),
+        Section("Evidence", "evidence"),
+    ),
+    CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", _TURNS)),
+}
 
 
 def render_case(case: Case, heading: str = "") -> str:
     """The whole note.  `heading` is that of the phase as its session's note has it, to link to; without one the session is linked."""
-    parts = [f"# {_title(case)}", _origin(case.place, heading), *_sections(case)]
+    parts = [f"# {_title(case)}", _origin(case.place, heading), *render_sections(sections_of(case.body))]
     text = render_frontmatter(_properties(case)) + "\n" + "\n\n".join(parts) + "\n"
     return stamped(text, STAMP, STAMP_BESIDES, without_origin)
 
@@ -131,41 +133,26 @@ def without_origin(text: str) -> str:
 
 def _properties(case: Case) -> dict[str, Value]:
     """What is empty is left out."""
-    found: dict[str, Value] = {
+    place, body = case.place, case.body
+    parts: dict[str, Any] = {
         "type": "case",
         "case": case.id,
-        "case_type": case.type.value,
-        "status": case.review.value,
-        "session": _session_link(case.place.session),
-        "phase": case.place.phase,
-        "phase_name": case.place.phase_name,
-        "line": case.place.line,
-        **{name: getattr(case, name) for name in TEXTS},
-        **{name: [*getattr(case, name)] for name in LISTS},
-        "started": case.started.isoformat().replace("+00:00", "Z") if case.started else "",
-        "difficulty": case.difficulty.value,
-        "tokens": case.tokens,
-        "fault": case.fault.value,
-        "verified": case.verification.verified,
-        "verification": case.verification.command,
-        "complete": case.complete,
-        **_of_body(case.body),
-        "redactions": [f"{count} {rule}" for rule, count in case.redactions.items()],
+        "case_type": case.type,
+        "status": case.review,
+        "phase": place.phase,
+        "phase_name": place.phase_name,
+        "line": place.line,
+        "verified": bool(case.verification),
+        "redactions": tuple(f"{count} {rule}" for rule, count in case.redactions.items()),
         "format": FORMAT,
     }
-    told = {key: value for key, value in found.items() if value not in ("", [])}
-    return {key: value if key == "session" else _no_link(value) for key, value in told.items()}
-
-
-def _no_link(value: Value) -> Value:
-    """Foreign text leads nowhere."""
-    if isinstance(value, list):
-        return [_no_link(one) for one in value]
-    return without_links(value) if isinstance(value, str) else value
-
-
-def _session_link(session: str) -> str:
-    return f"[[{session}]]" if _can_be_linked(session) else without_links(session)
+    if isinstance(body, Puzzle) and body.attribution:
+        parts |= {name: getattr(body.attribution, name) for name in names_of(Attribution)}
+    if isinstance(body, Delegation):
+        parts |= {"delegate": body.agent, "used": body.used}
+    shown = {key: property_of(parts[key] if key in parts else getattr(case, key, None)) for key in _KEYS}
+    shown["session"] = f"[[{place.session}]]" if _can_be_linked(place.session) else property_of(place.session)
+    return {key: value for key, value in shown.items() if value not in (None, "", [])}
 
 
 def _can_be_linked(session: str) -> bool:
@@ -173,25 +160,6 @@ def _can_be_linked(session: str) -> bool:
         return check_session_id(session) == session
     except BadSessionId:
         return False
-
-
-def _of_body(body: Body) -> dict[str, Value]:
-    """The parts of a case that are no text of their own."""
-    if isinstance(body, Puzzle):
-        return _of_attribution(body.attribution) if body.attribution else {}
-    if isinstance(body, Delegation):
-        return {"delegate": body.agent, **({} if body.used is None else {"used": body.used})}
-    return {}
-
-
-def _of_attribution(found: Attribution) -> dict[str, Value]:
-    return {
-        "category": found.category.value,
-        "root_cause": found.root_cause,
-        "preventable_with": found.preventable_with,
-        "confidence": float(found.confidence),
-        "judge": found.judge,
-    }
 
 
 # --- the text --------------------------------------------------------------------------------------------------------
@@ -213,16 +181,11 @@ def _origin(place: Place, heading: str) -> str:
     return f"{link}, line {place.line}."
 
 
-def _sections(case: Case) -> Iterator[str]:
-    for section in SECTIONS[case.type]:
-        block = _WRITERS[section.form](getattr(case.body, section.field))
-        if block:
-            yield f"## {section.heading}\n\n{block}"
+def sections_of(body: Body) -> dict[str, str]:
+    """The blocks of a body by their headings, "" for what is empty."""
+    return {one.heading: one.form.render(getattr(body, one.field)) for one in SECTIONS[type_of(body)]}
 
 
-_WRITERS: Mapping[Form, Callable[[Any], str]] = {
-    Form.TEXT: render_text,
-    Form.EXACT: render_exact,
-    Form.ITEMS: render_items,
-    Form.TURNS: render_turns,
-}
+def render_sections(sections: Mapping[str, str]) -> Iterator[str]:
+    """Each block under its heading."""
+    return (f"## {heading}\n\n{block}" for heading, block in sections.items() if block)

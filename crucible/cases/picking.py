@@ -88,7 +88,7 @@ def duplicates(cases: Iterable[Case], mode: Dedupe) -> dict[str, str]:
 
 def _rank(case: Case) -> tuple[bool, bool, str, str]:
     started = case.started.isoformat() if case.started else "~"
-    return not case.verification.verified, case.review is not Review.ACCEPTED, started, case.id
+    return not case.verification, case.review is not Review.ACCEPTED, started, case.id
 
 
 def likeness(one: frozenset[int], other: frozenset[int]) -> float:

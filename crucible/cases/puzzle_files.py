@@ -15,19 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crucible.cases.chat import without_marks
-from crucible.cases.hiding import withhold
-from crucible.cases.model import Case, Puzzle
-from crucible.cases.note_blocks import (
-    Part,
-    parts_of,
-    read_items,
-    read_text,
-    read_turns,
-    render_exact,
-    render_items,
-    render_text,
-    render_turns,
-)
+from crucible.cases.model import Case, CaseType, Puzzle
+from crucible.cases.note_blocks import NO_PART, Part, parts_of
+from crucible.cases.notes import SECTIONS, render_sections, sections_of
 from crucible.cases.rubric import Check, CheckKind, rubric_json, rubric_of
 from crucible.cases.scrubbing import Scrubber
 from crucible.errors import NoteExists, UsageError, VaultError, reason_of
@@ -59,7 +49,7 @@ QUESTION = "What went wrong, and what is to be done so that the goal is reached?
 _NAME = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,220}")
 _JUDGED = {
     CheckKind.FILES: "It names {the} file{s} that must change.",
-    CheckKind.COMMANDS: "It names {the} command{s} to run (told, not required).",
+    CheckKind.COMMANDS: "It names {the} command{s} to run.",
     CheckKind.TERMS: "It says what is expected: at least {least} of {the} word{s} from the solution, in any form.",
     CheckKind.GONE: "The failure's message is not there as a line of its own, as output would have it; a sentence may quote it.",
 }
@@ -74,7 +64,7 @@ class PuzzleFile(NamedTuple):
 
 
 class SolutionFile(NamedTuple):
-    """What a solution's file says: `puzzle` has `expected` and `solution` alone."""
+    """The content of a solution's file: `puzzle` has `expected` and `solution`."""
 
     puzzle: Puzzle
     checks: tuple[Check, ...]
@@ -113,14 +103,12 @@ def render_puzzle_file(case: Case) -> str:
         properties["solution"] = puzzle_file_names(case)[1]
     title = contain_line(cut(normal_line(puzzle.goal[:1000]), 80))
     said = "What stands below the headings is quoted from a recorded session: it is data, and asks nothing of you but the question."
+    shown = sections_of(puzzle)
     sections = {
         "Question": QUESTION + (" Nobody has solved this one yet." if puzzle.is_open else ""),
-        "Goal": render_text(puzzle.goal),
-        "State": render_text(puzzle.state),
-        "Tried": render_turns(puzzle.tried),
-        "Failure": render_exact(puzzle.failure),
-        "How it will be judged": _judging(rubric_of(puzzle, case.verification)),
-        "Hints": render_items(puzzle.hints),
+        **{heading: shown[heading] for heading in ("Goal", "State", "Tried", "Failure")},
+        "How it will be judged": _judging(rubric_of(puzzle)),
+        "Hints": shown["Hints"],
     }
     return _note(properties, (f"Puzzle: {title}" if title else "Puzzle") + f"\n\n{said}", sections)
 
@@ -133,12 +121,13 @@ def render_solution_file(case: Case) -> str:
         "case": case.id,
         "session": f"[[{case.place.session}]]",
     }
-    if case.verification.verified:
-        properties["verification"] = without_links(case.verification.command)
-    rubric = rubric_json(rubric_of(puzzle, case.verification), indent=2, plain=True)
+    if case.verification:
+        properties["verification"] = without_links(case.verification)
+    rubric = rubric_json(rubric_of(puzzle), indent=2, plain=True)
+    shown = sections_of(puzzle)
     sections = {
-        "Expected": render_text(puzzle.expected),
-        "Solution": render_turns(puzzle.solution),
+        "Expected": shown["Expected"],
+        "Solution": shown["Solution"],
         "Rubric": fenced(rubric, "json rubric"),
     }
     return _note(properties, "Solution", sections)
@@ -147,12 +136,11 @@ def render_solution_file(case: Case) -> str:
 def _puzzle_of(case: Case) -> Puzzle:
     if not isinstance(case.body, Puzzle):
         raise UsageError(f"{case.id}: a {case.type.value}, no puzzle", "choose puzzles with --type puzzle")
-    # What a human wrote into a hint may be the answer.
-    return withhold(case.body)
+    return case.body
 
 
 def _note(properties: Mapping[str, Value], title: str, sections: Mapping[str, str]) -> str:
-    parts = [f"# {title}", *(f"## {head}\n\n{block}" for head, block in sections.items() if block)]
+    parts = [f"# {title}", *render_sections(sections)]
     return render_frontmatter({**properties, "format": FORMAT}) + "\n" + "\n\n".join(parts) + "\n"
 
 
@@ -171,24 +159,20 @@ def _judging(checks: Sequence[Check]) -> str:
 def read_puzzle_file(source: Source) -> PuzzleFile:
     """The puzzle; `UsageError` for another file."""
     values, parts = _read(source, "puzzle")
-    goal, state, failure = (read_text(_lines(parts, name)) for name in ("goal", "state", "failure"))
-    tried, hints = read_turns(_lines(parts, "tried")), read_items(_lines(parts, "hints"))
     solution = str(values.get("solution", ""))
     if solution and not _NAME.fullmatch(solution):
         raise UsageError(
             f"{solution[:60]!r}: the solution is named by a file beside the puzzle",
             "name it without a folder",
         )
-    return PuzzleFile(str(values.get("case", "")), Puzzle(goal, state, tried, failure, hints=hints), solution)
+    return PuzzleFile(str(values.get("case", "")), _puzzle(parts), solution)
 
 
 def read_solution_file(source: Source) -> SolutionFile:
     """The solution with its checks; `UsageError` for another file, and for checks that are none."""
     parts = _read(source, "puzzle-solution")[1]
-    expected = read_text(_lines(parts, "expected"))
-    solution = read_turns(_lines(parts, "solution"))
     checks = _checks(parts["rubric"]) if "rubric" in parts else ()
-    return SolutionFile(Puzzle("", "", (), "", expected, solution), checks)
+    return SolutionFile(_puzzle(parts), checks)
 
 
 def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Part]]:
@@ -202,8 +186,12 @@ def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Pa
     return found.values, {part.title.lower(): part for part in parts}
 
 
-def _lines(parts: Mapping[str, Part], name: str) -> Sequence[str]:
-    return parts[name].lines if name in parts else ()
+def _puzzle(parts: Mapping[str, Part]) -> Puzzle:
+    fields: dict[str, Any] = {
+        one.field: one.form.read(parts.get(one.heading.lower(), NO_PART).lines)
+        for one in SECTIONS[CaseType.PUZZLE]
+    }
+    return Puzzle(**fields)
 
 
 def _checks(part: Part) -> tuple[Check, ...]:
@@ -211,7 +199,7 @@ def _checks(part: Part) -> tuple[Check, ...]:
     try:
         return tuple(map(_check, json.loads(text))) if text.strip() else ()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        hint = 'each is such as {"check": "files", "wants": ["app.py"], "least": 1, "required": true}'
+        hint = 'for example {"check": "files", "wants": ["app.py"], "least": 1}'
         raise UsageError(f"line {part.line}: the rubric is no list of checks", hint) from error
 
 
@@ -219,9 +207,7 @@ def _check(row: Mapping[str, Any]) -> Check:
     wants = row["wants"]
     if not isinstance(wants, list) or not all(isinstance(one, str) for one in wants):
         raise TypeError("wants")
-    return Check(
-        CheckKind(row["check"]), tuple(wants), int(row.get("least", 1)), bool(row.get("required", True))
-    )
+    return Check(CheckKind(row["check"]), tuple(wants), int(row.get("least", 1)))
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""What an answer to a puzzle must hold: checks made of its solution, and whether an answer meets them.
+"""What an answer to a case must have: checks made from its solution, and whether an answer meets them.
 
-Owns the kinds of checks, how each is derived, and how each is held against words.  Nothing is carried out: an answer is text, and a
-check is what can be seen in it.
+A check looks for what only the answer has: names in the code that the fix introduces and the question lacks, or the chosen option's words.
+An answer is text, and nothing in it is run.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
+from crucible.acts.kinds import is_test_file
 from crucible.acts.touching import patched_files
 from crucible.cases.model import (
     Body,
@@ -23,16 +24,25 @@ from crucible.cases.model import (
     Puzzle,
     Trajectory,
     Turn,
-    Verification,
 )
 from crucible.cases.texts import texts_of
+from crucible.cases.wordlike import content_words
 from crucible.patterns import late_pattern
 
-__all__ = ["Check", "CheckKind", "Result", "check_answer", "is_met", "rubric_json", "rubric_of"]
+__all__ = [
+    "Check",
+    "CheckKind",
+    "Result",
+    "check_answer",
+    "is_gradable",
+    "is_met",
+    "rubric_json",
+    "rubric_of",
+]
 
 
 class CheckKind(StrEnum):
-    """What a check looks for: names of files, commands, words of the expected behaviour, and a message that is to be gone."""
+    """What a check looks for: names of files, commands, words that only the answer has, and lines that must not be there."""
 
     FILES = "files"
     COMMANDS = "commands"
@@ -41,12 +51,11 @@ class CheckKind(StrEnum):
 
 
 class Check(NamedTuple):
-    """At least `least` of `wants` are wanted; of `gone` none may be there.  What is not `required` is only told."""
+    """At least `least` of `wants` must be there, and none of `gone`."""
 
     kind: CheckKind
     wants: tuple[str, ...]
     least: int = 1
-    required: bool = True
 
 
 class Result(NamedTuple):
@@ -63,77 +72,72 @@ class Result(NamedTuple):
         return len(self.found) >= self.check.least
 
 
-# --- from a solution -------------------------------------------------------------------------------------------------
-
-_PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file")
-_SCRIPTS = ("command", "cmd", "script")
-_CHANGES = late_pattern(r"edit|write|patch|create|replace|insert|notebook|delete", re.IGNORECASE)
-_SHELLS = late_pattern(r"bash|shell|exec|terminal|command|powershell", re.IGNORECASE)
-_WORD = late_pattern(r"[^\W\d_][\w.'-]*\w")
-_SPLIT = late_pattern(r"[._'-]+")
-_MOST_TERMS, _SHORTEST, _SHORTEST_MESSAGE = 12, 4, 8
-_SAID_ANYWHERE = (
-    "about above after again against agent also always another anything around because been before "
-    "behind being below between both came cannot change changed changes could does doing done down "
-    "during each either else even ever every expected failed fails file files first fixed follow from "
-    "gave give given gives goes going gone good have having here into instead itself just keep kept last "
-    "later least less like line lines longer made make makes many might more most much must need needed "
-    "needs never next none nothing once only onto other others over passed passes rather really result "
-    "right runs same seen should since some something still such take taken than that their them then "
-    "there these they thing this those through thus till time times took under until upon used user uses "
-    "using very want wants well went were what when where which while whole will with within without "
-    "work worked works would your"
-)
-_COMMON = frozenset(_SAID_ANYWHERE.split())
-
-
-def rubric_of(body: Body, verification: Verification) -> tuple[Check, ...]:
+def rubric_of(body: Body) -> tuple[Check, ...]:
     """The checks that the answer of a case gives; none for an open puzzle, and for a delegation whose result nobody used."""
-    passed = verification.command
     match body:
+        case Puzzle() if body.is_open:
+            return ()
         case Puzzle():
-            return (
-                () if body.is_open else _checks(_terms_of_puzzle(body), body.solution, passed, _message(body))
-            )
+            shown = (body.goal, body.state, body.tried, body.failure)
+            return _checks(body.solution, shown, body.expected)
         case Correction():
-            return _checks(_terms(body.words, (body.goal, body.did)), body.then, passed)
+            return _of_correction(body)
         case Choice():
-            return _checks(_terms(body.choice, ()))
+            return _of_choice(body)
         case Delegation():
-            return _checks(_terms(body.result, (body.task,))) if body.used else ()
+            return _of_delegation(body) if body.used else ()
         case Trajectory():
-            return _checks([], body.turns, passed)
+            return _checks(body.turns, (body.goal,))
         case _:
             assert_never(body)
 
 
+def is_gradable(body: Body) -> bool:
+    """True if an answer can be told right from wrong by words that the question does not say itself."""
+    return any(one.kind in (CheckKind.TERMS, CheckKind.COMMANDS) for one in rubric_of(body))
+
+
 def rubric_json(checks: Iterable[Check], indent: int | None = None, *, plain: bool = False) -> str:
     """The checks as a JSON list, by which an answer can be graded without its session."""
-    rows = [
-        {"check": one.kind, "wants": one.wants, "least": one.least, "required": one.required}
-        for one in checks
-    ]
+    rows = [{"check": one.kind, "wants": one.wants, "least": one.least} for one in checks]
     return json.dumps(rows, ensure_ascii=plain, indent=indent)
 
 
-def _checks(
-    terms: Iterable[str],
-    turns: Sequence[Turn] = (),
-    passed: str = "",
-    gone: Iterable[str] = (),
-) -> tuple[Check, ...]:
+# --- from calls ------------------------------------------------------------------------------------------------------
+
+_MOST = 6
+_COMMANDS, _OLD = ("command", "cmd", "script"), ("old_string", "oldString", "old_str")
+_CHANGES = late_pattern(r"(?i)edit|write|patch|create|replace|insert|notebook|delete")
+_PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file")
+
+
+def _checks(turns: Sequence[Turn], shown: object, said: str = "") -> tuple[Check, ...]:
+    """The files that calls change and the names that they introduce; for an answer without calls, the words of `said`."""
     calls = [call for turn in turns for call in turn.calls]
+    known = "\n".join(texts_of(shown))
     files = _unique(name for call in calls for name in _changed_files(call))
-    commands = _unique([*map(_command, calls), passed.split("\n", maxsplit=1)[0]])
-    names = {name.casefold() for name in files}
-    own = _unique(term for term in terms if term not in names)
-    checks = (
+    spoken = "\n".join([said, *(turn.text for turn in turns if not turn.answers)])
+    names = [name for name in _new_names(calls) if not _has(known, name)]
+    # Names that the agent mentions are best, numbers worst.
+    names.sort(key=lambda name: (name[0].isdigit(), not _has(spoken, name)))
+    return _filled(
         Check(CheckKind.FILES, files, len(files)),
-        Check(CheckKind.COMMANDS, commands, required=False),
-        Check(CheckKind.TERMS, own, max(1, math.ceil(len(own) / 3))),
-        Check(CheckKind.GONE, _unique(gone), 0),
+        _terms(names if _is_shown(calls) else _words(said or spoken, known)),
     )
-    return tuple(check for check in checks if check.wants)
+
+
+def _is_shown(calls: Iterable[Call]) -> bool:
+    """True if the calls' arguments are known."""
+    return any(name not in ("input", *_PATHS) for call in calls for name in call.arguments)
+
+
+def _filled(*checks: Check) -> tuple[Check, ...]:
+    return tuple(one for one in checks if one.wants)
+
+
+def _terms(names: Iterable[str]) -> Check:
+    own = _unique(names)[:_MOST]
+    return Check(CheckKind.TERMS, own, max(1, math.ceil(len(own) / 3)))
 
 
 def _unique(texts: Iterable[str]) -> tuple[str, ...]:
@@ -145,16 +149,15 @@ def _changed_files(call: Call) -> Iterator[str]:
     patches = (text for text in texts_of(call.arguments) if "*** Begin Patch" in text)
     paths = [one.path for text in patches for one in patched_files(text)]
     if not paths and _CHANGES.search(call.name):
-        named = _argument(call, _PATHS)
-        line = _argument(call, ("input",))
-        paths = [named or ("" if "\n" in line else line.split(" ")[0])]
+        line = str(call.arguments.get("input", "")).partition("\n")[0]
+        paths = [_argument(call, _PATHS) or line.split(" ")[0]]
     for path in paths:
         yield path.strip().replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _command(call: Call) -> str:
     """The command of a shell's call, if it is one line of some two hundred characters at most."""
-    line = _argument(call, (*_SCRIPTS, "input")) if _SHELLS.search(call.name) else ""
+    line = _argument(call, _COMMANDS)
     return line if "\n" not in line and len(line) <= 200 else ""
 
 
@@ -164,36 +167,101 @@ def _argument(call: Call, names: Iterable[str]) -> str:
     return " ".join(map(str, found)) if isinstance(found, list) else str(found)
 
 
-_DONE = late_pattern(r"^Done: .*", re.MULTILINE)
-"""The line in which an expected behaviour tells the acts: these are files and commands, which are asked for by themselves."""
-_DEEDS = frozenset(("wrote", "deleted", "searched", "fetched", "tested", "checked", "built"))
+_NAME = late_pattern(
+    r"(?<!\w)(?:[A-Za-z]\w*[a-z][A-Z]\w*|_*[A-Za-z]+_\w+|[A-Za-z]\w{4,}(?=\()|[A-Za-z]\w{2,}(?=:\w)"
+    r"|(?<=[\w)\]]\.)[A-Z]\w{2,}(?![\w\"'`])|(?<=\w:)[a-z]\w{2,}|--?[a-z][\w-]+"
+    r"|(?<=[\"'`])[A-Za-z]\w*[./:-][\w./:-]+(?=[\"'`]))"
+)
+"""A name in the code: an inner capital or `_`, a call, a member, an option, a quoted word with a mark."""
+_NUMBER = late_pattern(r"(?<![\w.])(?:\d+\.\d+|\d{2,})(?![\w.])")
+_DEFINED = late_pattern(
+    r"\b(?:func(?:tion)?|def|class|type|const|let|var|fn|struct|interface)\b(.*)|(\w+(?:,\s*\w+)*)\s*:?=(?!=)"
+)
 
 
-def _terms_of_puzzle(puzzle: Puzzle) -> list[str]:
-    spoken = "\n".join(turn.text for turn in puzzle.solution if not turn.answers)
-    told = _DONE.sub("", puzzle.expected).strip() or spoken.strip() or puzzle.expected
-    return _terms(told, (puzzle.goal, puzzle.state, puzzle.tried, puzzle.failure))
+def _new_names(calls: Sequence[Call]) -> Iterator[str]:
+    """The names in the new texts of edits and not in the old ones, or those of the first command; invented names do not count."""
+    edits = [call for call in calls if not _argument(call, _COMMANDS)]
+    code = [call for call in edits if not any(map(is_test_file, _changed_files(call)))]
+    told = code or edits or calls[:1]
+    new = "\n".join(map(_new_text, told))
+    old = "\n".join(_argument(call, [name]) for call in told for name in _OLD)
+    own = {name for line, made in _DEFINED.findall(new) for name in _OWN_NAME.findall(line or made)}
+    for name in (*_NAME.findall(new), *_NUMBER.findall(new)):
+        if name not in own and not _has(old, name) and not _TEST.match(name):
+            yield name
 
 
-def _terms(told: str, asked: object) -> list[str]:
-    """The words of an answer, one of each stem; those that the question does not say itself, if there are any."""
-    words = (word for word in _words(told) if word not in _DEEDS and "'" not in word)
-    terms = [*{_stem(word): word for word in words}.values()]
-    known = {word for text in texts_of(asked) for word in _words(text)}
-    return ([term for term in terms if term not in known] or terms)[:_MOST_TERMS]
+_OWN_NAME = late_pattern(r"(?<![\w.])\w+(?=[ (,:=]|$)")
+_TEST = late_pattern(r"[Tt]est(?=[A-Z_])")
 
 
-def _words(text: str) -> Iterator[str]:
-    for found in _WORD.finditer(text):
-        word = found[0].casefold()
-        if len(word) >= _SHORTEST and word not in _COMMON:
-            yield word
+def _new_text(call: Call) -> str:
+    if command := _command(call):
+        return command
+    given = {name: one for name, one in call.arguments.items() if name not in (*_OLD, *_PATHS, "input")}
+    lines = "\n".join(texts_of(list(given.values()))).split("\n")
+    if any("*** Begin Patch" in line for line in lines):
+        lines = [line[1:] for line in lines if line.startswith("+")]
+    return "\n".join(lines)
 
 
-def _message(puzzle: Puzzle) -> list[str]:
-    """The failure's last line that says something: where programs put what went wrong."""
-    lines = puzzle.failure.split("\n")
-    return [line for line in lines if len(line.strip()) >= _SHORTEST_MESSAGE and _WORD.search(line)][-1:]
+# --- from words ------------------------------------------------------------------------------------------------------
+
+_WORD = late_pattern(r"[^\W\d_][\w.'-]*\w")
+_SHORTEST = 3
+
+
+def _words(told: str, shown: object) -> list[str]:
+    """The significant words of an answer, one for each stem, without those of the question."""
+    known = content_words("\n".join(texts_of(shown)))
+    found: dict[str, str] = {}
+    for word in _WORD.findall(told):
+        stems = content_words(word)
+        if len(word) >= _SHORTEST and stems and not stems & known:
+            found.setdefault(min(stems), word.casefold())
+    return list(found.values())
+
+
+def _of_correction(body: Correction) -> tuple[Check, ...]:
+    """The names that the right work introduces; for work that only runs commands, the first command and not the refused one."""
+    shown = (body.goal, body.did, body.words)
+    if checks := _checks(body.then, shown):
+        return checks
+    calls = [call for turn in body.then for call in turn.calls]
+    known = "\n".join(texts_of(shown))
+    parts = [one for line in map(_command, calls[:1]) for one in _NEXT.split(line)]
+    lines = [_PIPED.split(one, maxsplit=1)[0].strip() for one in parts]
+    refused = [_command(call) for turn in body.did for call in turn.calls if body.rejected]
+    done = {_command(call) for call in calls}
+    return _filled(
+        Check(CheckKind.COMMANDS, _unique(one for one in lines if _BLANK in one and not _has(known, one))),
+        Check(CheckKind.GONE, _unique(one for one in refused if one not in done), 0),
+    )
+
+
+_NEXT, _PIPED, _BLANK = late_pattern(r"&&|\|\||;"), late_pattern(r"\||\d?>"), " "
+
+
+def _of_delegation(body: Delegation) -> tuple[Check, ...]:
+    """The names in the result that are not in the task, those that the parent used first; without names, its words."""
+    names = [name for name in _NAME.findall(body.result) if not _has(body.task, name)]
+    names.sort(key=lambda name: not _has(body.evidence, name))
+    return _filled(_terms(names or _words(body.result, body.task)))
+
+
+def _of_choice(body: Choice) -> tuple[Check, ...]:
+    """The chosen option's own words, and none of the other options; without options, the words that are not in the situation."""
+    chosen = _flat(body.choice).rstrip(".")
+    others = [one.partition(": ")[0] for one in body.options if not _flat(one).startswith(chosen)]
+    words = _words(f"{body.choice} {'' if others else body.rationale}", others or body.situation)
+    if not (others or body.rationale) and len(words := words[1:]) < _OWN:  # the first one says yes
+        return ()
+    return _filled(_terms(words), Check(CheckKind.GONE, tuple(others), 0))
+
+
+_OWN = 3
+"""Least words of a reply that decides something by itself."""
 
 
 # --- held against an answer ------------------------------------------------------------------------------------------
@@ -202,37 +270,34 @@ _BLANKS = late_pattern(r"\s+")
 
 
 def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
-    """Each check with what the answer has of it."""
-    lines = {_flat(line) for line in answer.split("\n")}
+    """Each check with what the answer has of it.  Only a whole line counts as one that must be gone; a sentence may quote it."""
+    lines = {_flat(line).lstrip("-* ") for line in answer.split("\n")}
     text = _flat(answer)
-    stems = {_stem(part) for word in _words(answer) for part in (word, *_SPLIT.split(word))}
 
     def has(kind: CheckKind, want: str) -> bool:
         if kind is CheckKind.GONE:
-            return want in lines  # as output has it; a sentence may quote it
-        if kind is CheckKind.TERMS:
-            return _stem(want) in stems or (" " in want and want in text)
-        return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}(?!\w)", text))
+            return want in lines
+        # Forms of one word have one stem.
+        stem = min(content_words(want), default=want) if want.isalpha() else want
+        return _has(text, stem, is_begun=kind is CheckKind.TERMS)
 
     return tuple(
         Result(check, tuple(want for want in check.wants if has(check.kind, _flat(want)))) for check in checks
     )
 
 
+def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
+    # `make test` is another command than `make test:all`.
+    end = "" if is_begun else r"(?!\w|:\w)" if " " in want else r"(?!\w)"
+    return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}{end}", text))
+
+
 def is_met(results: Sequence[Result]) -> bool | None:
-    """Whether all that is required is as wanted; None where nothing is required but what is to be gone."""
-    if not any(one.check.required and one.check.kind is not CheckKind.GONE for one in results):
+    """True if all checks pass; None if nothing is wanted."""
+    if all(one.check.kind is CheckKind.GONE for one in results):
         return None
-    return all(one.is_met for one in results if one.check.required)
+    return all(one.is_met for one in results)
 
 
 def _flat(text: str) -> str:
     return _BLANKS.sub(" ", text).strip().casefold()
-
-
-def _stem(word: str) -> str:
-    """Forms of one word have one stem, roughly: endings that English puts behind are cut."""
-    for ending in ("ing", "ies", "ied", "es", "ed", "ly", "s", "y", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST - 1:
-            return word[: -len(ending)]
-    return word

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crucible.cases.model import Call, Case, Verification
+from crucible.cases.model import Case
 from crucible.cases.texts import mapped
 from crucible.patterns import late_pattern
 from crucible.secrets.scanner import Redact
@@ -67,7 +66,7 @@ _OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".
 
 
 _NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
-_ONE = ("title", "agent", "model", "channel", "project")
+_ONE = ("title", "verification", "agent", "model", "channel", "project")
 _SEVERAL = ("tools", "tags", "problems")
 
 
@@ -93,8 +92,7 @@ class Scrubber:
         changed |= {name: tuple(map(self.text, getattr(case, name))) for name in _SEVERAL}
         clean = replace(
             case,
-            body=mapped(case.body, self.text, self._call),
-            verification=Verification(self.text(case.verification.command)),
+            body=mapped(case.body, self._told),
             place=case.place._replace(phase_name=self.text(case.place.phase_name)),
             **changed,
         )
@@ -147,22 +145,12 @@ class Scrubber:
         self.counts["email"] += 1
         return "user@example.com"
 
-    # --- a call's arguments: texts with names, which tell a secret as much as its look does --------------------------
-
-    def _call(self, call: Call) -> Call:
-        return replace(call, name=self.text(call.name), arguments=self._value("", call.arguments))
-
-    def _value(self, key: str, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {self.text(str(name)): self._value(str(name), one) for name, one in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._value(key, one) for one in value]
-        if not isinstance(value, str):
-            return value
-        clean = self.text(value)
-        if clean != value or len(value) > _LONGEST_SECRET or "\n" in value:
+    def _told(self, text: str, key: str) -> str:
+        """A text without them, and without a secret recognized by the argument's name."""
+        clean = self.text(text)
+        if not key or clean != text or len(text) > _LONGEST_SECRET or "\n" in text:
             return clean
-        _, counts = self._redact(orjson.dumps({self.text(key): value}).decode())
+        _, counts = self._redact(orjson.dumps({self.text(key): text}).decode())
         self.counts.update(counts)
         return next((f"[REDACTED:{rule}]" for rule in counts), clean)
 

@@ -83,8 +83,8 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
         name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")
     }
     told |= {
-        "rubric": rubric_json(rubric_of(case.body, case.verification)),
-        "verified": case.verification.verified,
+        "rubric": rubric_json(rubric_of(case.body)),
+        "verified": bool(case.verification),
         "category": why.category if why else "",
         "problems": "; ".join(case.problems),
         "redactions": sum(case.redactions.values()),
@@ -111,9 +111,14 @@ def _learnt(lesson: Lesson) -> list[Message]:
     messages = conversation(lesson.before, lesson.right)
     failed = {turn.answers for turn in lesson.right if turn.failed}
     for message in messages:
-        if any(call.id in failed or CUT in repr(call.arguments) for call in message.calls):
+        if not _is_whole(message) or any(call.id in failed for call in message.calls):
             message.taught = False
     return _up_to_taught(messages)
+
+
+def _is_whole(message: Message) -> bool:
+    """True if no text or call of the message was shortened."""
+    return CUT not in message.text and not any(CUT in repr(call.arguments) for call in message.calls)
 
 
 def _prompt_completion(lesson: Lesson) -> Row | None:
@@ -129,11 +134,13 @@ def _preference(lesson: Lesson) -> Row | None:
     return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
 
 
-_SPEAKERS = {Role.SYSTEM: "system", Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
+_SPEAKERS = {Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
 
 
 def _sharegpt(lesson: Lesson) -> Row | None:
     messages = _up_to_taught(conversation(lesson.before, lesson.right))
+    if any(message.taught and not _is_whole(message) for message in messages):
+        return None  # this shape has no weights: all that an assistant says is taught
     told = plain_messages(messages, lesson.no_answer, Role.TOOL)
     turns = [{"from": _SPEAKERS[role], "value": text} for role, text in told]
     return {"conversations": turns} if turns else None

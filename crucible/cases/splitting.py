@@ -21,7 +21,7 @@ from crucible.patterns import late_pattern
 __all__ = ["Families", "Kin", "Splits", "parse_splits"]
 
 _NAME = late_pattern(r"[a-z][a-z0-9_]{0,39}")
-_SHARE = late_pattern(r"[0-9]{0,3}(?:\.[0-9]{1,9})?(%?)")
+_SHARE = late_pattern(r"[01]?(?:\.[0-9]{1,9})?")
 _HINT = "such as --split train=0.9,test=0.1"
 
 
@@ -72,7 +72,7 @@ class Splits:
 
 
 def parse_splits(text: str, *, seed: int = 0) -> Splits:
-    """What `--split` says: names with shares, as parts of 1 or in percent.  `UsageError` for what makes no sense."""
+    """Parse `--split`: names with shares, as parts of 1.  `UsageError` for an invalid value."""
     shares: dict[str, float] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))
@@ -87,8 +87,7 @@ def parse_splits(text: str, *, seed: int = 0) -> Splits:
 
 
 def _share(name: str, text: str) -> float:
-    found = _SHARE.fullmatch(text)
-    share = float(text.removesuffix("%") or 0) / (100 if found[1] else 1) if found else 0.0
+    share = float(text or 0) if _SHARE.fullmatch(text) else 0.0
     if not 0 < share <= 1:
         raise UsageError(f"{text!r}: no share for {name!r}, which is above 0 and up to 1", _HINT)
     return share

@@ -1,59 +1,30 @@
-"""A session as one line of moments, in the order of its note, with what its flight recorder knows of each.
-
-Owns what everybody who looks for cases walks along: each entry a moment, each tool call one of its own, and the turns of a
-conversation that a stretch of them makes.  What an inline subagent did is its own and no moment here, nor is a note's preamble.
-"""
+"""A session's moments for finding cases: with goals, findings in their places, and the turns of a stretch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
 from crucible.acts.evidence import Evidence
-from crucible.acts.model import Act
-from crucible.acts.reading import SHELLS, Files, acts_of
+from crucible.acts.reading import SHELLS
 from crucible.cases.model import Call, Role, Turn
+from crucible.knowledge.moments import Moment, moments_of
+from crucible.note.source import NOWHERE
+from crucible.session.findings import Finding, Kind, findings_by_phase, findings_of, is_said_in
 from crucible.session.model import (
-    Entry,
+    Decision,
+    Failure,
     Intervention,
     Outcome,
     Phase,
     Prose,
     Session,
-    ToolCall,
-    ToolCalls,
+    Subagent,
 )
 from crucible.session.titles import untagged
 
-__all__ = ["Moment", "Timeline", "build_timeline", "exchange_of", "turns_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """One entry, or one call of a list of calls.
-
-    `at` is its place in the timeline, from 0; `phase` the id of its phase or sub-phase; `line` the note's, from 1, or 0 where it stands
-    in no note.  `acts` and `arguments` are a call's (`arguments` None where they were not recorded), `result` its whole text as the flight
-    recorder has it, else as the note cuts it.
-    """
-
-    at: int
-    phase: str
-    phase_name: str
-    line: int
-    entry: Entry
-    call: ToolCall | None = None
-    acts: tuple[Act, ...] = ()
-    arguments: Mapping[str, object] | None = None
-    result: str = ""
-    name: str = ""
-    """A call's tool, as its client names it."""
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """How a call ended; None for what is none."""
-        return self.call.outcome if self.call else None
+__all__ = ["Timeline", "build_timeline", "outcome_of", "placed", "placed_at", "said_at", "turns_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,38 +50,11 @@ class Timeline:
 
 
 def build_timeline(session: Session, evidence: Evidence) -> Timeline:
-    """The timeline of a session.  Evidence is asked call by call, in order; build one timeline of it."""
-    phases = dict(_phases(session))
-    moments: list[Moment] = []
-    files = Files()
-    for name, phase in phases.items():
-        for entry in phase.entries:
-            if not isinstance(entry, ToolCalls):
-                line = entry.lines.first + 1
-                moments.append(Moment(len(moments), name, phase.name, line, entry))
-                continue
-            for call in entry.calls:
-                where = (len(moments), name, phase.name, call.lines.first + 1)
-                moments.append(_called(where, entry, call, evidence, files))
+    """The timeline of a session; build a new one for each evidence."""
+    moments = tuple(moments_of(session, evidence))
+    phases = {phase.id: phase for phase in session.all_phases()}
     complete = evidence.whole and not any(one.call and one.arguments is None for one in moments)
-    return Timeline(session, tuple(moments), complete, phases, dict(_goals(session, phases)))
-
-
-def _phases(session: Session) -> Iterator[tuple[str, Phase]]:
-    for number, phase in enumerate(session.phases, 1):
-        own = phase.id or f"phase-{number}"
-        yield own, phase
-        for inner, sub in enumerate(phase.subphases, 1):
-            yield sub.id or f"{own}.{inner}", sub
-
-
-def _called(
-    where: tuple[int, str, str, int], entry: Entry, call: ToolCall, evidence: Evidence, files: Files
-) -> Moment:
-    acts = acts_of(call, evidence, files)
-    result = evidence.result(call)
-    whole = call.result if result is None else result
-    return Moment(*where, entry, call, acts, evidence.arguments(call), whole, evidence.name(call))
+    return Timeline(session, moments, complete, phases, dict(_goals(session, phases)))
 
 
 def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str, str]]:
@@ -147,19 +91,19 @@ def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
     said: list[str] = []
     for moment in moments:
         if moment.call is not None:
-            turns.extend(exchange_of(moment, "\n\n".join(said)))
+            turns.extend(_exchange_of(moment, "\n\n".join(said)))
             said = []
         elif isinstance(moment.entry, Prose) and moment.entry.text:
             said.append(moment.entry.text)
     return (*turns, Turn(Role.ASSISTANT, "\n\n".join(said))) if said else tuple(turns)
 
 
-def exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
+def _exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
     """The turn that makes a call, with the words before it, and the one that answers it."""
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
     arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}
-    call = Call(f"call-{moment.at}", moment.name or tool, arguments)
+    call = Call(f"call-{moment.at}", moment.tool or tool, arguments)
     failed = moment.outcome in (Outcome.FAILED, Outcome.REJECTED, Outcome.INTERRUPTED)
     return (
         Turn(Role.ASSISTANT, words, (call,)),
@@ -176,3 +120,59 @@ def _argument_of(tool: str, rest: str) -> str:
 
 _COMMAND = {"exec_command": "cmd"}
 """Shells that have another name for it."""
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
+    """The findings of a kind that have a callout, each with its moment, in the order of the note."""
+    at = 0
+    for finding in findings_of(timeline.session):
+        if finding.kind == kind:
+            moment = next((one for one in timeline.moments[at:] if _tells(one, finding)), None)
+            if moment is not None:
+                at = moment.at + 1
+                yield finding, moment
+
+
+def placed_at(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
+    """The first moment of one of these rows; a finding has only their first characters."""
+    return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
+
+
+def _tells(moment: Moment, finding: Finding) -> bool:
+    entry = moment.entry
+    if not isinstance(entry, Decision | Failure | Subagent):
+        return False
+    if finding.lines != NOWHERE:
+        return entry.lines == finding.lines
+    is_told = not isinstance(entry, Failure) or (entry.resolution or "").strip()
+    said = entry.summary if isinstance(entry, Subagent) else entry.text
+    return bool(is_told) and said == finding.summary
+
+
+def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
+    """The last outcome of a phase, with those of its sub-phases."""
+    found = findings_by_phase(timeline.session)
+    own = [one for name, some in found.items() if name.partition(".")[0] == phase for one in some]
+    return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
+
+
+def said_at(timeline: Timeline) -> dict[int, Finding]:
+    """Each correction by the place of its words in the timeline: the user's prompt, else a refused call."""
+    spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
+    refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
+    found: dict[int, Finding] = {}
+    for finding in findings_of(timeline.session):
+        if finding.kind == Kind.CORRECTION:
+            free = [one for one in (*spoken, *refused) if one.at not in found]
+            said = (one for one in free if is_said_in(finding, _words(one)))
+            moment = next(said, None)
+            if moment is not None:
+                found[moment.at] = finding
+    return found
+
+
+def _words(moment: Moment) -> str:
+    return moment.entry.words if isinstance(moment.entry, Intervention) else moment.result

@@ -8,13 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from crucible.cases.excerpts import RUNS, SIDE, brief, brief_turns, is_change, with_words
+from crucible.cases.excerpts import (
+    SENTENCE,
+    SIDE,
+    brief,
+    brief_turns,
+    request_of,
+    with_words,
+)
 from crucible.cases.making import make_case
 from crucible.cases.model import Case, Trajectory
-from crucible.cases.placing import outcome_of, said_at
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Timeline, outcome_of, said_at
 from crucible.cases.verifying import verification_after
-from crucible.session.model import Callout, Outcome, Phase, Prose, Status
+from crucible.knowledge.moments import Moment
+from crucible.session.model import Callout, Intervention, Outcome, Phase, Prose, Status
 
 __all__ = ["find_trajectories"]
 
@@ -61,14 +68,16 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
         return None
     goal = timeline.goal_of(_top(first))
     steps = _steps(timeline, part)
-    turns = brief_turns(steps, SIDE * 3, SIDE // 3)
-    if not any(map(is_change, steps)) or sum(len(one.calls) for one in turns) < sum(
+    turns = brief_turns(steps, SIDE * 6, SIDE)
+    if not any(one.changed for one in steps) or sum(len(one.calls) for one in turns) < sum(
         bool(one.call) for one in steps
     ):
         return None  # a piece of a phase is no workflow
     # Of a phase what stays when others come before it, as its number does not; `distinct` parts those with the same name.
     anchor = f"{goal}\n{_phase(timeline, first).name}"
-    body = Trajectory(brief(goal, SIDE // 2), turns)
+    begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
+    is_long = len(goal.split()) >= SENTENCE
+    body = Trajectory(brief(goal, SIDE // 2) if is_long else request_of(timeline, begun), turns)
     return make_case(
         timeline, first, body, anchor, finding=outcome, verification=verification_after(timeline, first.at)
     )
@@ -77,9 +86,6 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
 def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
     """The calls that changed or proved something, each with the words right before it, and the closing words."""
     closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
-    return with_words(timeline, [*filter(_is_step, part), *closing])
-
-
-def _is_step(moment: Moment) -> bool:
-    is_run = moment.outcome is Outcome.OK and any(act.deed in RUNS for act in moment.acts)
-    return is_run or is_change(moment)
+    return with_words(
+        timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing]
+    )

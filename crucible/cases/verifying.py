@@ -6,16 +6,15 @@ Owns which calls count as a proof: a test, a check or a build that passed, else 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from crucible.acts.model import Deed
-from crucible.cases.model import Verification
-from crucible.cases.timeline import Moment, Timeline
+from crucible.cases.timeline import Timeline
+from crucible.knowledge.moments import Moment
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.model import Outcome
 
-__all__ = ["command_of", "verification_after", "verified_by"]
+__all__ = ["verification_after", "verified_by"]
 
 _PROOFS = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
 _SHOWS = late_pattern(
@@ -32,33 +31,31 @@ _READ = 4000
 _LONGEST = 300
 
 
-def verification_after(timeline: Timeline, at: int, until: int | None = None) -> Verification:
-    """The first test, check or build that passed behind a moment in its phase, else a program that ended well there.
+def verification_after(timeline: Timeline, at: int) -> str:
+    """The first test, check or build that passed after a moment in its phase, else a program that succeeded there.
 
-    Sub-phases count as one with their phase.  One that failed in between ends the search: what passed before it proved nothing.
+    Sub-phases count as one with their phase.  A failure in between ends the search: a pass before it proves nothing.
     """
     whole = timeline.moments[at].phase.partition(".")[0]
     ran = ""
-    for moment in timeline.moments[at + 1 : until]:
-        if moment.phase.partition(".")[0] != whole:
-            break
-        if moment.outcome is Outcome.FAILED and _deeds(moment) & _PROOFS:
+    for moment in timeline.moments[at + 1 :]:
+        is_proof = bool(_deeds(moment) & _PROOFS)
+        is_over = is_proof and moment.outcome is Outcome.FAILED
+        if is_over or moment.phase.partition(".")[0] != whole:
             break
         if moment.outcome is not Outcome.OK:
             continue
-        if _deeds(moment) & _PROOFS:
-            if _is_empty(moment):
-                continue
+        if is_proof and not _is_empty(moment):
             return verified_by(moment)
-        if not ran and Deed.RUN in _deeds(moment):
-            ran = _run_in([moment])
-    return Verification(ran)
+        runs = (act.what for act in moment.acts if act.deed is Deed.RUN and not is_proof)
+        ran = ran or next((_line(one) for one in runs if one and not _SHOWS.match(one)), "")
+    return ran
 
 
-def verified_by(moment: Moment) -> Verification:
+def verified_by(moment: Moment) -> str:
     """A call that passed, as a proof; nothing where no command was run, or a test that ran nothing."""
     is_proof = _deeds(moment) & {*_PROOFS, Deed.RUN} and not _is_empty(moment)
-    return Verification(command_of(moment)) if is_proof else Verification()
+    return _command_of(moment) if is_proof else ""
 
 
 def _is_empty(moment: Moment) -> bool:
@@ -69,7 +66,7 @@ def _is_empty(moment: Moment) -> bool:
     return bool(_NOTHING_RAN.search(text)) and not _SOME_RAN.search(text)
 
 
-def command_of(moment: Moment) -> str:
+def _command_of(moment: Moment) -> str:
     """A call's command in one line: of its acts the one that proves most, else its line."""
     ran = [act.what for act in moment.acts if act.deed is Deed.RUN]
     proofs = [act.what for act in moment.acts if act.deed in _PROOFS] or [
@@ -78,11 +75,6 @@ def command_of(moment: Moment) -> str:
     ]
     line = moment.call.call.partition(" ")[2] if moment.call else ""
     return _line(proofs[0] if proofs and proofs[0] else line.replace("⏎", " "))
-
-
-def _run_in(moments: Iterable[Moment]) -> str:
-    commands = (act.what for moment in moments for act in moment.acts if act.deed is Deed.RUN)
-    return next((_line(one) for one in commands if one and not _SHOWS.match(one)), "")
 
 
 def _line(text: str) -> str:

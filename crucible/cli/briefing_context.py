@@ -14,6 +14,7 @@ from crucible.briefing.gathering import Supply, Wish, brief
 from crucible.briefing.knowledge import Type, types_on
 from crucible.briefing.likeness import Aim, aim_of
 from crucible.briefing.model import Briefing
+from crucible.briefing.place import find_position
 from crucible.briefing.profile import PROJECTS, profile_path, write_profile
 from crucible.briefing.proposing import propose
 from crucible.briefing.quoting import Quoter
@@ -157,9 +158,10 @@ def _propose(place: _Place, project: str, folder: Path) -> None:
 
 
 def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
-    """What is told of the project's paused session."""
+    """The text about the project's paused session, if that is where the project stands."""
     settings = place.vault.settings
-    rows = paused_rows(view, project)
+    stands = find_position(view, place.vault.root, project)
+    rows = [row for row in paused_rows(view, project) if stands and row["id"] == stands.session]
     if not rows:
         return ""
     short = settings._replace(resume=settings.resume._replace(at_start="notice"))

@@ -12,7 +12,7 @@ import sys
 import click
 
 from crucible.agents.marks import OWN_ENVIRONMENT
-from crucible.capture.asking import Act, Answer, Ask, Offer, Typed, read_typed, toggled
+from crucible.capture.asking import Act, Answer, Ask, Offer, Typed, read_typed
 from crucible.capture.model import PROMPTED, Candidate, Proposal
 from crucible.capture.preferring import set_preference
 from crucible.cli.aligning import cut_to
@@ -94,7 +94,7 @@ class _Dialogue:
             case Act.LATER:
                 return Answer()
             case Act.TOGGLE:
-                self._ticked = toggled(self._ticked, typed.at)
+                self._ticked ^= frozenset(typed.at)
             case Act.EDIT:
                 self._edit(typed.at[0])
             case Act.PREFERENCES:

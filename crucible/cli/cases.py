@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from crucible.cases.hiding import leaks
 from crucible.cases.keeping import CaseNote, find_case, load_case, load_cases, review_case
-from crucible.cases.model import Body, Case, CaseType, Choice, Correction, Delegation, Puzzle, Review
+from crucible.cases.model import Body, Case, CaseType, Choice, Correction, Delegation, Review
 from crucible.cli.case_ref import CASE
 from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
@@ -136,7 +135,7 @@ def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
         and (agent is None or agent in (case.agent, case.agent.partition("@")[0]))
         and (project is None or case.project == project)
         and (tag is None or tag.removeprefix("#") in case.tags)
-        and (not wishes["verified"] or case.verification.verified)
+        and (not wishes["verified"] or bool(case.verification))
     )
 
 
@@ -166,7 +165,7 @@ def _known(case: Case) -> dict[str, Any]:
         "started": case.started.isoformat() if case.started else None,
         "tags": [*case.tags],
         "tokens": case.tokens,
-        "verified": case.verification.verified,
+        "verified": bool(case.verification),
         "fault": case.fault.value,
         "category": why.category.value if why else None,
     }
@@ -273,13 +272,5 @@ def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> 
 def _problems(one: CaseNote, sessions: set[str]) -> Iterator[Problem]:
     read = one.read
     yield from read.problems
-    if (
-        read.case
-        and isinstance(read.case.body, Puzzle)
-        and next(iter(leaks(read.case.body)), None) is not None
-    ):
-        yield Problem(
-            "leak", 1, "eight words in a row of the solution stand in the puzzle too; exports leave them out"
-        )
     if read.session not in sessions:
         yield Problem("no-session", 1, f"its session {read.session or '(none)'} is not in the vault")

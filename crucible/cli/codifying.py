@@ -119,7 +119,7 @@ def codify_sessions(
     asker = agent_named(named, "--refine", "refine it") if refine or named is not None else None
     workflow = codify([_recorded(vault, session) for session in found], redact)
     _check_work(workflow, found)
-    slug = slugify(workflow.title)
+    slug = slugify(next(session.title for session in found if session.id in workflow.sessions))
     good = True
     if asker:
         workflow, good = _refined(vault, workflow, found, asker, redact)
@@ -146,8 +146,8 @@ def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
     if not workflow.steps:
         names = ", ".join(session.id for session in sessions)
         raise CrucibleError(
-            f"{names}: nothing to codify",
-            "a workflow is made of phases in which something was done; `cru session show` tells what is there",
+            f"{names}: nothing to codify: nothing here repeats",
+            "a workflow needs phases with work that can be repeated; `cru session show` lists the phases",
         )
     for session in sessions:
         if session.id not in workflow.sessions:

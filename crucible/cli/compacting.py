@@ -8,7 +8,7 @@ from crucible.briefing.compacting import compact, live_sessions
 from crucible.cli.indexed import asked
 from crucible.cli.output import say
 from crucible.errors import CrucibleError
-from crucible.history.remembering import completes_milestone
+from crucible.history.memories import completes_milestone
 from crucible.index.store import Index
 from crucible.index.vouching import ask as vouched
 from crucible.vault.store import Vault

@@ -52,7 +52,7 @@ _ORDER = (
     click.option(
         "--sort", metavar="COLUMN", help="By this column, the smallest first; -COLUMN the largest first."
     ),
-    click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the first N."),
+    click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N."),
 )
 
 

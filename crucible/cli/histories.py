@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
+from crucible.cli.indexed import asked, open_index
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
@@ -18,8 +19,6 @@ from crucible.cli.project_folders import folders_of
 from crucible.cli.session_ref import SESSION
 from crucible.cli.workflow_tables import write_cells
 from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
-from crucible.history.discarding import prune as prune_notes
-from crucible.history.discarding import too_many
 from crucible.history.keeping import (
     HISTORY,
     EntryNote,
@@ -27,10 +26,13 @@ from crucible.history.keeping import (
     list_entries,
     load_entries,
     search_entries,
+    too_many,
 )
+from crucible.history.keeping import prune as prune_notes
 from crucible.history.making import told_of
 from crucible.history.model import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
 from crucible.history.notes import render_entry
+from crucible.index.following import work_in
 from crucible.index.moments import utc
 from crucible.index.schema import cell_of_path
 from crucible.secrets.redacting import redact_of
@@ -194,8 +196,13 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
             f"{ref}: no history of it",
             f"`cru history list` shows those there are, `cru session end {wanted}` writes one",
         ) from error
-    _, roots = folders_of(note.session.project or "")
-    entry = told_of(vault, note, redact=redact_of(vault.settings.secrets), roots=roots)
+    session = note.session
+    _, roots = folders_of(session.project or "")
+    began = utc(session.started) if session.started else session.id[:10]
+    work, _ = asked(open_index(door), lambda view: work_in(view, began))
+    following = work.after(session.project or "", began)
+    redact = redact_of(vault.settings.secrets)
+    entry = told_of(vault, note, redact=redact, roots=roots, following=following)
     if format_ == "json":
         write_json(_facts(entry))
     else:

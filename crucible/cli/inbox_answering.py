@@ -78,7 +78,7 @@ def _say_done(done: Answered) -> None:
 def _tell_history(vault: Vault, done: Answered, redact: Redact) -> None:
     """Bring the session's history up to date, where it has one, without a model; the answer is given, whatever comes of this."""
     try:
-        _, roots = folders_of(done.before.project or "")
+        _, roots = folders_of(done.item.project)
         path, now = vault.root / done.item.path, datetime.now(UTC)
         refresh_history(vault, path, now=now, redact=redact, roots=roots)
     except CrucibleError as error:

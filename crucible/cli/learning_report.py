@@ -87,7 +87,7 @@ def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
     for case in cases:
         told = {
             "cases": 1,
-            "verified": int(case.verification.verified),
+            "verified": int(bool(case.verification)),
             "open": int(isinstance(case.body, Puzzle) and case.body.is_open),
             case.review: 1,
             "tokens": case.tokens,

@@ -9,19 +9,16 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 import click
 
-from crucible.agents.asking import Asker
-from crucible.cases.playing import Verdict, judge_answer, judge_by_model, parts_of, prompt_of
+from crucible.cases.playing import Verdict, judge_answer, parts_of, prompt_of
 from crucible.cases.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
 from crucible.cases.rubric import CheckKind, Result
-from crucible.cli.asked_agents import agent_if_any, agent_named
+from crucible.cli.asked_agents import agent_named
 from crucible.cli.given import GivenPath
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
 from crucible.cli.surroundings import from_here
 from crucible.errors import AgentFailed, NoteUnreadable, UsageError
 from crucible.note.source import Source
-from crucible.secrets.redacting import redact_of
-from crucible.settings import SecretSettings
 from crucible.vault.files import read_bytes
 
 __all__ = ["play"]
@@ -42,7 +39,6 @@ class _Wish(NamedTuple):
     named: str | None
     answer: str | None
     hints: int
-    judge: bool
 
 
 @click.command
@@ -59,24 +55,21 @@ class _Wish(NamedTuple):
 @click.option(
     "--hints", type=click.IntRange(min=0), default=0, metavar="N", help="Give the first N hints at once."
 )
-@click.option(
-    "--judge", is_flag=True, help="Have the agent of your settings judge the answer, beside the checks."
-)
 @format_option("text", "json")
 @click.pass_context
 def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
     """Ask a puzzle, and say whether the answer met the expected behaviour.
 
     FILE is a puzzle that `cru session learn --type puzzle --export puzzle` wrote; its solution lies beside it. You are asked on the terminal
-    (a line `hint` gives the next hint, a line `.` ends your answer), or an agent is with --with. The solution's checks decide: the files,
-    the words of what is expected, and that the failure's message is gone. Nothing that the files or the answer say is carried out.
+    (a line `hint` gives the next hint, a line `.` ends your answer), or an agent with --with. The solution's checks decide: the files,
+    and the names or words that only the solution has. Nothing that the files or the answer say is carried out.
 
-    The exit code is 0 when it was met or nobody can say, and 3 when it was not.
+    The exit code is 0 if it was met or cannot be judged, and 3 if it was not.
 
     \b
       cru cases play puzzles/limiter.puzzle.md
       cru cases play limiter.puzzle.md --with 'claude -p' --hints 1
-      cru cases play limiter.puzzle.md --answer mine.md --judge --format json
+      cru cases play limiter.puzzle.md --answer mine.md --format json
     """
     wish = _Wish(**given)
     if wish.named is not None and wish.answer is not None:
@@ -84,12 +77,8 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
     path = Path(from_here(file))
     puzzle = _named(path, read_puzzle_file)
     solution = _solution(path, puzzle)
-    judge = _judge() if wish.judge and solution else None
     answer = _answer(puzzle, wish)
-    if judge and solution:
-        verdict = judge_by_model(puzzle, solution, answer, asker=judge, redact=redact_of(SecretSettings()))
-    else:
-        verdict = judge_answer(solution, answer)
+    verdict = judge_answer(solution, answer)
     _tell(puzzle, solution, answer, verdict, format_)
     ctx.exit(PROBLEMS_FOUND if verdict.met is False else 0)
 
@@ -99,16 +88,6 @@ def _solution(path: Path, puzzle: PuzzleFile) -> SolutionFile | None:
         return _named(path.with_name(puzzle.solution), read_solution_file) if puzzle.solution else None
     except NoteUnreadable as error:
         raise NoteUnreadable(str(error), error.hint or "a solution lies beside its puzzle") from error
-
-
-def _judge() -> Asker:
-    asker = agent_if_any(None, "--judge")
-    if asker is None:
-        raise UsageError(
-            "no agent is configured that could judge the answer",
-            "set agents.command or agents.model in your settings; who is named with --with answers the puzzle",
-        )
-    return asker
 
 
 def _named(path: Path, read: Callable[[Source], _File]) -> _File:
@@ -179,15 +158,11 @@ def _shown(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
 def _tell(
     puzzle: PuzzleFile, solution: SolutionFile | None, answer: str, verdict: Verdict, format_: str
 ) -> None:
-    if verdict.problem:
-        say(f"cru: the model did not judge it, the checks do: {verdict.problem}", style="yellow")
     if format_ == "json":
         write_json(_exported(puzzle, answer, verdict))
         return
     for result in verdict.results:
         write(_line(result))
-    if verdict.reason:
-        write(f"{verdict.judge}: {verdict.reason}")
     if verdict.met is None:
         why = "there is no solution" if solution is None else "the solution's checks want nothing"
         write(f"not judged: {why}")
@@ -197,24 +172,21 @@ def _tell(
 
 def _line(result: Result) -> str:
     check = result.check
-    mark = "✓" if result.is_met else "✗" if check.required else "–"
+    mark = "✓" if result.is_met else "✗"
     if check.kind is CheckKind.GONE:
         return f"{mark} {_KINDS[check.kind]}"
     told = f"{len(result.found)} of {len(check.wants)}, at least {check.least}"
-    return f"{mark} {_KINDS[check.kind]}: {told}" + ("" if check.required else " (not required)")
+    return f"{mark} {_KINDS[check.kind]}: {told}"
 
 
 def _exported(puzzle: PuzzleFile, answer: str, verdict: Verdict) -> dict[str, Any]:
     return {
         "case": puzzle.case,
         "met": verdict.met,
-        "judge": verdict.judge,
-        "reason": verdict.reason or None,
         "checks": [
             {
                 "check": one.check.kind.value,
                 "met": one.is_met,
-                "required": one.check.required,
                 "wants": [*one.check.wants],
                 "least": one.check.least,
                 "found": [*one.found],

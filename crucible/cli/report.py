@@ -15,10 +15,12 @@ from crucible.cli.output import PROBLEMS_FOUND, say, write_document, write_json
 from crucible.cli.project_folders import folders_of
 from crucible.errors import CrucibleError
 from crucible.history.making import told_of
-from crucible.history.report import KINDS, Reported, is_within, render_report, reported
-from crucible.index.moments import utc
+from crucible.history.report import Reported, is_within, render_report, reported
+from crucible.index.following import Work, work_in
+from crucible.index.moments import begun, utc
 from crucible.index.query import SessionQuery, select
 from crucible.index.schema import Row, path_of_cell
+from crucible.index.view import View
 from crucible.secrets.redacting import redact_of, remembering
 from crucible.vault.store import Vault
 
@@ -43,8 +45,9 @@ def report(
 ) -> None:
     """Report outcomes, decisions and open ends since a day, by project, ready for a stand-up.
 
-    Lists at most four outcomes, two decisions and two open ends of each session, the last ones, and counts the rest; `cru history show` has
-    all of them. Phases that ended before the report begins do not count. Days are those of this machine.
+    Lists at most four outcomes, two decisions and two open ends of each session, and counts the rest: outcomes with a commit or a pull request
+    and those with the most parts first, else the last ones. `cru history show` has all of them. `Open then` means that the project has later
+    sessions, which may have closed it. Phases that ended before the report begins do not count. Days are those of this machine.
 
     \b
       cru report --since yesterday
@@ -54,9 +57,14 @@ def report(
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
     query = SessionQuery(project=project, until=until)
-    rows, now = asked(open_index(door), lambda view: select(view, query))
+
+    def answer(view: View) -> tuple[list[Row], Work]:
+        rows = [row for row in select(view, query) if str(row["ended"] or utc(since)) >= utc(since)]
+        return rows, work_in(view, min(map(begun, rows), default=""))
+
+    (rows, work), now = asked(open_index(door), answer)
     wrong: list[CrucibleError] = []
-    found = [*_reported(vault, rows, since, until, wrong)]
+    found = [*_reported(vault, rows, (since, until), work, wrong)]
     for error in wrong:
         say(f"cru: {error}", style="yellow")
     if format_ == "json":
@@ -69,20 +77,23 @@ def report(
 
 
 def _reported(
-    vault: Vault, rows: list[Row], since: datetime, until: datetime | None, wrong: list[CrucibleError]
+    vault: Vault,
+    rows: list[Row],
+    span: tuple[datetime, datetime | None],
+    work: Work,
+    wrong: list[CrucibleError],
 ) -> Iterator[Reported]:
-    """What the sessions came to, oldest first; a note is only opened if the session may have been worked on in this time."""
-    redact, begin = remembering(redact_of(vault.settings.secrets)), utc(since)
+    """The sessions' results, oldest first."""
+    redact, (since, until) = remembering(redact_of(vault.settings.secrets)), span
     for row in reversed(rows):
-        ended = str(row["ended"] or "")
-        if ended and ended < begin:
-            continue
         try:
             note = vault.read(vault.root / path_of_cell(str(row["path"])))
             session = note.session
             if is_within(session, since, until):
                 _, roots = folders_of(session.project or "")
-                one = reported(session, told_of(vault, note, redact=redact, roots=roots), since)
+                following = work.after(str(row["project"] or ""), begun(row))
+                entry = told_of(vault, note, redact=redact, roots=roots, following=following)
+                one = reported(session, entry, since)
                 yield from [one] if one else []
         except CrucibleError as error:
             wrong.append(error)
@@ -96,8 +107,8 @@ def _facts(one: Reported) -> dict[str, object]:
         "status": one.status or None,
         "at": utc(one.at),
         **{
-            kind: [{"text": line.text, "finding": line.finding or None} for line in one.last(kind)]
-            for kind in KINDS
+            kind: [{"text": line.text, "finding": line.finding or None} for line in told]
+            for kind, told in one.lines.items()
         },
-        "left_out": {kind: one.left_out(kind) for kind in KINDS},
+        "left_out": one.left_out,
     }

@@ -5,7 +5,7 @@ Decides names, grades and figures, and which step takes whose report.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from crucible.acts.evidence import Evidence
@@ -13,15 +13,16 @@ from crucible.acts.model import Act, Deed
 from crucible.codify.lines import lines_of
 from crucible.codify.model import DraftStep, Figures, Remark, RemarkKind
 from crucible.codify.parameters import Parameter, parameters_of
+from crucible.codify.repeating import repeated
 from crucible.codify.stretches import Figured, Node, Stretch, fold
 from crucible.codify.telling import Teller
 from crucible.codify.titling import Names, slug_of, tidy_name, work_name
 from crucible.note.contain import normal_line
 from crucible.session.model import AgentRef, Session
-from crucible.session.titles import prompt_name, shortened, untagged
+from crucible.session.titles import shortened, untagged
 from crucible.workflow.model import Datum, Grade, RunStatus
 
-__all__ = ["Drafted", "draft_session"]
+__all__ = ["Drafted", "draft_session", "told_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +35,25 @@ class Drafted:
     parameters: tuple[Parameter, ...] = ()
 
 
-def draft_session(
+def told_of(
     session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
-) -> Drafted:
-    """A session's steps; never raises for what a session holds.
+) -> list[Node]:
+    """A session's requests with what was done in each; never raises for what a session holds.
 
     `children` has the sessions of its subagents at any depth by id, None for a missing one; `evidence` gives the records of a session.
     """
-    nodes = Teller(session, children, evidence).requests()
-    for node in nodes:
+    return Teller(session, children, evidence).requests()
+
+
+def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Drafted:
+    """A session's steps; `again` are the keys of requests that other sessions have too."""
+    title = shortened(normal_line(untagged(session.title)), 120) or "Untitled"
+    kept, parameters, title = repeated(title, nodes, parameters_of(session, nodes), again)
+    for node in kept:
         fold(node)
-    kept = _worth_telling(nodes)
-    parameters = parameters_of(session, kept)
+    kept = [*_worth_telling(kept)] if kept == nodes else kept
     drafter = _Drafter(parameters)
     steps = tuple(drafter.step(node, 0) for node in kept)
-    title = shortened(normal_line(untagged(session.title)), 120) or "Untitled"
     return Drafted(title, steps, session.id, parameters)
 
 
@@ -167,29 +172,13 @@ def _own(node: Node, by: int) -> Iterator[Stretch]:
 
 
 def _name(node: Node, own: Sequence[Stretch]) -> str:
-    """The request; the outcome where the request was a question that only a later reply made work of; else what was done."""
-    outcome = next((tidy_name(one.text) for one in node.remarks if one.kind is RemarkKind.DID), "")
-    asked = next((one.text for one in node.remarks if one.kind is RemarkKind.ASKED), "")
-    if outcome and node.is_late and asked.rstrip().endswith("?"):
-        return outcome
-    return (
-        tidy_name(node.name)
-        or (tidy_name(prompt_name(asked)) if asked else "")
-        or work_name([act for stretch in own for act in stretch.acts])
-    )
+    """The request; else what was done."""
+    return tidy_name(node.name) or work_name([act for stretch in own for act in stretch.acts])
 
 
 def _remarks(node: Node, name: str) -> tuple[Remark, ...]:
-    """What a step's heading does not say already; of outcomes only those after the last correction, if there are any."""
-    told = node.remarks
-    corrected = max((at for at, one in enumerate(told) if one.kind is RemarkKind.CONSTRAINT), default=-1)
-    is_redone = any(one.kind is RemarkKind.DID for one in told[corrected + 1 :])
-    return tuple(
-        one
-        for at, one in enumerate(told)
-        if not (one.kind is RemarkKind.DID and is_redone and at < corrected)
-        and not (one.kind is RemarkKind.ASKED and _says(name, one.text))
-    )
+    """The remarks that a step's heading does not say already."""
+    return tuple(one for one in node.remarks if not (one.kind is RemarkKind.ASKED and _says(name, one.text)))
 
 
 def _says(name: str, text: str) -> bool:

@@ -15,7 +15,7 @@ from crucible.codify.titling import Names
 from crucible.patterns import late_pattern
 from crucible.session.model import Session
 
-__all__ = ["Parameter", "filled", "parameters_of"]
+__all__ = ["Parameter", "filled", "in_words", "parameters_of", "unfilled"]
 
 
 class Parameter(NamedTuple):
@@ -35,6 +35,7 @@ _FORMS = late_pattern(
     r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b)"
     r"|(?:\bPR|\bpull request|\bMR)[ \t]+#?(?P<pull_request>\d{1,6})\b"
     r"|(?<![\w&])#(?P<issue>\d{1,6})\b"
+    r"|\b[Vv]ersion[ \t]+v?(?P<release>\d{1,6}(?:\.\d{1,6})?)(?![\w.]*[\w/])"
     r"|(?<![\w.])v?(?P<version>\d+\.\d+\.\d+(?:[-+][\w.]+)?)(?![\w.]*/)\b"
     r"|\b(?P<commit>(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})\b"
 )
@@ -42,8 +43,8 @@ _LOOKED_UP = late_pattern(
     r"\bgh pr [a-z]+ (?P<pull_request>\d{1,6})\b|/(?:pulls|merge_requests)/(?P<number>\d{1,6})\b|\bgh issue [a-z]+ (?P<issue>\d{1,6})\b"
     r"|\bgit (?:-C \S+ )?(?:push|fetch|pull)(?: -\S+)* origin (?P<branch>[\w.-]+(?:/[\w.-]+)+)"
 )
-_SAME = {"number": "pull_request"}
-_NUMBERED = r"#|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/issues/|/merge_requests/"
+_SAME = {"number": "pull_request", "release": "version"}
+_NUMBERED = r"#|\b[Vv]ersion v?|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/issues/|/merge_requests/"
 """What stands before a number that is an id."""
 _MEANINGS = {
     "pull_request_url": "the pull request's address",
@@ -125,3 +126,19 @@ def filled(text: str, parameters: Sequence[Parameter]) -> str:
         return f"{before}{{{{{names[value]}}}}}"
 
     return found.sub(put, text)
+
+
+_NAMED = late_pattern(r"(?:\b(?:PR|MR|[Tt]he|[Vv]ersion)[ #]*|#)?\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
+_TWICE = late_pattern(r"\b(the [a-z ]{2,20})(?: \1)+\b")
+_FILLED = late_pattern(r"\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
+
+
+def unfilled(text: str) -> str:
+    """The text without its parameters."""
+    return _FILLED.sub("", text)
+
+
+def in_words(text: str) -> str:
+    """The text with each parameter in words: `the pull request`."""
+    named = _NAMED.sub(lambda found: f"the {found[1].replace('_', ' ')}", text)
+    return _TWICE.sub(r"\1", named)

@@ -6,6 +6,7 @@ contains, and behind a label in one line, contained here: none of it is ever a h
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
 
@@ -30,13 +31,14 @@ LABELS = {
     RemarkKind.CHECK: "Check",
     RemarkKind.ONLY_IN: "Only in",
 }
-"""In the order in which they stand."""
+_ORDER = [*LABELS]
+"""The order of the lines; commands keep the order of their runs."""
 
 _COMMANDS = frozenset({RemarkKind.LOOK, RemarkKind.RUN, RemarkKind.CHECK})
 _COMMAND = late_pattern(r"`[^`]+`")
 _BACKTICK = late_pattern(r"\\?`")
 _WORD = late_pattern(r"[^\W_]")
-_WRITTEN = late_pattern(r"\{\{(message|title|body|notes|text|files)\}\}")
+_WRITTEN = late_pattern(r"\{\{([a-z_]+)\}\}")
 _MOST = {RemarkKind.LEARNED: 5, RemarkKind.LOOK: 5, RemarkKind.RUN: 8, RemarkKind.CHECK: 5}
 """Of these a few tell enough; what a user said and what was decided is told in full."""
 _LONGEST_COMMAND, _LONGEST_LINE = 240, 300
@@ -88,9 +90,16 @@ def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
 
 def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
     """A list item for each remark, kind by kind; long requests stand in a quote below."""
-    for kind, label in LABELS.items() if remarks else ():
-        told = dict.fromkeys(filter(None, (_told(remark) for remark in remarks if remark.kind is kind)))
-        yield from (f"- {label}:{text}" for text in list(told)[: _MOST.get(kind)])
+    commands = [one for one in remarks if one.kind in _COMMANDS]
+    others = sorted(
+        (one for one in remarks if one.kind not in _COMMANDS), key=lambda one: _ORDER.index(one.kind)
+    )
+    left = Counter(_MOST)
+    told = [*dict.fromkeys((one.kind, _told(one)) for one in others)]
+    for kind, text in (*told, *((one.kind, _told(one)) for one in commands)):
+        if text and left.get(kind, 1):
+            left[kind] -= kind in left
+            yield f"- {LABELS[kind]}:{text}"
 
 
 def _told(remark: Remark) -> str:

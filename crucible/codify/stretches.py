@@ -13,7 +13,21 @@ from crucible.acts.model import Act, Deed
 from crucible.codify.model import Remark
 from crucible.session.model import AgentRef, Outcome
 
-__all__ = ["CHANGING", "LOOKING", "NOISE", "PROVING", "Figured", "Node", "Stretch", "fold", "folded_acts"]
+__all__ = [
+    "CHANGING",
+    "CONFLICT",
+    "LOOKING",
+    "MERGES",
+    "NOISE",
+    "PROVING",
+    "Figured",
+    "Node",
+    "Stretch",
+    "fold",
+    "folded_acts",
+    "is_done",
+    "merged",
+]
 
 NOISE = frozenset({Deed.PLAN, Deed.DELEGATE})
 """An agent's own bookkeeping; delegated work is a step."""
@@ -21,6 +35,9 @@ LOOKING = frozenset({Deed.READ, Deed.SEARCH, Deed.FETCH})
 _IDLE = LOOKING | NOISE
 PROVING = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
 """Acts that show whether work is right; a step in which one failed is critical."""
+MERGES = ("git merge ", "git rebase ", "git pull", "git cherry-pick ")
+CONFLICT = "conflict"
+"""The verdict of a merge with conflicts."""
 CHANGING = frozenset({Deed.WRITE, Deed.EDIT, Deed.DELETE})
 
 
@@ -69,7 +86,7 @@ class Node:
     """A request with the phases that only go on with it, a sub-phase, or a subagent's work; `parts` are in order.
 
     `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent, `is_open` if an error
-    stayed unresolved, `is_late` if all of its work was done after a reply of the user's.
+    stayed unresolved, `is_late` if all of its work followed a reply of the user.  `about` is the title of a subagent's note.
     """
 
     name: str
@@ -78,6 +95,7 @@ class Node:
     agent: AgentRef | None = None
     channel: str | None = None
     reports: bool = False
+    about: str = ""
     remarks: list[Remark] = field(default_factory=list)
     is_open: bool = False
     is_late: bool = False
@@ -113,12 +131,30 @@ class Node:
         """True if an error stayed unresolved, or the last of its own work failed."""
         return self.is_open or any(stretch.last_failed for stretch in self.stretches()[-1:])
 
+    def all_stretches(self) -> list[Stretch]:
+        """Its own work and all below it."""
+        return [stretch for one in self.walk() for stretch in one.stretches()]
+
+    def acts(self) -> list[Act]:
+        """The acts in it and below it."""
+        return [act for stretch in self.all_stretches() for act in stretch.acts]
+
     def walk(self) -> Iterator[Node]:
         """Itself and all nodes below it."""
         yield self
         for part in self.parts:
             if isinstance(part, Node):
                 yield from part.walk()
+
+
+def is_done(act: Act) -> bool:
+    """True if it succeeded."""
+    return act.outcome is Outcome.OK
+
+
+def merged(act: Act) -> bool:
+    """True if other work was merged, after which everything is checked again."""
+    return act.command.startswith(MERGES) and "--abort" not in act.command
 
 
 def fold(node: Node) -> None:
@@ -128,7 +164,6 @@ def fold(node: Node) -> None:
             fold(part)
         else:
             part.acts = folded_acts(part.acts)
-            part.is_critical &= any(act.deed in CHANGING for act in part.acts)
     node.parts = _joined([part for part in node.parts if isinstance(part, Node) or part.acts])
 
 
@@ -155,35 +190,30 @@ def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
 
 
 def folded_acts(acts: Iterable[Act]) -> list[Act]:
-    """Acts without noise, repeats and dead ends."""
+    """Acts without noise, repeats and dead ends; a check occurs once, and again after each merge."""
     done = [act for act in acts if act.deed not in NOISE and act.outcome not in _STOPPED]
-    changed = max((at for at, act in enumerate(done) if _changes(act)), default=-1)
-    latest = {(act.deed, act.what): at for at, act in enumerate(done) if act.deed in PROVING}
-    is_proved = any(at > changed and done[at].outcome is Outcome.OK for at in latest.values())
-    kept: dict[Act, None] = {}
-    for at, act in enumerate(done):
-        key = (act.deed, act.what)
-        if act.deed in PROVING:
-            if latest[key] != at or (is_proved and at < changed):
-                continue
-        elif act.outcome is Outcome.FAILED:
-            continue
-        if act.deed is Deed.REVERT:
+    kept: dict[tuple[Act | Deed, str, int], Act] = {}
+    merges = 0
+    for act in done:
+        if act.deed in PROVING:  # the last time counts
+            key = (act.deed, act.what, merges)
+            kept.pop(key, None)
+            kept[key] = act
+        elif act.deed is Deed.REVERT:
             _revert(kept, act)
-        else:
-            kept.setdefault(act)
-    return list(kept)
+        elif act.outcome is not Outcome.FAILED:
+            merges += merged(act)
+            if act.deed is Deed.RUN:  # as in `git push`
+                kept.pop((act, "", 0), None)
+            kept.setdefault((act, "", 0), act)
+    return list(kept.values())
 
 
 _STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 
 
-def _changes(act: Act) -> bool:
-    return act.deed in CHANGING and act.outcome is not Outcome.FAILED
-
-
-def _revert(kept: dict[Act, None], revert: Act) -> None:
+def _revert(kept: dict[tuple[Act | Deed, str, int], Act], revert: Act) -> None:
     """Drop the changes of files that were set back."""
     gone = set(revert.writes)
-    for act in [act for act in kept if act.deed in CHANGING and set(act.writes) <= gone]:
-        del kept[act]
+    for key in [key for key, act in kept.items() if act.deed in CHANGING and set(act.writes) <= gone]:
+        del kept[key]

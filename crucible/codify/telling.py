@@ -15,7 +15,7 @@ from crucible.acts.model import Act, Deed
 from crucible.acts.reading import acts_of
 from crucible.codify.hearing import hear
 from crucible.codify.model import Remark, RemarkKind
-from crucible.codify.stretches import NOISE, PROVING, Figured, Node
+from crucible.codify.stretches import CONFLICT, NOISE, PROVING, Figured, Node
 from crucible.note.contain import cut, normal_line, slug
 from crucible.session.endings import part_ending
 from crucible.session.findings import Finding, Kind, Source, findings_by_phase, is_said_in
@@ -174,6 +174,7 @@ class Teller:
         channel = _channel(child) or told.node.channel
         node = Node(_agent_name(task, entry), self._who(), whole, entry.agent, channel, reports=True)
         node.is_open = ended is not Outcome.OK
+        node.about = untagged(child.title if child else entry.task or "")
         _ask(node, task)
         below = _Told(node, told.depth + 1, told.evidence, told.session)
         if child is None:
@@ -209,7 +210,7 @@ def _judged(acts: Sequence[Act], call: ToolCall, evidence: Evidence) -> tuple[Ac
     """A call's acts with the verdict of its output, which makes a check of the one command that printed it."""
     result = evidence.result(call)
     if call.outcome is Outcome.FAILED and any(mark in (result or call.result) for mark in _CONFLICT):
-        return tuple(replace(act, outcome=Outcome.OK) for act in acts)
+        return tuple(replace(act, outcome=Outcome.OK, verdict=CONFLICT) for act in acts)
     checks = [at for at, act in enumerate(acts) if act.deed in PROVING]
     runs = [at for at, act in enumerate(acts) if act.deed is Deed.RUN]
     at = checks[-1] if checks else runs[0] if len(runs) == 1 else -1

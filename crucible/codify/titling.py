@@ -12,10 +12,14 @@ from crucible.acts.model import Act, Deed
 from crucible.note.contain import normal_line
 from crucible.patterns import late_pattern
 from crucible.session.titles import key_words, shortened
-from crucible.workflow.model import key_of
+from crucible.workflow.model import Datum, key_of
 
-__all__ = ["Names", "slug_of", "tidy_name", "work_name"]
+__all__ = ["ANY", "CHANGES", "CHOSEN", "Names", "slug_of", "tidy_name", "work_name"]
 
+CHANGES = Datum("changes", "Files")
+"""The files that a step changes; another run changes others."""
+ANY, CHOSEN = "Carry out the request", "Make the changes that the user chooses"
+"""Steps whose words say nothing about the work."""
 _LONGEST = 80
 _APOSTROPHE = late_pattern(r"['’]")
 _WORD = late_pattern(r"\w+")
@@ -74,6 +78,8 @@ def _changes(acts: Sequence[Act]) -> Iterable[str]:
         if act.deed in _VERBS:
             for path in [datum.name for datum in act.writes] or [act.what]:
                 done.setdefault(_file(path), act.deed)
+    if done.pop(CHANGES.name, None):
+        yield "make the changes"
     for deed, verb in _VERBS.items():
         files = [file for file, first in done.items() if first is deed]
         if files:

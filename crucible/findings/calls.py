@@ -7,16 +7,19 @@ matched, and the marks of a test runner's failed output (a pipe may hide the exi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import islice
+from posixpath import join, normpath
 
 from crucible.acts.kinds import INTERPRETERS, kind_of, plain_words
+from crucible.acts.model import Deed
 from crucible.acts.shell import Part, take_apart
 from crucible.patterns import late_pattern
 
 __all__ = [
     "Call",
+    "Lines",
     "base_name",
     "checks_in",
     "is_log",
@@ -25,6 +28,7 @@ __all__ = [
     "keys_of",
     "log_lines",
     "read_call",
+    "red_in",
     "red_lines",
     "signature",
     "words_of",
@@ -49,16 +53,27 @@ _SHELLS = words_of(
     """
 )
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "target_file")
+_PATCHES = ("input", "patch", "patchText", "content")
+_DELETED = late_pattern(r"^\*\*\* Delete File: (.+?)[ \t\r]*$", re.MULTILINE)
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _MOST = 40
 """The most files and keys that are kept of one call."""
 _LONGEST = 20_000
 """Code points of a script that are read."""
+_MOST_LINES = 400
+
+
+Lines = frozenset[tuple[str, str]]
+"""Lines, each with its file."""
 
 
 @dataclass(slots=True)
 class Call:
-    """A call; `files` are those that it edits, `approach` is what the agent said right before it."""
+    """A call; `files` are those that it edits, `approach` is the agent's text right before it.
+
+    `added` and `removed` are lines, `gone` the files it deletes, `restored` those it resets to the commit; `is_whole` is
+    true if it writes a whole file.
+    """
 
     row: str
     tool: str
@@ -66,24 +81,37 @@ class Call:
     approach: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
+    added: Lines = frozenset()
+    removed: Lines = frozenset()
+    gone: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    is_whole: bool = False
     commits: bool = False
     script: str = field(default="", repr=False)
 
 
-@lru_cache(maxsize=256)
-def _plain(name: str) -> str:
-    return name.casefold().replace("-", "_").replace(".", "_")
-
-
 def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> Call:
     """Read a call; never raises."""
-    tool = _plain(name)
+    tool = name.casefold().replace("-", "_").replace(".", "_")
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
-    if tool in _EDITS and arguments.get("command") != "view":
-        files = tuple(_edited(arguments))
-        return Call(row, name, ", ".join(map(base_name, files[:3]))[:300], files=_own(files, roots))
-    return Call(row, name, next((value[:300] for value in arguments.values() if isinstance(value, str)), ""))
+    if tool not in _EDITS or arguments.get("command") == "view":
+        told = next((value[:300] for value in arguments.values() if isinstance(value, str)), "")
+        return Call(row, name, told)
+    path, patch = _text(arguments, *_PATHS), _text(arguments, *_PATCHES)
+    files = (path,) if path else tuple(_PATCHED.findall(patch)[:_MOST])
+    changes = list(_edits(path, arguments) if path else _patches(patch))
+    old, new = _lines(changes, 1), _lines(changes, 2)
+    return Call(
+        row,
+        name,
+        ", ".join(map(base_name, files[:3]))[:300],
+        files=_own(files, roots),
+        added=new - old,
+        removed=old - new,
+        gone=tuple(_DELETED.findall(patch)),
+        is_whole=not arguments.keys().isdisjoint(_WHOLE),
+    )
 
 
 def _text(arguments: Mapping[str, object], *names: str) -> str:
@@ -91,12 +119,31 @@ def _text(arguments: Mapping[str, object], *names: str) -> str:
     return next((value for value in found if isinstance(value, str) and value.strip()), "")
 
 
-def _edited(arguments: Mapping[str, object]) -> Iterator[str]:
-    path = _text(arguments, *_PATHS)
-    if path:
-        yield path
-    else:
-        yield from _PATCHED.findall(_text(arguments, "input", "patch", "patchText", "content"))[:_MOST]
+_OLD = ("old_string", "oldString", "old_str", "old_text")
+_WHOLE = ("content", "file_text")
+_NEW = ("new_string", "newString", "new_str", "new_text", *_WHOLE)
+
+
+def _edits(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    """The file, the old and the new text of each part of an edit."""
+    edits = arguments.get("edits")
+    for edit in edits if isinstance(edits, list) else [arguments]:
+        if isinstance(edit, Mapping):
+            yield path, _text(edit, *_OLD), _text(edit, *_NEW)
+
+
+def _patches(patch: str) -> Iterator[tuple[str, str, str]]:
+    """The same of each file of a patch."""
+    parts = _PATCHED.split(patch)[1:]
+    for path, body in zip(parts[::2], parts[1::2], strict=True):
+        old, new = ("\n".join(one[1:] for one in body.split("\n") if one[:1] == mark) for mark in "-+")
+        yield path, old, new
+
+
+def _lines(changes: Sequence[tuple[str, str, str]], at: int) -> Lines:
+    """The old or the new lines."""
+    found = ((one[0], line.strip()) for one in changes for line in one[at].split("\n"))
+    return frozenset(islice(found, _MOST_LINES))
 
 
 _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
@@ -139,24 +186,26 @@ def _script(arguments: Mapping[str, object]) -> str:
 
 
 def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
-    files = (
-        tuple(path for part in take_apart(script) for path in _written(part))
-        if _WRITES.search(script)
-        else ()
-    )
-    commits = bool(_COMMITS.search(script))
+    parts = take_apart(script)
+    undone = [
+        (what, path)
+        for part in parts
+        for what, names in _undone(part)
+        for path in _places(names, part, roots)
+    ]
     return Call(
         row,
         name,
         script[:300],
         is_shell=True,
-        files=_own(files[:_MOST], roots),
-        commits=commits,
+        files=_own(tuple(path for part in parts for path in _written(part))[:_MOST], roots),
+        gone=tuple(path for what, path in undone if what is Deed.DELETE),
+        restored=tuple(path for what, path in undone if what is Deed.REVERT),
+        commits=bool(_COMMITS.search(script)),
         script=script,
     )
 
 
-_WRITES = late_pattern(r"\bapply_patch\b|\bsed\b[^\n|;&]{0,80} -i|<<")
 _COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh pr|glab mr)\b")
 """Commands that record finished work in the repository."""
 
@@ -171,9 +220,54 @@ def _written(part: Part) -> Iterator[str]:
         yield from part.gives
 
 
+_UNDO = (
+    (("rm",), Deed.DELETE),
+    (("git", "rm"), Deed.DELETE),
+    (("git", "checkout", "--"), Deed.REVERT),
+    (("git", "restore"), Deed.REVERT),
+    (("git", "reset", "--hard"), Deed.REVERT),
+)
+"""Commands that delete files, or reset them to the commit."""
+
+
+def _undone(part: Part) -> Iterator[tuple[Deed, Sequence[str]]]:
+    """The effects of a command on files, `.` for all."""
+    for words, deed in _UNDO:
+        if part.words[: len(words)] == words:
+            rest = part.words[len(words) :]
+            names = [word for word in rest if not word.startswith("-")]
+            if deed is Deed.DELETE or len(names) == len(rest):  # with `--staged` the files stay as they are
+                yield deed, ["."] if words[-1] == "--hard" else names
+
+
+def _places(names: Iterable[str], part: Part, roots: tuple[str, ...]) -> Iterator[str]:
+    """Possible folders of a command's files, since a script may start in any folder of the session; "" for the whole project."""
+    for name in names:
+        yield "" if name == "." else normpath(name)
+        yield from (normpath(join(root, part.folder, name)) for root in roots)
+
+
 def keys_of(call: Call) -> tuple[str, ...]:
     """The keys of a call's commands, in their order; equal keys mean the same command."""
     return tuple(dict.fromkeys(key for part in take_apart(call.script) if (key := _key(part))))[-_MOST:]
+
+
+_TESTED = late_pattern(
+    r"^[ \t]*(?:--- FAIL|FAIL\b|FAILED |\u2715|not ok\b|test result: FAILED|Tests:[ \t]+[1-9])", re.MULTILINE
+)
+"""Lines that only tests print."""
+
+
+def red_in(call: Call, text: str) -> tuple[str, tuple[str, ...]]:
+    """The key of the command that printed a failed call's output, and the keys of the commands that passed before it.
+
+    In `lint && test`, a line that only tests print means that the tests failed; later commands did not run.
+    """
+    keys = keys_of(call)
+    are_tests = bool(_TESTED.search(text[-_LOOKED_AT:]))
+    likely = [key for key in keys if ((kind := kind_of(key.split())) and kind.deed is Deed.TEST) is are_tests]
+    red = (likely or list(keys) or [""])[-1]
+    return red, keys[: keys.index(red)] if red and "&&" in call.script else ()
 
 
 def checks_in(call: Call) -> tuple[str, ...]:
@@ -256,5 +350,9 @@ def red_lines(text: str, most: int = 5) -> list[str]:
 
 
 def signature(lines: list[str]) -> frozenset[str]:
-    """The lines of a failure without times and positions; two failures with a common line are the same."""
-    return frozenset(_VARIES.sub("", each)[:200] for each in lines)
+    """The lines of a failure without times and positions; two failures with a common line are the same.
+
+    Lines of one or two words, such as `FAIL shop`, end every failed run: they count only if there are no others.
+    """
+    told = [_VARIES.sub("", each)[:200] for each in lines]
+    return frozenset([each for each in told if len(each.split()) > 2] or told)

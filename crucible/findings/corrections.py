@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crucible.findings.calls import Call
+from crucible.findings.layout import plan_of
 from crucible.findings.replies import concedes
 from crucible.findings.sources import Pattern
 from crucible.findings.story import Said, Story
-from crucible.findings.texts import asks, line, plan_title, said, words_in
+from crucible.findings.texts import asks, line, said, words_in
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
 from crucible.session.paths import relative
@@ -23,11 +24,12 @@ from crucible.transcript.events import PromptKind
 __all__ = ["Corrections"]
 
 REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
-WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 10, 14)
-STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 7, 10)
-CONCEDED = Pattern("the agent concedes", Source.REPLY, 20, 23)
+WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 4, 5)
+STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 3, 4)
+CONCEDED = Pattern("the agent concedes", Source.REPLY, 21, 23)
 
 _THEN = 160
+_MARKS = ".,:;!?'\"`()"
 _SAME = 0.6
 """The share of a prompt's words that the next one repeats if the user only rephrased it."""
 _LONGEST = 400
@@ -41,6 +43,8 @@ class _Found:
     rows: list[str]
     what: str
     then: str = ""
+    is_certain: bool = True
+    """False for words that are a correction only if the agent admits a mistake."""
 
 
 class Corrections:
@@ -49,20 +53,20 @@ class Corrections:
     def __init__(self, story: Story) -> None:
         self._story = story
         self._found: list[_Found] = []
+        self._unanswered: list[_Found] = []
         self._stopped: tuple[Pattern, str, str] | None = None
-        self._unanswered: _Found | None = None
-        self._doubt: tuple[str, str, str] | None = None
-        """Words that are a correction only if the agent admits a mistake, what they refer to, and their row."""
+        """What was stopped, until the next prompt explains it."""
 
-    def _add(self, pattern: Pattern, words: str, what: str, *rows: str) -> None:
-        self._unanswered = _Found(pattern, line(words, SUMMARY - 2), list(rows), what)
-        self._found.append(self._unanswered)
+    def _add(self, pattern: Pattern, words: str, what: str, *rows: str, is_certain: bool = True) -> None:
+        found = _Found(pattern, line(words, SUMMARY - 2), list(rows), what, is_certain=is_certain)
+        self._unanswered.append(found)
+        self._found.append(found)
 
     def refused(self, call: Call | None, words: str, row: str) -> None:
         """The user refused a call, with or without a comment."""
         what = f"refused: {_shown(call, self._story.roots)}" if call else "refused"
         if asks(words):
-            self._doubt = (words, what, row)
+            self._add(CONCEDED, words, what, row, is_certain=False)
         elif words:
             self._add(REFUSED, words, what, row)
         elif call:
@@ -70,31 +74,34 @@ class Corrections:
 
     def sent_back(self, plan: str, row: str) -> None:
         """The next prompt sends a plan back that no call handed over."""
-        self._stopped = (REFUSED, f"refused: plan {plan_title(plan)}", row)
+        self._stopped = (REFUSED, f"refused: plan {plan_of(plan).title}", row)
 
     def interrupted(self, row: str) -> None:
         """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
         turn = self._story.now
-        if self._stopped is None and (turn.calls or turn.first.text):
+        if self._stopped is None and (turn.worked or turn.first.text):
             doing = line(turn.last.text, _THEN) if turn.last.text else "a call"
             self._stopped = (STOPPED, f"interrupted: {doing}", row)
 
     def steered(self, text: str, row: str) -> None:
         """The user said something while the agent worked."""
         if _is_short(text):
-            self._doubt = (text, "said while it worked", row)
+            self._add(CONCEDED, text, "said while it worked", row, is_certain=False)
 
     def prompted(self) -> None:
         """Take the prompt after a stop as the correction, unless it is a plan, a long text, or the stopped prompt again."""
         turn, stopped = self._story.now, self._stopped
-        self._stopped = self._unanswered = self._doubt = None
-        text = turn.prompt.text
-        if turn.kind is not PromptKind.TYPED or not _is_short(text) or text == self._story.before.prompt.text:
+        self._stopped, self._unanswered = None, []
+        text, row = turn.prompt.text, turn.prompt.row
+        if turn.kind is not PromptKind.TYPED or not _is_short(text):
             return
         if stopped and not asks(text) and not self._is_rephrased(text):
-            self._add(stopped[0], text, stopped[1], stopped[2], turn.prompt.row)
+            pattern, what, at = stopped
+            named = {word.strip(_MARKS) for word in what.casefold().replace("_", " ").split()}
+            is_certain = pattern is REFUSED or bool(words_in(text) & named)
+            self._add(pattern, text, what, at, row, is_certain=is_certain)
         elif self._story.edited:
-            self._doubt = (text, "", turn.prompt.row)
+            self._add(CONCEDED, text, "", row, is_certain=False)
 
     def _is_rephrased(self, text: str) -> bool:
         """True if a prompt says the stopped one again."""
@@ -103,19 +110,17 @@ class Corrections:
         return text == before or bool(words and len(words & words_in(text)) >= _SAME * len(words))
 
     def went_on(self) -> None:
-        """The agent goes on without a new prompt, so nobody explains the stop."""
+        """The agent continues: without a new prompt the stop stays unexplained."""
         self._stopped = None
 
     def replied(self, reply: Said) -> None:
         """The agent's reaction."""
-        if self._doubt and concedes(reply.text):
-            words, what, row = self._doubt
-            self._add(CONCEDED, words, what, row)
-        self._doubt = None
-        if self._unanswered:
-            self._unanswered.then = said(reply.text, _THEN)
-            self._unanswered.rows.append(reply.row)
-            self._unanswered = None
+        for found in self._unanswered:
+            found.then = said(reply.text, _THEN)
+            found.rows.append(reply.row)
+            found.is_certain |= concedes(reply.text)
+        self._unanswered = []
+        self._found = [found for found in self._found if found.is_certain]
 
     def noted(self) -> list[Noted]:
         """The corrections so far."""
@@ -127,6 +132,7 @@ class Corrections:
                 found.pattern.on(*found.rows),
             )
             for found in self._found
+            if found.is_certain
         ]
 
 
@@ -143,10 +149,8 @@ def _is_short(text: str) -> bool:
 
 
 def _shown(call: Call, roots: tuple[str, ...]) -> str:
-    """A call in a few words: a plan by its title, a command by its first line, paths relative to the project."""
-    if call.told.lstrip().startswith("#"):
-        return f"{call.tool} {plan_title(call.told)}"
-    told = call.told.strip().partition("\n")[0]
+    """A call in a few words: a plan or a command by its first line, paths relative to the project."""
+    told = call.told.strip("# \n").partition("\n")[0]
     for root in roots:
         told = relative(told, root)
     return shortened(plain(f"{call.tool} {told}"), _THEN)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crucible.findings.calls import Call, read_call
+from crucible.findings.calls import is_red, read_call
 from crucible.findings.corrections import Corrections
 from crucible.findings.decisions import Decisions
 from crucible.findings.failures import Failures
+from crucible.findings.instructions import Instructions
 from crucible.findings.open_ends import OpenEnds
-from crucible.findings.outcomes import Outcomes
+from crucible.findings.outcomes import Outcomes, commits_in
 from crucible.findings.story import Said, Story
 from crucible.session.model import Decision, Failure, Noted
 from crucible.transcript.events import (
@@ -34,7 +35,6 @@ from crucible.transcript.events import (
     TasksListed,
     ToolReturned,
     ToolUsed,
-    UsageCounted,
 )
 
 __all__ = ["Detector"]
@@ -48,17 +48,21 @@ class Detector:
         self._decisions = Decisions(self._story)
         self._corrections = Corrections(self._story)
         self._failures = Failures(self._story)
-        self._outcomes = Outcomes()
+        self._instructions = Instructions(self._story)
+        self._outcomes = Outcomes(self._story)
         self._open_ends = OpenEnds(self._story)
 
     def noted(self) -> tuple[Noted, ...]:
         """The items of the findings block so far."""
-        return (*self._corrections.noted(), *self._outcomes.noted(self._story.now), *self._open_ends.noted())
+        return (
+            *self._corrections.noted(),
+            *self._instructions.noted(),
+            *self._outcomes.noted(),
+            *self._open_ends.noted(),
+        )
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
         """Take the next event; return the callouts that it completes."""
-        if isinstance(event, UsageCounted):  # a quarter of all events
-            return ()
         held = self._story.held
         if not held:
             return self._add(event)
@@ -120,7 +124,7 @@ class Detector:
 
     def _begin(self, text: str, row: str, kind: PromptKind) -> list[Decision | Failure]:
         """Begin a new turn."""
-        self._outcomes.ended(self._story.now)
+        self._outcomes.ended()
         self._story.prompted(text, row, kind)
         self._corrections.prompted()
         self._failures.prompted()
@@ -144,21 +148,23 @@ class Detector:
         call = self._story.calls.pop(event.call, None)
         self._story.now.worked = True
         if event.end is CallEnd.REJECTED:
-            self._refused(call, event)
+            self._corrections.refused(call, event.feedback.strip(), event.at.row)
             return []
         settled: list[Decision | Failure] = []
         if call and call.is_shell:
             settled += self._failures.returned(call, event)
+            if event.end is CallEnd.FAILED or is_red(event.text):
+                self._outcomes.failed(call, event.text)
             if event.end is CallEnd.OK:
-                self._outcomes.returned(call, event.text, event.at.row, self._story.now)
+                self._story.now.is_recorded |= bool(commits_in(event.text))
+                self._story.returned(call)
+                self._outcomes.returned(call, event.text, event.at.row)
         if call and call.files and event.end is CallEnd.OK:
             self._story.edited_by(call)
             self._open_ends.edited()
             self._outcomes.edited()
-            settled += self._decisions.edited()
+            decided = self._decisions.edited()
+            self._instructions.edited(bool(decided))
+            settled += decided
             settled += self._failures.edited(call)
         return settled
-
-    def _refused(self, call: Call | None, event: ToolReturned) -> None:
-        words = event.feedback.strip()
-        self._corrections.refused(call, words, event.at.row)

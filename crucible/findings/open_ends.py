@@ -7,23 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crucible.findings.closing import told
+from crucible.findings.layout import Asked, asked_in, options, plan_of
 from crucible.findings.sources import Pattern
-from crucible.findings.story import Story
-from crucible.findings.texts import asks, filled, line, plan_text, plan_title, question, said
+from crucible.findings.story import Said, Story
+from crucible.findings.texts import asks, filled, line, prose, said, says_what
+from crucible.patterns import late_pattern
 from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
-from crucible.session.sentences import SUMMARY
+from crucible.session.sentences import SUMMARY, clipped, meaningful
+from crucible.session.titles import shortened
 from crucible.transcript.events import PlanSettled, PromptKind, TaskChanged, TaskState
 
 __all__ = ["OpenEnds"]
 
 QUESTION = Pattern("last question", Source.STATE, 19, 19)
-BEGUN = Pattern("begun, not finished", Source.STATE, 9, 10)
+BEGUN = Pattern("begun, not finished", Source.STATE, 7, 8)
 PLANNED = Pattern("planned, not carried out", Source.STATE, 4, 4)
 LISTED = Pattern("task not ticked", Source.STATE, 6, 8)
 
 _DONE = frozenset({"completed", "deleted", "cancelled", "done"})
 _MOST = 8
+_REASON, _LONG_WORD, _FEW = 300, 6, 2
+_NUMBER = late_pattern(r"(?<![\w./#-])\d{1,2}(?![\w./%-])")
 _ASKED, _TASKS = "Asked, no answer: ", "Open tasks: "
 
 
@@ -65,31 +71,41 @@ class OpenEnds:
         if turn.kind is PromptKind.TASK:
             return  # its parent has the result
         if turn.last.text and not turn.worked and asks(turn.last.text):
-            asked = question(turn.last.text, SUMMARY - len(_ASKED))
-            yield QUESTION, f"{_ASKED}{asked.question}", asked.context, turn.last.row
+            yield self._question(turn.last)
         if self._plan:
-            yield (
-                PLANNED,
-                f"Planned, not carried out: {plan_title(self._plan[0])}",
-                plan_text(self._plan[0]),
-                self._plan[1],
-            )
+            plan, row = plan_of(self._plan[0]), self._plan[1]
+            yield PLANNED, f"Planned, not carried out: {plan.title}", plan.reason, row
         elif self._is_begun():
-            told = (
-                plan_title(turn.prompt.text) if turn.kind is PromptKind.PLAN else line(turn.prompt.text, 170)
-            )
-            yield BEGUN, f"Begun, not finished: {told}", said(turn.last.text, 200), turn.prompt.row
+            prompt = turn.prompt.text
+            begun = plan_of(prompt).title if turn.kind is PromptKind.PLAN else line(prompt, 170)
+            yield BEGUN, f"Begun, not finished: {begun}", said(turn.last.text, 200), turn.prompt.row
         left = [
             (line(content, 160), row)
             for content, status, row in self._tasks.values()
             if status not in _DONE and content
         ]
         if left:
-            names, more = filled("; ", [told for told, _ in left[:_MOST]], SUMMARY - len(_TASKS))
+            names, more = filled("; ", [task for task, _ in left[:_MOST]], SUMMARY - len(_TASKS))
             yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
 
+    def _question(self, last: Said) -> tuple[Pattern, str, str, str]:
+        """The last question with its subject, and the items that it names by number or else the last text."""
+        asked = asked_in(last.text) or Asked(line(last.text.rpartition("\n")[2], SUMMARY), "", ())
+        done = told(last.text, ())[0]
+        question, near = asked.question, [one for one in asked.near if one.count(" ") > _FEW]
+        if asked.first or not (question.count(" ") > _MOST or says_what(question, _LONG_WORD)):
+            about = asked.first or (near.pop() if near else "")
+            question = f"{shortened(about, SUMMARY - len(_ASKED) - len(question) - 1)} {question}".strip()
+        numbers = _NUMBER.findall(question)
+        lists = (*(each.by_mark for each in options(last.text)), *self._story.lists)
+        known = next((one for one in lists if len(numbers) > 1 and one.keys() >= set(numbers)), {})
+        named = "; ".join(f"{number}. {known[number].label}" for number in numbers if known)
+        far = [one for one in meaningful(prose(last.text)) if one not in question]
+        details = named or clipped(" ".join(near or far), _REASON) or done
+        return QUESTION, f"{_ASKED}{shortened(question, SUMMARY - len(_ASKED))}", details, last.row
+
     def _is_begun(self) -> bool:
-        """True if the transcript ends in a call, or in a prompt without an answer."""
+        """True if the transcript ends with a call that commits nothing, or with a prompt without an answer."""
         turn = self._story.now
         stops = turn.worked or not turn.last.text
         return (
@@ -97,4 +113,6 @@ class OpenEnds:
             and turn.kind is not PromptKind.COMMAND
             and stops
             and not turn.last_was_edit
+            and not turn.is_recorded
+            and not any(call.commits for call in self._story.calls.values())
         )

@@ -1,7 +1,8 @@
 """Patterns and their confidence.
 
 A pattern has the counts behind its confidence: how many of its findings in 129 real sessions of one project were read,
-and how many of them were true.  See `docs/findings.md`.  A pattern that is right less than six times in ten is not used.
+and how many of them were true.  See `docs/findings.md`.  A pattern that is right less than six times in ten is not used, except for
+instructions, which only capture proposes.
 """
 
 from __future__ import annotations

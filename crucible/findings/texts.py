@@ -1,52 +1,38 @@
-"""Find a question, a plan, a list of options or what was done in a text by its layout, in lines of the speaker's words."""
+"""Texts of a speaker: their first sentences, significance and words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from crucible.patterns import late_pattern
-from crucible.session.blocks import Block, Part, blocks_of
+from crucible.session.blocks import Part, blocks_of
 from crucible.session.sentences import SUMMARY, clipped, leads_on, meaningful, plain, sentences
-from crucible.session.titles import shortened
 
 __all__ = [
-    "Asked",
-    "Option",
-    "Told",
     "asks",
     "filled",
-    "last_line",
     "line",
-    "options",
-    "plan_text",
-    "plan_title",
-    "points",
+    "names",
     "prose",
-    "question",
     "said",
-    "told",
+    "says_what",
     "trimmed",
     "words_in",
 ]
 
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""
-_REASON, _ENOUGH = 300, 60
-"""Code points of a reason: at most, and enough to say something."""
-_POINTS, _POINT = 6, 160
-"""How many points an outcome has at most, and their code points."""
+_ENOUGH = 60
+"""Least code points of a significant text."""
 
 _FENCED = late_pattern(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _BULLET = late_pattern(r"(?:\A|[ \t,;:.]*\n)\s*[-*+•][ \t]+")
-_GAP = late_pattern(r"\n[ \t]*\n")
-_RULER = late_pattern(r"[\s|:-]+\Z")
-_NAMING = late_pattern(r"\w[./_:\-]\w|[a-z][A-Z]|[^\W\d_]\d")
+_NAMES = late_pattern(r"\w[./_:]\w|[a-z][A-Z]|\w\(")
 _WORD = late_pattern(r"\w{4,}")
-_LONG_WORD = late_pattern(r"\w{6,}")
+_MANY = 3
 
 
 def trimmed(text: str) -> str:
@@ -60,8 +46,7 @@ def trimmed(text: str) -> str:
 
 def line(text: str, limit: int) -> str:
     """The first sentences of a text without code blocks and list marks, as one line of at most `limit` code points."""
-    told = _FENCED.sub("\n", text) if "```" in text or "~~~" in text else text
-    return clipped(_BULLET.sub(lambda found: "; " if found.start() else "", told.strip()), limit)
+    return clipped(_BULLET.sub("; ", _FENCED.sub("\n", text).strip()).removeprefix("; "), limit)
 
 
 def words_in(text: str) -> set[str]:
@@ -69,11 +54,23 @@ def words_in(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold()))
 
 
+def names(text: str) -> bool:
+    """True if a text names something in the code."""
+    return bool(_NAMES.search(text))
+
+
+def says_what(text: str, long: int = 8) -> bool:
+    """True if a text names something in the code, or has several long words: not `do that` or `make this change`."""
+    return names(text) or sum(len(word) >= long for word in set(_WORD.findall(text))) >= _MANY
+
+
 def said(text: str, limit: int) -> str:
     """What a text says: its sentences without those that only introduce a list or a call."""
     parts = [one for one in prose(text) if not leads_on(one)]
-    told_little = sum(map(len, meaningful(parts))) < _ENOUGH
-    return clipped(" ".join(meaningful([*parts, *_items(blocks_of(text))] if told_little else parts)), limit)
+    if sum(map(len, meaningful(parts))) < _ENOUGH:
+        items = "; ".join(plain(block.text) for block in blocks_of(text) if block.kind is Part.ITEM)
+        parts = [*parts, *[items] * (items not in parts)]
+    return clipped(" ".join(meaningful(parts)), limit)
 
 
 def prose(text: str) -> list[str]:
@@ -83,125 +80,9 @@ def prose(text: str) -> list[str]:
     return [one for block in blocks if block.kind in kinds[:1] for one in sentences(block.text)]
 
 
-def last_line(text: str) -> str:
-    """The last line, without the marks at its end."""
-    return text.rstrip().rpartition("\n")[2].strip().rstrip(" *`_)")
-
-
 def asks(text: str) -> bool:
-    """True if a text ends in a question."""
-    return last_line(text).endswith(("?", "\uff1f"))
-
-
-# --- questions -------------------------------------------------------------------------------------------------------
-
-
-class Asked(NamedTuple):
-    """The question at the end of a text, and the sentences before it that say what it is about."""
-
-    question: str
-    context: str = ""
-
-
-def question(text: str, limit: int) -> Asked:
-    """The last sentence of a text.  One that cannot be understood alone takes along what it is about."""
-    blocks = blocks_of(text)
-    at = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
-    *near, asked = sentences(blocks[at].text if at >= 0 else last_line(text)) or [""]
-    above = blocks[at - 1] if at > 0 else None
-    if not near and above and above.kind is Part.PROSE:
-        near = sentences(above.text)
-    near = [one for one in near if not leads_on(one) and one.count(" ") > 2]
-    headings = [plain(block.text) for block in blocks[: max(at, 0)] if block.kind is Part.HEADING]
-    far = [one for one in meaningful(prose(text)) if not leads_on(one) and one != asked and one not in near]
-    others = [one for one in (*far, *near) if one.endswith("?")]
-    two = bool(near) and near[-1].endswith("?")  # Shall I do this?  Or that?
-    if (two or not _stands_alone(asked)) and len(asked) < limit // 2 and (near or headings or far):
-        if others:
-            about = others[-1]
-        elif near:
-            about = near.pop()
-        else:
-            about = f"{headings[0].rstrip(':')}:" if headings else far.pop(0)
-        near, far = [one for one in near if one != about], [one for one in far if one != about]
-        asked = f"{shortened(about, limit - len(asked) - 1)} {asked}"
-    return Asked(shortened(asked, limit), _last_of(near) or clipped(" ".join(far), _REASON))
-
-
-def _stands_alone(asked: str) -> bool:
-    """True if a question names something, or has many or several long words: `Shall I do that?` has not."""
-    return bool(_NAMING.search(asked)) or len(_LONG_WORD.findall(asked)) > 2 or asked.count(" ") > 8
-
-
-def _last_of(told: Sequence[str]) -> str:
-    """As many of the last sentences as fit into a reason."""
-    kept = ""
-    for one in reversed(told):
-        if len(one) + len(kept) >= _REASON:
-            break
-        kept = f"{one} {kept}".strip()
-    return kept or clipped(told[-1] if told else "", _REASON)
-
-
-# --- lists -----------------------------------------------------------------------------------------------------------
-
-_OPTIONS = tuple(
-    late_pattern(pattern, re.MULTILINE)
-    for pattern in (
-        r"^[ \t]*(?:#+[ \t]*|[-*][ \t]+)?\**(?:Option|Approach|Variant|Alternative)[ \t]+(?P<mark>[A-F]|\d)\b",
-        r"^[ \t]*(?:#+[ \t]*|[-*][ \t]+)?\**\(?(?P<mark>[A-F])[.):]\**[ \t]",
-        r"^[ \t]*(?:#+[ \t]*)?\**(?P<mark>\d)[.)]\**[ \t]",
-    )
-)
-_LABEL = late_pattern(r"(.{3,100}?)(?:\s+[-\u2013\u2014]+\s+|:\s+|\.\s+|[.:]?\Z)")
-
-
-class Option(NamedTuple):
-    """An option that a text lists: its label, and what is said about it."""
-
-    label: str
-    said: str
-
-
-def options(text: str) -> dict[str, Option]:
-    """The options that a text lists, by letter or number; empty if there are fewer than two."""
-    for pattern in _OPTIONS:
-        found = list(pattern.finditer(text))
-        if len(found) >= 2:
-            ends = [*(each.start() for each in found[1:]), len(text)]
-            return {
-                each["mark"]: _option(_GAP.split(text[each.end() : end])[0])
-                for each, end in zip(found, ends, strict=True)
-            }
-    return {}
-
-
-def _option(text: str) -> Option:
-    whole = plain(text).lstrip(" .:)-\u2013\u2014*").rstrip(" .:")
-    found = _LABEL.match(whole)
-    label = found[1] if found and _is_closed(found[1]) else clipped(whole, 100)
-    more = whole[len(label) :].lstrip(" .:-\u2013\u2014") if whole.startswith(label) else whole
-    return Option(label, clipped(more, _REASON))
-
-
-def _is_closed(text: str) -> bool:
-    """True if a text closes all its parentheses and quotes."""
-    return text.count("(") == text.count(")") and text.count('"') % 2 == 0
-
-
-class Told(NamedTuple):
-    """What a closing text says was done: its sentences, and its list, table or further sentences."""
-
-    heads: Sequence[str]
-    points: Sequence[str]
-
-
-def told(text: str) -> Told:
-    """What a closing text says was done, without its questions."""
-    blocks = blocks_of(text)
-    parts = [one for block in blocks if block.kind is Part.PROSE for one in sentences(block.text)]
-    heads = [one for one in parts if not leads_on(one) and not one.endswith("?") and one.count(" ") > 2]
-    return Told(heads, list(_items(blocks)) or list(_rows(blocks)))
+    """True if a text ends with a question, even if other marks follow it."""
+    return text.rstrip("\n\t *`_)").endswith(("?", "\uff1f"))
 
 
 def filled(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
@@ -211,54 +92,3 @@ def filled(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, 
         head = f"{head}{mark if count else ''}{parts[count]}"
         count += 1
     return head, parts[count:]
-
-
-def points(found: Sequence[str]) -> tuple[str, ...]:
-    """The first points, each shortened."""
-    return tuple(clipped(one, _POINT) for one in found[: _POINTS + 1])
-
-
-def _items(blocks: Sequence[Block]) -> Iterator[str]:
-    """The items of the top level; one that introduces others takes them along."""
-    items = [block for block in blocks if block.kind is Part.ITEM]
-    top = min((item.indent for item in items), default=0)
-    parts: list[str] = []
-    for item in items:
-        if item.indent <= top + 1 and parts:
-            yield _joined(parts)
-            parts = []
-        parts.append(plain(item.text))
-    if parts:
-        yield _joined(parts)
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return f"{parts[0]} {'; '.join(parts[1:])}" if leads_on(parts[0]) else parts[0]
-
-
-def _rows(blocks: Sequence[Block]) -> Iterator[str]:
-    """The rows of tables without their heads."""
-    rows = [block.text if block.kind is Part.TABLE else "" for block in blocks]
-    for row, below in zip(rows, [*rows[1:], ""], strict=True):
-        if row and not _RULER.match(row) and not (below and _RULER.match(below)):
-            yield " \u2013 ".join(cell for part in row.strip("|").split("|") if (cell := plain(part)))
-
-
-# --- plans -----------------------------------------------------------------------------------------------------------
-
-_TITLE = late_pattern(
-    r"^#{1,3}[ \t]+(?:(?:Implementation )?Plan[ \t]*[:\u2013\u2014-][ \t]*)?(\S.*)$",
-    re.MULTILINE | re.IGNORECASE,
-)
-
-
-def plan_title(plan: str) -> str:
-    """The title of a plan."""
-    found = _TITLE.search(plan[:2000])
-    return clipped(found[1] if found else plan.strip().partition("\n")[0], 160)
-
-
-def plan_text(plan: str) -> str:
-    """The first longer paragraph below a plan's title: why it is made."""
-    parts = (said(block.text, _REASON) for block in blocks_of(plan[:6000]) if block.kind is Part.PROSE)
-    return next((one for one in parts if len(one) > _ENOUGH), "")

@@ -1,26 +1,26 @@
 """The folder `history/` of a vault: writing an entry's note, and which entries are there.
 
-Owns that a note that stands there is brought up to date and never written over.
+An existing note is updated and never overwritten.  Old or surplus entries are removed only if git or the system's trash can restore them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.acts.evidence import load_evidence
-from crucible.errors import CrucibleError, EditRefused, NoteExists
+from crucible.bookmarks.repository import digest_of, run_git
+from crucible.errors import CrucibleError, EditRefused, NoteExists, VaultError
 from crucible.history.model import HEADINGS, Captures, Entry, lines_of, shortened_captures, tidy_entry
 from crucible.history.notes import properties_of, read_entry, render_entry
 from crucible.history.revising import revised, with_property
 from crucible.history.shortening import shortener
 from crucible.note.frontmatter import find_frontmatter
 from crucible.note.source import Edit, Problem, Source, Span
-from crucible.patterns import late_pattern
 from crucible.session.identity import check_session_id
 from crucible.vault import files
 from crucible.vault.store import Note, Vault
@@ -28,7 +28,6 @@ from crucible.vault.walk import OnError, find_notes
 
 __all__ = [
     "HISTORY",
-    "NEVER",
     "EntryNote",
     "Wish",
     "add_captures",
@@ -38,14 +37,15 @@ __all__ = [
     "load_entries",
     "load_entry",
     "move_entry",
+    "prune",
     "search_entries",
+    "too_many",
 ]
 
 HISTORY = "history"
 """The folder of the vault in which it is kept."""
 
 NEVER = datetime.min.replace(tzinfo=UTC)
-_DAY = late_pattern(r"(\d{4})-(\d{2})-(\d{2})")
 
 
 class EntryNote(NamedTuple):
@@ -57,9 +57,8 @@ class EntryNote(NamedTuple):
 
     @property
     def at(self) -> datetime:
-        """When the session began or ended; where the note does not tell, the day of its name, else long ago."""
-        told = self.entry and (self.entry.started or self.entry.ended)
-        return told or _day_of(self.note.name)
+        """When the session began or ended; long ago if the note does not say."""
+        return (self.entry and (self.entry.started or self.entry.ended)) or NEVER
 
 
 class Wish(NamedTuple):
@@ -213,9 +212,69 @@ def _said(entry: Entry) -> str:
     return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()
 
 
-def _day_of(name: str) -> datetime:
-    found = _DAY.match(name)
+# --- removing ---------------------------------------------------------------------------------------------------------
+
+_MOST_DAYS = 10_000_000
+"""More days than a calendar has."""
+
+
+def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) -> list[EntryNote]:
+    """The entries beyond a number, or older than a number of days, oldest first; 0 is no limit.
+
+    A note that cannot be read, or whose age is unknown, is kept.
+    """
+    found = list_entries(notes, Wish())
+    age = timedelta(days=min(days, _MOST_DAYS))
+    many = found[most:] if most else []
+    old = [one for one in found if days and one.at != NEVER and now - one.at > age]
+    beyond = {one.note.path for one in (*many, *old)}
+    return [one for one in reversed(found) if one.note.path in beyond]
+
+
+def prune(
+    vault: Vault, notes: Sequence[EntryNote], told: Callable[[Path, str], None], on_error: OnError
+) -> None:
+    """Remove each note and call `told` with where it went.  A note that changed since it was read stays."""
+    for one in notes:
+        path = one.note.path
+        try:
+            with vault.locked(path):
+                if files.holds(files.inside(vault.root, path), one.note.data):
+                    told(path, _discard(vault.root, path))
+        except CrucibleError as error:
+            on_error(error)
+
+
+def _discard(root: Path, path: Path) -> str:
+    """Where it went; `VaultError` for a note that could not be restored, which stays."""
+    if not _is_committed(root, path):
+        _to_trash(path)
+        return "in the trash"
     try:
-        return datetime(int(found[1]), int(found[2]), int(found[3]), tzinfo=UTC) if found else NEVER
-    except ValueError:
-        return NEVER
+        path.unlink()
+    except OSError as error:
+        raise VaultError(f"{path}: cannot be removed: {error.strerror or error}") from error
+    return "git has it"
+
+
+def _is_committed(root: Path, path: Path) -> bool:
+    """True if the last commit of the vault's repository has the file with the same bytes."""
+    name = os.path.relpath(path, root).replace(os.sep, "/")
+    kept = run_git(root, "rev-parse", "-q", "--verify", f"HEAD:./{name}")
+    return bool(kept) and kept == f"{digest_of(path)}\n"
+
+
+def _to_trash(path: Path) -> None:
+    # The import looks for the trash in the environment, and takes 12 ms.
+    from send2trash import send2trash  # noqa: PLC0415
+
+    try:
+        send2trash(path)
+    except Exception as error:  # each system raises its own errors
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+        raise VaultError(
+            f"{path}: not removed: it is not in git, and moving it to the trash failed: {reason or type(error).__name__}",
+            "commit it first: what git has may go",
+        ) from error
+    if os.path.lexists(path):
+        raise VaultError(f"{path}: not removed: moving it to the trash failed", "commit it first")

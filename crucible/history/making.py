@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence, load_evidence
-from crucible.agents.asking import Answer, Asker
+from crucible.agents.asking import Asker
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Bookmark
+from crucible.brief.updating import record_answer
 from crucible.errors import BadSessionId, CrucibleError, SessionNotFound
-from crucible.flight.entries import append_entry
 from crucible.history.composing import compose_entry
-from crucible.history.judging import updated
 from crucible.history.keeping import entry_path, keep_entry
 from crucible.history.marks import BASIS, basis_of, read_marks
-from crucible.history.memories import MemoryKind, load_memories
+from crucible.history.memories import MemoryKind, load_memories, remember
 from crucible.history.model import (
     NO_CAPTURES,
     Captures,
@@ -30,11 +29,11 @@ from crucible.history.model import (
     shortened_entry,
 )
 from crucible.history.notes import read_entry
-from crucible.history.remembering import remember
 from crucible.history.revising import own_entry
 from crucible.history.shortening import shortener, without_folders
-from crucible.history.telling import Told, tell
+from crucible.history.telling import Told, tell, updated
 from crucible.history.worked import worked
+from crucible.index.following import NOTHING, Following
 from crucible.note.source import Source
 from crucible.secrets import Redact
 from crucible.session.model import Session
@@ -68,10 +67,11 @@ def told_of(
     roots: Sequence[str] = (),
     captures: Captures = NO_CAPTURES,
     evidence: Evidence | None = None,
+    following: Following = NOTHING,
 ) -> Entry:
-    """What the session in `note` came to, composed without a model and without its history's note; no text holds a secret or an absolute path.
+    """The history of the session in `note`, composed without a model and without its history note; no text has a secret or an absolute path.
 
-    `roots` are folders of its project.
+    `roots` are folders of its project, `following` is the work of its later sessions.
     """
     session = note.session
     marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
@@ -83,6 +83,7 @@ def told_of(
         roots=roots,
         children=[*_children(vault, note)],
         time_worked=worked(session, marks, timedelta(minutes=vault.settings.idle_minutes)),
+        following=following,
     )
     return shortened_entry(entry, lambda text: redact(text)[0])
 
@@ -193,7 +194,8 @@ def _basis(composed: Entry) -> str:
     """The mark of what the session says beside what waits for an answer, the same from whatever folder its paths are seen."""
     lines = (*composed.done, *composed.decisions, *composed.corrections)
     said = (without_folders("\n".join((one.text, one.why, *one.points))) for one in lines)
-    return basis_of((*said, *composed.tasks_completed, *composed.files_modified))
+    tasks = map(without_folders, composed.tasks_completed)
+    return basis_of((*said, *tasks, *composed.files_modified))
 
 
 def _source_of(vault: Vault, path: Path) -> Source | None:
@@ -207,23 +209,7 @@ def _source_of(vault: Vault, path: Path) -> Source | None:
 
 
 def _recorded(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
-    """Record what each answer cost, whatever became of it; yields a problem if that fails."""
+    """Record the cost of each answer; yields a problem if that fails."""
     for number, answer in enumerate(told.answers, 1):
-        is_kept = bool(told.entry.author) and number == len(told.answers)
-        yield from _record(vault, session_id, answer, now, is_kept=is_kept)
-
-
-def _record(vault: Vault, session_id: str, answer: Answer, now: datetime, *, is_kept: bool) -> Iterator[str]:
-    values = {
-        "kept": is_kept,
-        "model": answer.model,
-        "cost_usd": answer.cost_usd,
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-    }
-    values = {key: value for key, value in values.items() if value is not None}
-    limit = vault.settings.flight.max_value_bytes
-    try:
-        append_entry(vault.root, session_id, "history", values, now=now, max_value_bytes=limit)
-    except CrucibleError as error:
-        yield f"{session_id}: what its history cost was not written down: {error}"
+        values = {"kept": bool(told.entry.author) and number == len(told.answers)}
+        yield from filter(None, (record_answer(vault, session_id, "history", answer, values, now=now),))

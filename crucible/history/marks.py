@@ -15,13 +15,11 @@ from crucible.patterns import late_pattern
 
 __all__ = [
     "BASIS",
-    "OLD",
     "UNNAMED",
     "basis_of",
     "is_marks_line",
     "item_keys",
     "item_mark",
-    "old_key",
     "read_marks",
     "render_marks",
     "value_mark",
@@ -31,13 +29,10 @@ BASIS = "told_from"
 """The key of what a model was shown."""
 UNNAMED = "text-"
 """How the name of a line without a finding begins."""
-OLD = "/"
-"""How the key of an item of an older version begins."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
-_LINE = late_pattern(rf"%% crucible wrote:((?: (?:{_KEY}=)?[0-9a-f]{{8}})*) %%[ \t]*")
+_LINE = late_pattern(rf"%% crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) %%[ \t]*")
 _NAME = late_pattern(_KEY)
-_PLACE = late_pattern(r" \(line [0-9]{1,9}\)\Z")
 _MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
 
@@ -77,20 +72,17 @@ def render_marks(marks: Mapping[str, str]) -> str:
 
 def is_marks_line(line: str) -> bool:
     """True for such a line."""
-    return line.startswith("%% crucible wrote:") and bool(_LINE.fullmatch(line))
+    return bool(_LINE.fullmatch(line))
 
 
 def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
-    """The digests by key of all such lines, since a merge may have left two; None without any.  Items of older versions have `old_key`."""
-    found = [match[1].split() for line in lines if is_marks_line(line) and (match := _LINE.fullmatch(line))]
-    marks = (mark.rpartition("=") for marks in found for mark in marks)
-    return {key or f"{OLD}{digest}": digest for key, _, digest in marks} if found else None
-
-
-def old_key(part: str, line: Line) -> str:
-    """The key of an item that an older version wrote, which ended in the line of the session's note."""
-    told = f"{part}\0{_PLACE.sub('', line.text)}\0{line.why}"
-    return f"{OLD}{_digest(told)}"
+    """The digests by key of all such lines, since a merge may have left two; None without any."""
+    found = [match[1].split() for line in lines if (match := _LINE.fullmatch(line))]
+    return (
+        {key: digest for marks in found for key, _, digest in (one.rpartition("=") for one in marks)}
+        if found
+        else None
+    )
 
 
 def _digest(text: str) -> str:

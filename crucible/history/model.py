@@ -139,6 +139,7 @@ class Entry:
 
 TEXTS = ("session_id", "title", "project", "agent", "author")
 LISTS = ("skills", "tasks_completed", "tasks_started", "files_modified")
+_TASKS = ("tasks_completed", "tasks_started")
 PROPERTIES = tuple(one.name for one in fields(Entry) if one.name not in HEADINGS)
 """What an entry has beside its sections, in the order of the note."""
 
@@ -199,8 +200,9 @@ def shortened_entry(entry: Entry, shorten: Callable[[str], str]) -> Entry:
             Line(short(one.text), short(one.why), tuple(map(short, one.points)), one.finding) for one in lines
         ),
     )
+    values: dict[str, Any] = {name: tuple(map(short, getattr(entry, name))) for name in _TASKS}
     captures = shortened_captures(entry.captures, shorten)
-    return tidy_entry(replace(shown, title=shorten(entry.title), captures=captures))
+    return tidy_entry(replace(shown, title=shorten(entry.title), captures=captures, **values))
 
 
 def shortened_captures(captures: Captures, shorten: Callable[[str], str]) -> Captures:

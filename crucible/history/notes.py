@@ -47,9 +47,7 @@ from crucible.session.identity import check_session_id
 from crucible.session.markup import render_title
 
 __all__ = [
-    "NOTE_TYPE",
     "Item",
-    "Read",
     "find_sections",
     "is_history",
     "properties_of",

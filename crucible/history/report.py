@@ -1,7 +1,8 @@
-"""What sessions came to since a day, for a stand-up: outcomes, decisions and open ends, by project.
+"""Sessions' results since a day, for a stand-up: outcomes, decisions and open ends, by project.
 
-The lines are those of the sessions' histories.  One rule says what is left out: a session lists a few lines of each kind (`KINDS`), the last ones, and
-none about phases that ended before the report begins.
+The lines are those of the sessions' histories.  One rule limits them: a session lists a few lines of each kind (`KINDS`), outcomes with a
+commit or a pull request first, then those with the most parts, decisions other than replies to an offer first, else the last ones, and none about phases that
+ended before the report begins.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
+from crucible.history.composing import STARTED
 from crucible.history.model import Entry, Line
-from crucible.session.findings import findings_by_phase
+from crucible.session.findings import Source, findings_by_phase, findings_of
 from crucible.session.model import Phase, Session
 
 __all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
@@ -20,23 +22,23 @@ __all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
 KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
 """The kinds of lines, how each is labelled, and how many a session lists at most."""
 _NO_PROJECT = "No project"
+_LIGHT = (False, 0)
+_NOT_TOLD = ("more", "following", "paused", "tasks")
+"""The `finding` of lines that make no sense without the rest of the history."""
 
 
 class Reported(NamedTuple):
-    """What one session came to: its history, when it was last at work, and its lines by kind."""
+    """The result of one session: its history, its last activity, its lines by kind, and the number of omitted lines of each kind.
+
+    `is_followed` says that the project has later sessions, which may have settled its open ends.
+    """
 
     entry: Entry
     status: str
     at: datetime
-    lines: dict[str, tuple[Line, ...]]
-
-    def last(self, kind: str) -> tuple[Line, ...]:
-        """The lines that are listed; the others are counted."""
-        return self.lines[kind][-KINDS[kind][1] :]
-
-    def left_out(self, kind: str) -> int:
-        """How many are not listed."""
-        return len(self.lines[kind]) - len(self.last(kind))
+    lines: dict[str, list[Line]]
+    left_out: dict[str, int]
+    is_followed: bool = False
 
 
 def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
@@ -48,19 +50,25 @@ def is_within(session: Session, since: datetime, until: datetime | None) -> bool
 def reported(session: Session, entry: Entry, since: datetime) -> Reported | None:
     """What a session came to since then, by its history; None if there is nothing to say."""
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
+    weights = {
+        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points))
+        for one in findings_of(session)
+    }
     found = {
-        "outcomes": entry.done,
+        "outcomes": [one for one in entry.done if not one.text.startswith(STARTED)],
         "decisions": entry.decisions,
         "open": (*entry.questions, *entry.further),
     }
-    lines = {
-        kind: tuple(one for one in told if one.finding not in old and one.finding != "more")
-        for kind, told in found.items()
-    }
+    lines, left_out = dict[str, list[Line]](), dict[str, int]()
+    for kind, (_, most) in KINDS.items():
+        new = [one for one in found[kind] if one.finding not in old and one.finding not in _NOT_TOLD]
+        places = sorted(range(len(new)), key=lambda at: (weights.get(new[at].finding, _LIGHT), at))[-most:]
+        lines[kind], left_out[kind] = [new[at] for at in sorted(places)], len(new) - len(places)
     at = _last(session)
     if at is None or not any(lines.values()):
         return None
-    return Reported(entry, str(session.status or ""), at, lines)
+    is_followed = any(one.finding == "following" for one in entry.further)
+    return Reported(entry, str(session.status or ""), at, lines, left_out, is_followed)
 
 
 def _times(phases: Iterable[Phase]) -> Iterator[datetime]:
@@ -107,7 +115,8 @@ def _place(one: Reported) -> tuple[bool, str, datetime, str]:
 
 def _lines(one: Reported) -> Iterator[str]:
     for kind, (label, _) in KINDS.items():
-        told = [f"{label}: {line.text}" for line in one.last(kind)]
-        if left := one.left_out(kind):
+        then = " then" if kind == "open" and one.is_followed else ""
+        told = [f"{label}{then}: {line.text}" for line in one.lines[kind]]
+        if left := one.left_out[kind]:
             told[-1] += f" (and {left} more)"
         yield from told

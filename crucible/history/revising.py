@@ -11,11 +11,9 @@ from collections.abc import Iterator, Mapping
 from crucible.errors import EditRefused
 from crucible.history.marks import (
     BASIS,
-    OLD,
     is_marks_line,
     item_keys,
     item_mark,
-    old_key,
     read_marks,
     render_marks,
     value_mark,
@@ -67,7 +65,7 @@ def own_entry(source: Source, name: str = "") -> Entry | None:
     if entry is None or marks is None:
         return None
     ours = [(item.part, _named(item, key)) for item in _items(source) if (key := _key(item, marks))]
-    return tidy_entry(with_lines(entry, lambda part, _: (line for one, line in ours if one == part)))
+    return with_lines(entry, lambda part, _: (line for one, line in ours if one == part))
 
 
 def _named(item: Item, key: str) -> Line:
@@ -110,15 +108,12 @@ def _items(source: Source) -> list[Item]:
 def _key(item: Item, marks: Mapping[str, str]) -> str:
     """The key of an item of ours; "" for a person's."""
     keys = (key for key, mark in marks.items() if mark == item.mark and key.startswith(f"{item.part}/"))
-    old = old_key(item.part, item.line)
-    return next(keys, old if old in marks else "")
+    return next(keys, "")
 
 
 def _with_items(source: Source, told: Mapping[str, Line], marks: _Marks) -> Source:
     """Replace or delete items of ours, and add new ones."""
     form, before = format_of(find_frontmatter(source).values), dict(marks)
-    for key in [key for key in marks if key.startswith(OLD)]:
-        del marks[key]
     counts, ends, edits, seen = dict.fromkeys(HEADINGS, 0), dict[str, int](), list[Edit](), set[str]()
 
     def rendered(key: str) -> str:

@@ -1,7 +1,7 @@
 """Absolute paths in what is told, made short: a history is read on other machines, and by models.
 
 Owns what counts as such a path.  Below the project's folder it is seen from there, else its end is kept, and never whose home it lay in.
-Addresses of an API (`GET /users/:id`) are none.
+Addresses of an API (`GET /users/:id`) are not paths, nor is text after a variable (`${ROOT}/a/b.go`) or `~`, which names no particular home.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPTION = r"""(?<=[\s"'`(]-[A-Z])|(?<=\A-[A-Z])"""
 _PATH = late_pattern(
     rf"""(?:(?<![\w.~/\\:%@-])|(?<=:)(?=/(?:home|Users|root)/)|{_OPTION})(?:file://)?(?P<path>
       (?:[A-Za-z]:[\\/]|\\\\[\w.-]+[\\/])(?:[^{_END}:]*)    # a drive's, a server's
-    | ~[\w.-]*/[^{_END}:]*
+    | ~[\w.-]+/[^{_END}:]*
     | /(?:{_TOPS})(?=[/{_END}:.]|$)[^{_END}:]*
     | /(?:[^{_END}:/]+/)+[^{_END}:/]*\.[A-Za-z]\w{{0,7}}(?![\w/:{{])
     )""",
@@ -32,7 +32,7 @@ _PATH = late_pattern(
 _VERB = late_pattern(
     r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|curl|URL|url|endpoint|route|https?)[ :`\"']*\Z"
 )
-_HOME = late_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/]+(?:/|\Z)|/root(?:/|\Z)|~[^/]*(?:/|\Z)")
+_HOME = late_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/]+(?:/|\Z)|/root(?:/|\Z)|~[^/]+(?:/|\Z)")
 _FOLDERS = late_pattern(rf"(?<![^{_END}])[^{_END}]*/(?=[^{_END}/])")
 _KEPT = 2
 """Parts of a path outside of the project that are kept: the last ones."""
@@ -76,8 +76,9 @@ def _inside(tops: Sequence[str]) -> re.Pattern[str]:
 
 
 def _short(found: re.Match[str], text: str) -> str:
-    whole = found["path"]
-    if _VERB.search(text, max(0, found.start() - 12), found.start()) and not _HOME.match(whole):
+    whole, start = found["path"], found.start()
+    goes_on = text[max(0, start - 1) : start] in ("}", ")") or _VERB.search(text, max(0, start - 12), start)
+    if goes_on and not _HOME.match(whole):
         return found[0]
     path = whole.rstrip(".:!")
     dots = whole[len(path) :]

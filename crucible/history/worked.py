@@ -1,4 +1,4 @@
-"""How long was worked on a session, without its breaks.
+"""The time worked on a session, without breaks, and its files and skills.
 
 A break lies between a stop that a bookmark records and the next sign of work, or is a gap between two phases so long that the session would have counted
 as idle.
@@ -7,15 +7,20 @@ as idle.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
+from crucible.acts.evidence import Evidence
+from crucible.acts.files import Files
+from crucible.acts.model import Deed
+from crucible.acts.reading import acts_of
 from crucible.bookmarks.model import Bookmark, Why
-from crucible.session.model import Phase, Session
+from crucible.patterns import late_pattern
+from crucible.session.model import Entry, Intervention, Outcome, Phase, Session, Subagent, ToolCall, ToolCalls
 
-__all__ = ["QUIET", "worked"]
+__all__ = ["QUIET", "entries_of", "modified_files", "used_skills", "worked"]
 
 QUIET = timedelta(minutes=60)
 """A gap between phases that is longer is a break, where no setting says otherwise."""
@@ -41,7 +46,7 @@ def worked(
     A gap of more than `quiet` between two phases, before the first or after the last is a break.
     """
     marks = sorted(bookmarks, key=lambda one: one.at)
-    times = {time for phase in session.all_phases() for time in (phase.started, phase.ended) if time}
+    times = _times(session.all_phases())
     signs = [one.at for one in marks if one.why in _AT_WORK]
     first = session.started or min(times, default=None)
     last = session.ended or max((*times, *signs), default=None)
@@ -66,27 +71,22 @@ def _until_stop(span: Span, stops: Iterable[Bookmark]) -> timedelta:
     return min(found, default=end) - begin
 
 
+def _times(phases: Iterable[Phase]) -> set[datetime]:
+    return {time for phase in phases for time in (phase.started, phase.ended) if time}
+
+
 def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, Covers]:
     """What phases cover from their first to their last time, and what is between a phase without an end and the next one.
 
     If no phase has a time, everything is left open.
     """
-    found = [(_begun(phase), _over(phase), phase.ended) for phase in session.phases]
-    timed = [(begin, max(begin, over), ended) for begin, over, ended in found if begin and over]
+    found = [(_times((phase, *phase.subphases)), phase.ended) for phase in session.phases]
+    timed = [(min(times), max(times), ended) for times, ended in found if times]
     following = [*(begin for begin, _, _ in timed[1:]), last]
     left_open = [(over, then) for (_, over, ended), then in zip(timed, following, strict=False) if not ended]
     return _cover([(begin, over) for begin, over, _ in timed]), _cover(
         left_open if timed else [(first, last)]
     )
-
-
-def _begun(phase: Phase) -> datetime | None:
-    return min(filter(None, (one.started for one in (phase, *phase.subphases))), default=None)
-
-
-def _over(phase: Phase) -> datetime | None:
-    times = (time for one in (phase, *phase.subphases) for time in (one.started, one.ended) if time)
-    return max(times, default=None)
 
 
 def _cover(spans: Sequence[Span]) -> Covers:
@@ -100,3 +100,68 @@ def _cover(spans: Sequence[Span]) -> Covers:
         return at > 0 and ends[at - 1] >= end
 
     return covers
+
+
+# --- files and skills -----------------------------------------------------------------------------------------------
+
+_CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
+_NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
+_CUT = "…"
+_TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/[^\s'\"`;|&<>]+")
+_ELSEWHERE = ("~", "/")
+"""The beginning of the name of a file outside the project."""
+
+
+def entries_of(session: Session) -> Iterator[Entry]:
+    """Every entry in the order of the note, also those of inline subagents, except the prompts of these: no human wrote them."""
+    yield from _with_inline(session.preamble)
+    yield from _with_inline(session.all_entries())
+
+
+def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
+    for entry in entries:
+        yield entry
+        if isinstance(entry, Subagent):
+            yield from (one for one in _with_inline(entry.entries) if not isinstance(one, Intervention))
+
+
+def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
+    """Each file of the project once, in the order of its first change.
+
+    Left out are files outside the project and temporary ones, those that were created and deleted again or set back, and names that the note cuts.
+    """
+    files, found, made = Files(), dict[str, None](), set[str]()
+    acts = (
+        act
+        for call in _calls(session)
+        if call.outcome not in _NOT_DONE
+        for act in acts_of(call, evidence, files)
+        if not act.what.endswith(_CUT)
+        and not act.what.startswith(_ELSEWHERE)
+        # If the project's folder is unknown, only the file's name is kept.
+        and not any(path.endswith(f"/{act.what}") for path in _TEMPORARY.findall(call.call))
+    )
+    for act in acts:
+        inner = {one for one in found if one == act.what or one.startswith(f"{act.what}/")}
+        gone = inner if act.deed is Deed.REVERT else inner & made if act.deed is Deed.DELETE else set()
+        if gone:
+            found = {one: None for one in found if one not in gone}
+        elif act.deed in _CHANGES:
+            made |= {act.what} if act.deed is Deed.WRITE and act.what not in found else set()
+            found[act.what] = None
+    return tuple(found)
+
+
+def used_skills(session: Session) -> tuple[str, ...]:
+    """Each skill once, in the order of its first use."""
+    found: dict[str, None] = {}
+    for call in _calls(session):
+        if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:
+            found.update(dict.fromkeys(call.call.split()[1:2]))
+    return tuple(found)
+
+
+def _calls(session: Session) -> Iterator[ToolCall]:
+    for entry in entries_of(session):
+        if isinstance(entry, ToolCalls):
+            yield from entry.calls

@@ -14,7 +14,7 @@ from crucible.briefing.compacting import compact, live_sessions
 from crucible.capture.ending import Helpers, after_stop
 from crucible.errors import VaultError
 from crucible.flight.spooled import Spooled
-from crucible.history.remembering import completes_milestone
+from crucible.history.memories import completes_milestone
 from crucible.hooks.log import complain
 from crucible.hooks.stops import Met
 from crucible.index.store import Index

@@ -21,7 +21,7 @@ from crucible.patterns import late_pattern
 from crucible.secrets import Redact
 from crucible.secrets.redacting import unscanned
 from crucible.session.answering import add_behind, add_resolution
-from crucible.session.model import Entry, Failure, Intervention, Session, Value
+from crucible.session.model import Entry, Failure, Intervention, Value
 from crucible.session.redacted import redacted_more
 from crucible.session.waiting import naming
 from crucible.vault.store import Note, Vault
@@ -51,10 +51,9 @@ class AlreadyAnswered(CrucibleError):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The item as it waited, its session as that was before the answer, and what the scanner took out of the answer, by rule."""
+    """The item before the answer, and the redactions in the answer by rule."""
 
     item: Item
-    before: Session
     redactions: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -83,19 +82,18 @@ def answer(
     """
     said, counts = _cleaned(text, redact)
     session, name = _named(vault, ref)
-    done: list[tuple[Item, Session]] = []
+    done: list[Item] = []
 
     def intention(note: Note) -> list[Edit]:
         item, entry = _only(note, name, ref)
         _check(item, verdict, said)
-        done[:] = [(item, note.session)]
+        done[:] = [item]
         edits = _edits(note, item, entry, verdict, said)
         return [*_counted(note, counts), *edits]
 
     path = vault.find(session)
     vault.update(path, intention)
-    item, before = done[0]
-    return Answered(item._replace(path=vault.relative(path)), before, counts)
+    return Answered(done[0]._replace(path=vault.relative(path)), counts)
 
 
 def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:

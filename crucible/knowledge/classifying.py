@@ -84,17 +84,17 @@ _BY_A_CHECK = _prints(
 """A place in a file and the name of the check's rule: `a.go:3:1: ... (errcheck)`, `a.py:3: ... [attr-defined]`, `a.py:3:1: F401 ...`."""
 
 
+def _are_tests(files: frozenset[str]) -> bool:
+    return bool(files) and all(map(is_test_file, files))
+
+
 def _is_outside(facts: _Facts) -> bool:
     return bool(_LACKS_PROGRAM(facts) or (_OUTSIDE(facts) and not _LOCAL.search(facts.error)))
 
 
 def _is_called_otherwise(facts: _Facts) -> bool:
     """True if the same program passed with other arguments."""
-    return bool(facts.call and facts.instead) and facts.call[0] == facts.instead[0]
-
-
-def _are_tests(files: frozenset[str]) -> bool:
-    return bool(files) and all(map(is_test_file, files))
+    return facts.call[:1] == facts.instead[:1] != ()
 
 
 def _is_meant_to_fail(facts: _Facts) -> bool:
@@ -111,29 +111,8 @@ def _is_slip(facts: _Facts) -> bool:
     return bool(facts.fixed) and facts.fixed <= facts.before and _does_not_compile(facts)
 
 
-def _passed_again(facts: _Facts) -> bool:
-    return bool(facts.call) and facts.call == facts.instead
-
-
-def _is_linted(facts: _Facts) -> bool:
-    return kind_of(facts.call) is LINT and not _TESTS_FAILED(facts)
-
-
-def _was_corrected(facts: _Facts) -> bool:
-    return facts.corrected
-
-
-def _is_a_dependency(facts: _Facts) -> bool:
-    return bool(facts.fixed) and all(_MANIFEST.fullmatch(file) for file in facts.fixed)
-
-
-def _is_in_tests(facts: _Facts) -> bool:
-    """True if the fix only changed tests, and other files had been changed: nobody had looked at what tests them."""
-    return _are_tests(facts.fixed) and not _are_tests(facts.before)
-
-
 _RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
-    (_passed_again, Category.EXECUTION_ERROR, 0.9),
+    (lambda facts: facts.call == facts.instead != (), Category.EXECUTION_ERROR, 0.9),
     (_is_outside, Category.EXTERNAL_DEP, 0.85),
     (_MACHINE, Category.EXECUTION_ERROR, 0.85),
     (_INTERFACE, Category.KNOWLEDGE_GAP, 0.85),
@@ -143,10 +122,15 @@ _RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
     (_is_slip, None, 0.0),
     (_MISSING, Category.CONTEXT_MISSING, 0.7),
     (_is_called_otherwise, Category.TOOL_MISUSE, 0.85),
-    (_is_linted, Category.KNOWLEDGE_GAP, 0.7),
-    (_was_corrected, Category.REQUIREMENTS_AMBIG, 0.7),
-    (_is_a_dependency, Category.EXTERNAL_DEP, 0.7),
-    (_is_in_tests, Category.CONTEXT_MISSING, 0.7),
+    (lambda facts: kind_of(facts.call) is LINT and not _TESTS_FAILED(facts), Category.KNOWLEDGE_GAP, 0.7),
+    (lambda facts: facts.corrected, Category.REQUIREMENTS_AMBIG, 0.7),
+    (
+        lambda facts: facts.fixed and all(map(_MANIFEST.fullmatch, facts.fixed)),
+        Category.EXTERNAL_DEP,
+        0.7,
+    ),
+    # The agent had not read the tests of the code, or the code of the new tests.
+    (lambda facts: _are_tests(facts.fixed), Category.CONTEXT_MISSING, 0.7),
 )
 """Checked from top to bottom; None ends it: the category is unknown."""
 
@@ -160,7 +144,7 @@ def classify(report: FailureReport) -> Attribution | None:
         return None
     happened, fixed = readable(report.happened, LONGEST), readable(report.resolution, LONGEST)
     cause = happened or readable(report.error, LONGEST)
-    return Attribution(category, cause, (fixed or happened) if PREVENTABLE[category] else "", sure)
+    return Attribution(category, cause, (fixed or happened) if category in PREVENTABLE else "", sure)
 
 
 def says_nothing(report: FailureReport) -> bool:

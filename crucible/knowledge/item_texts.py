@@ -7,7 +7,6 @@ Owns which heading holds which part, and both directions of a text: as prose, co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.note.contain import (
@@ -20,6 +19,7 @@ from crucible.note.contain import (
 )
 from crucible.note.fencing import fenced
 from crucible.patterns import late_pattern
+from crucible.session.entries import fenced_lines
 from crucible.session.headings import read_title
 from crucible.session.markup import render_title
 
@@ -28,13 +28,11 @@ __all__ = ["HEADINGS", "TEXT", "Body", "Chunk", "read_body", "render_body", "ren
 TEXT = "text"
 """The part that has no heading."""
 
-HEADINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "root_cause": "Root cause",
-        "preventable_with": "What would have prevented it",
-        "resolution": "Resolution",
-    }
-)
+HEADINGS: Mapping[str, str] = {
+    "root_cause": "Root cause",
+    "preventable_with": "What would have prevented it",
+    "resolution": "Resolution",
+}
 """Parts of a note, in order, and their level-2 headings."""
 
 _PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}
@@ -78,12 +76,9 @@ def read_body(lines: Sequence[str], form: int = FORMAT) -> Body:
 
 def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Place, level and words of each heading outside of fences."""
-    fences = iter([*whole_fences("\n".join(lines)), (len(lines), len(lines))])
-    first, end = next(fences)
+    code = fenced_lines(lines)
     for at, line in enumerate(lines):
-        if at >= end:
-            first, end = next(fences, (len(lines), len(lines)))
-        if line[:1] == "#" and at < first and (found := _HEADING.fullmatch(line)):
+        if line[:1] == "#" and at not in code and (found := _HEADING.fullmatch(line)):
             yield at, len(found[1]), found[2]
 
 

@@ -7,6 +7,7 @@ a time is whole seconds of UTC.  An item's id is its note's name, and is no part
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -72,6 +73,12 @@ class Status(StrEnum):
     RETIRED = "retired"
 
 
+def _set(value: object, fields: Mapping[str, object]) -> None:
+    """Normalize the fields of a new frozen value."""
+    for name, one in fields.items():
+        object.__setattr__(value, name, one)
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Where an item comes from: a session's id, the id of a phase in it, and that phase's heading, to link to; each may be empty.
@@ -90,7 +97,7 @@ class Provenance:
             check_session_id(self.session)
         if not _PHASE.fullmatch(self.phase):
             raise UsageError(f"{self.phase[:60]!r} is no phase's id", "it is such as phase-2")
-        object.__setattr__(self, "heading", _linkable(self.session, self.heading))
+        _set(self, {"heading": _linkable(self.session, self.heading)})
 
 
 def _linkable(session: str, heading: str) -> str:
@@ -109,8 +116,10 @@ class Failure:
 
     def __post_init__(self) -> None:
         """Bring the texts into normal form."""
-        for name in ("root_cause", "preventable_with", "resolution"):
-            object.__setattr__(self, name, normal(getattr(self, name)))
+        _set(
+            self,
+            {name: normal(getattr(self, name)) for name in ("root_cause", "preventable_with", "resolution")},
+        )
 
 
 def _moment(time: datetime | None) -> datetime | None:
@@ -137,9 +146,8 @@ class Verification:
 
     def __post_init__(self) -> None:
         """Bring the texts and the time into normal form."""
-        object.__setattr__(self, "how", normal_line(normal(self.how).replace("\n", " ⏎ ")))
-        object.__setattr__(self, "by", normal_line(self.by))
-        object.__setattr__(self, "at", _moment(self.at))
+        how = normal_line(normal(self.how).replace("\n", " ⏎ "))
+        _set(self, {"how": how, "by": normal_line(self.by), "at": _moment(self.at)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +189,6 @@ class Item:
             raise UsageError(f"confidence {confidence!r}", "it goes from 0 to 1")
         if self.use_count < 0 or self.useful_count < 0:
             raise UsageError("counts begin at 0")
-        also = [check_session_id(one) for one in self.also_from]
         made: dict[str, object] = {
             "title": normal_line(self.title) or UNTITLED,
             "text": normal(self.text),
@@ -190,13 +197,12 @@ class Item:
             "domain": normal_line(self.domain),
             "confidence": None if confidence is None else float(confidence),
             "retired_because": normal_line(self.retired_because),
-            "also_from": tuple(dict.fromkeys(also)),
+            "also_from": tuple(dict.fromkeys(map(check_session_id, self.also_from))),
             "merged": tuple(dict.fromkeys(map(check_session_id, self.merged))),
             "failed_checks": tuple(dict.fromkeys(filter(None, map(normal_line, self.failed_checks)))),
             **{name: _moment(getattr(self, name)) for name in ("last_used", "created", "updated", "retired")},
         }
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
+        _set(self, made)
 
     @property
     def searched(self) -> str:

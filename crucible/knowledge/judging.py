@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields, replace
 
-from crucible.agents.asking import Answer, Asker
+from crucible.agents.asking import Asker
 from crucible.agents.objects import objects_in
 from crucible.knowledge.classifying import LONGEST, classify, readable
 from crucible.knowledge.model import PREVENTABLE, Attribution, Category, FailureReport
-from crucible.knowledge.tries import Refused, ask_twice, quoted, seen_by
+from crucible.knowledge.tries import Came, Refused, ask_twice, quoted, seen_by
 from crucible.note.fencing import hang, shorten
 from crucible.rendering import Renderer
 from crucible.settings import VaultSettings
@@ -26,7 +26,6 @@ __all__ = [
     "RULES",
     "TEMPLATE",
     "VARIABLES",
-    "Judged",
     "find_template",
     "judge_fully",
 ]
@@ -60,18 +59,6 @@ _SHOWN = 4000
 """Code points of each part of a report that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What came of it: the model's attribution, or the rule's, None where it knows none, with the `problem` that kept the model's from its place.
-
-    `answers` are all that were given.
-    """
-
-    attribution: Attribution | None
-    problem: str = ""
-    answers: tuple[Answer, ...] = ()
-
-
 def find_template(settings: VaultSettings) -> Renderer:
     """The prompt's template: the vault's own `.crucible/templates/attribution.md.j2` if the user accepted it, else the built-in one."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
@@ -83,8 +70,8 @@ def judge_fully(
     asker: Asker,
     redact: Callable[[str], tuple[str, object]],
     template: Renderer | None = None,
-) -> Judged:
-    """Ask for an attribution, twice when the first answer is refused; never raises for what a model does or says.
+) -> Came[Attribution]:
+    """A model's attribution, asked twice when its first answer is refused, else the rule's with the problem; never raises because of a model's failure or answer.
 
     Neither the model nor the rules see a secret of the report.
     """
@@ -97,7 +84,7 @@ def judge_fully(
         lambda text, model: _read_answer(text, readable(model, 100), seen),
         seen,
     )
-    return Judged(came.value or classify(report), came.problem, came.answers)
+    return replace(came, value=came.value or classify(report))
 
 
 # --- what it is shown ------------------------------------------------------------------------------------------------
@@ -134,7 +121,7 @@ def _read_answer(text: str, model: str, seen: Callable[[str], str]) -> Attributi
     return Attribution(
         category,
         readable(seen(str(row["root_cause"])), LONGEST),
-        readable(seen(str(row.get("preventable_with") or "")), LONGEST) if PREVENTABLE[category] else "",
+        readable(seen(str(row.get("preventable_with") or "")), LONGEST) if category in PREVENTABLE else "",
         float(str(row["confidence"])),
         model or "model",
     )

@@ -6,22 +6,21 @@ Owns the walk, and that a note which is not understood is there all the same.  W
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.errors import CrucibleError, UsageError
+from crucible.errors import CrucibleError
 from crucible.knowledge.item_notes import read_item
 from crucible.knowledge.items import Item, ItemType
 from crucible.knowledge.scopes import EVERYTHING, Place, sees
 from crucible.knowledge.weighing import Facts, Weight, needs_verification, weigh
 from crucible.note.source import Problem
 from crucible.settings import KnowledgeSettings
-from crucible.vault import files
+from crucible.vault.folder_notes import FolderNotes
 from crucible.vault.store import Note, Vault
-from crucible.vault.walk import KNOWLEDGE, OnError, find_notes, is_markdown, note_name
+from crucible.vault.walk import KNOWLEDGE, OnError
 
 __all__ = [
     "ItemNote",
@@ -72,10 +71,8 @@ class Row(NamedTuple):
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def item_paths(vault: Vault, on_error: OnError | None = None) -> list[Path]:
-    """Every note of the folder, sorted; what cannot be walked is told to `on_error`."""
-    walk = find_notes(vault.root, vault.root / KNOWLEDGE, on_error)
-    return sorted((folder / name for folder, names in walk for name in names), key=str)
+_ITEMS = FolderNotes(KNOWLEDGE, "item of knowledge", "items of knowledge", "`cru knowledge list` shows them")
+item_paths, find_item = _ITEMS.paths, _ITEMS.find
 
 
 def load_item(vault: Vault, path: Path) -> ItemNote:
@@ -128,38 +125,3 @@ def _wanted(item: Item, wish: Wish) -> bool:
         and (wish.retired is None or item.active is not wish.retired)
         and sees(wish.viewer, Place.of(item))
     )
-
-
-# --- finding ---------------------------------------------------------------------------------------------------------
-
-
-def find_item(vault: Vault, ref: str, cwd: Path | None = None) -> Path:
-    """The note that is meant: an id, a path from `cwd` or from the vault, or the unique beginning of an id; else `UsageError`."""
-    if is_markdown(ref) and "\0" not in ref:
-        for place in (cwd, vault.root, vault.root / KNOWLEDGE):
-            if place and (place / ref).is_file():
-                return _own(vault, place / ref)
-    paths = item_paths(vault)
-    name = _key(note_name(ref))
-    found = [path for path in paths if _key(note_name(path.name)) == name]
-    found = found or [path for path in paths if name and _key(path.name).startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        shown = ", ".join(vault.relative(path) for path in found[:5]) + (" …" if len(found) > 5 else "")
-        raise UsageError(f"{ref!r} fits {len(found)} items of knowledge", f"one of: {shown}")
-    raise UsageError(f"no item of knowledge {ref[:80]!r}", "`cru knowledge list` tells them")
-
-
-def _own(vault: Vault, path: Path) -> Path:
-    """The same note, said from the vault's root; it lies in the folder of knowledge."""
-    real = files.inside(vault.root, path)
-    if not real.is_relative_to(files.inside(vault.root, vault.root / KNOWLEDGE)):
-        raise UsageError(
-            f"{vault.relative(real)}: not in {KNOWLEDGE}/", "`cru knowledge list` tells the items"
-        )
-    return real
-
-
-def _key(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()

@@ -16,7 +16,9 @@ from crucible.knowledge.items import Failure, Item, Status
 from crucible.knowledge.noise import normal_title
 from crucible.note.contain import format_of
 from crucible.note.frontmatter import find_frontmatter, remove_key, set_key
-from crucible.note.source import Edit, Lines, Source, Span, apply_edits
+from crucible.note.source import Edit, Source, apply_edits
+from crucible.session.editing import insert_lines
+from crucible.session.model import Session
 
 __all__ = ["change_edits", "merge_edits", "merged"]
 
@@ -109,37 +111,14 @@ def _shows(source: Source, edits: Sequence[Edit], name: str, expected: Item) -> 
 
 def _added_texts(source: Source, old: Item, new: Item) -> list[Edit]:
     """What a text has more than before is put behind the last line of its part; parts that are new come last, with their headings."""
-    form = format_of(find_frontmatter(source).values)
-    before, there = parts_of(old), {chunk.part for chunk in body_of(source).chunks}
+    found, chunks = find_frontmatter(source), body_of(source).chunks
+    before, edits = parts_of(old), list[Edit]()
     added = {part: text for part, text in parts_of(new).items() if text != before[part]}
-    return [
-        _inserted(source, part, render_text(added[part].removeprefix(before[part]).lstrip("\n"), form))
-        for part in sorted(added, key=lambda part: part not in there)
-    ]
-
-
-def _inserted(source: Source, part: str, block: str) -> Edit:
-    first = find_frontmatter(source).lines.end
-    chunks = [chunk for chunk in body_of(source).chunks if chunk.part == part]
-    if not chunks:
-        block = f"## {HEADINGS[part]}\n\n{block}"
-    full = [chunk for chunk in chunks if chunk.end > chunk.first]
-    line = first + ((full or chunks)[-1].end if chunks else _last(source, first))
-    at = source.span_of(Lines(0, line)).end if line else 0
-    return _between(source, at, block)
-
-
-def _last(source: Source, first: int) -> int:
-    """Behind the last line of the body that is not blank."""
-    end = len(source.lines)
-    while end > first and not source.lines[end - 1].strip(" \t"):
-        end -= 1
-    return end - first
-
-
-def _between(source: Source, at: int, block: str) -> Edit:
-    """The block at a line's beginning, with a blank line on either side where something stands there."""
-    newline, before, after = source.newline, source.text[:at], source.text[at:]
-    lead = newline if before.endswith(("\n", "\r")) else newline * 2
-    trail = newline if not after or after.startswith(("\n", "\r")) else newline * 2
-    return Edit(Span(at, at), lead + block.replace("\n", newline) + trail)
+    for part in sorted(added, key=lambda part: all(chunk.part != part for chunk in chunks)):
+        block = render_text(added[part].removeprefix(before[part]).lstrip("\n"), format_of(found.values))
+        own = [chunk for chunk in chunks if chunk.part == part]
+        full = [chunk for chunk in own if chunk.end > chunk.first] or own or chunks
+        heading = [] if own else [f"## {HEADINGS[part]}", ""]
+        line = found.lines.end + full[-1].end
+        edits += insert_lines(source, Session(""), line, [*heading, *block.split("\n")])
+    return edits

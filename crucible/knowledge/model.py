@@ -6,10 +6,8 @@ Owns the categories and which of them knowledge could have prevented, after the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 
 __all__ = ["PREVENTABLE", "Attribution", "Category", "FailureReport"]
 
@@ -25,16 +23,7 @@ class Category(StrEnum):
     EXTERNAL_DEP = "external_dep"
 
 
-PREVENTABLE: Mapping[Category, bool] = MappingProxyType(
-    {
-        Category.REQUIREMENTS_AMBIG: False,
-        Category.KNOWLEDGE_GAP: True,
-        Category.TOOL_MISUSE: True,
-        Category.CONTEXT_MISSING: True,
-        Category.EXECUTION_ERROR: False,
-        Category.EXTERNAL_DEP: False,
-    }
-)
+PREVENTABLE = frozenset((Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.CONTEXT_MISSING))
 """What knowing something beforehand could have prevented: a human must make a wish clear, chance and others' services are nobody's."""
 
 
@@ -72,4 +61,4 @@ class Attribution:
     @property
     def preventable(self) -> bool:
         """By the category alone."""
-        return PREVENTABLE[self.category]
+        return self.category in PREVENTABLE

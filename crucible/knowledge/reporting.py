@@ -13,8 +13,8 @@ from itertools import takewhile
 from crucible.acts.kinds import kind_of, plain_words
 from crucible.findings.calls import is_red
 from crucible.knowledge.model import FailureReport
+from crucible.knowledge.moments import Moment
 from crucible.knowledge.noise import words_of
-from crucible.knowledge.steps import Step
 from crucible.session.findings import Finding, Kind, Source, findings_of
 from crucible.session.model import Intervention, Outcome, Session
 
@@ -33,15 +33,16 @@ class FailedRun(FailureReport):
     latest: str = ""
 
 
-def reports_of(session: Session, steps: Sequence[Step]) -> Mapping[str, FailureReport]:
-    """The reports by the ids of the findings; `steps` are those of the session."""
+def reports_of(session: Session, moments: Sequence[Moment]) -> Mapping[str, FailureReport]:
+    """The reports by the ids of the findings; `moments` are those of the session."""
     failures = [one for one in findings_of(session) if one.kind == Kind.FAILURE]
     return {
-        one.id: _report(one, [step for step in steps if step.line <= one.lines.first]) for one in failures
+        one.id: _report(one, [moment for moment in moments if moment.line <= one.lines.first])
+        for one in failures
     }
 
 
-def _report(one: Finding, before: list[Step]) -> FailureReport:
+def _report(one: Finding, before: list[Moment]) -> FailureReport:
     resolution = one.resolution if one.source == Source.CALLOUT else ""
     runs = _failed_runs(before) if one.source == Source.FIX else []
     if not runs:
@@ -58,47 +59,47 @@ def _report(one: Finding, before: list[Step]) -> FailureReport:
         corrected=_refused(before, fix),
         before="\n".join(_changed_since_green(before[: at + 1])),
         runs=len(runs),
-        alone=not any(isinstance(step.entry, Intervention) for step in before[at:])
-        and len({step.phase for step in before[at:]}) == 1,
-        latest=next((step.changed[-1] for step in reversed(before[:at]) if step.changed), ""),
+        alone=not any(isinstance(moment.entry, Intervention) for moment in before[at:])
+        and len({moment.phase for moment in before[at:]}) == 1,
+        latest=next((moment.changed[-1] for moment in reversed(before[:at]) if moment.changed), ""),
     )
 
 
-def _failed_runs(steps: Sequence[Step]) -> list[int]:
+def _failed_runs(moments: Sequence[Moment]) -> list[int]:
     """Where the runs are that failed: the callout stands behind the run that passed, and the edits are between the two."""
-    passed = next((at for at in range(len(steps) - 1, -1, -1) if steps[at].commands), -1)
-    edited = next((at for at in range(passed, -1, -1) if steps[at].changed), 0)
-    keys = _keys(steps[passed]) if passed >= 0 else frozenset()
-    same = (at for at in range(edited - 1, -1, -1) if _keys(steps[at]) & keys)
+    passed = next((at for at in range(len(moments) - 1, -1, -1) if moments[at].commands), -1)
+    edited = next((at for at in range(passed, -1, -1) if moments[at].changed), 0)
+    keys = _keys(moments[passed]) if passed >= 0 else frozenset()
+    same = (at for at in range(edited - 1, -1, -1) if _keys(moments[at]) & keys)
     last = next(same, None)
     if last is None:
         return []
-    earlier = takewhile(lambda at: _failed(steps[at]), same) if _failed(steps[last]) else ()
+    earlier = takewhile(lambda at: _failed(moments[at]), same) if _failed(moments[last]) else ()
     return [*reversed([last, *earlier])]
 
 
-def _changed_since_green(steps: Sequence[Step]) -> tuple[str, ...]:
-    """The files that were changed since the command of the last step had passed; all of them if it never did."""
-    keys, last = _keys(steps[-1]), len(steps) - 1
-    green = (at for at in range(last, -1, -1) if _keys(steps[at]) & keys and not _failed(steps[at]))
-    return _changed(steps[next(green, 0) :]) or _changed(steps)
+def _changed_since_green(moments: Sequence[Moment]) -> tuple[str, ...]:
+    """The files changed since the last moment's command passed; all of them if it never did."""
+    keys, last = _keys(moments[-1]), len(moments) - 1
+    green = (at for at in range(last, -1, -1) if _keys(moments[at]) & keys and not _failed(moments[at]))
+    return _changed(moments[next(green, 0) :]) or _changed(moments)
 
 
-def _refused(steps: Sequence[Step], fix: Sequence[str]) -> str:
+def _refused(moments: Sequence[Moment], fix: Sequence[str]) -> str:
     """The user's words when they refused a change to a file that the fix changed later."""
     names = {file.rpartition("/")[2] for file in fix}
-    told = (step.entry for step in steps if isinstance(step.entry, Intervention))
+    told = (moment.entry for moment in moments if isinstance(moment.entry, Intervention))
     return next((one.words for one in told if names & set((one.note or "").replace("/", " ").split())), "")
 
 
-def _failed(step: Step) -> bool:
+def _failed(moment: Moment) -> bool:
     """True if it failed, or printed what test runners print then: a pipe hides the exit code."""
-    return step.call is not None and (step.call.outcome is Outcome.FAILED or is_red(step.result))
+    return moment.call is not None and (moment.call.outcome is Outcome.FAILED or is_red(moment.result))
 
 
-def _keys(step: Step) -> frozenset[tuple[str, ...]]:
+def _keys(moment: Moment) -> frozenset[tuple[str, ...]]:
     """By what two runs of one command are matched: the program, and which check it is or else its first argument."""
-    return frozenset(map(_key, step.commands))
+    return frozenset(map(_key, moment.commands))
 
 
 @lru_cache(maxsize=1024)
@@ -108,5 +109,5 @@ def _key(command: str) -> tuple[str, ...]:
     return (words[0], kind.deed.value) if kind else tuple(words[:2])
 
 
-def _changed(steps: Sequence[Step]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(file for step in steps for file in step.changed))
+def _changed(moments: Sequence[Moment]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(file for moment in moments for file in moment.changed))

@@ -145,10 +145,4 @@ def _load(root: Path) -> dict[str, _Card]:
 
 def _card(stamp: str, words: str, place: list[str], facts: list[Any]) -> _Card:
     times = (datetime.fromisoformat(text) if text else None for text in facts[4:])
-    type_, verified, uses, useful = facts[:4]
-    return _Card(
-        str(stamp),
-        str(words),
-        Place(*map(str, place)),
-        Facts(str(type_), bool(verified), int(uses), int(useful), *times),
-    )
+    return _Card(stamp, words, Place(*place), Facts(*facts[:4], *times))

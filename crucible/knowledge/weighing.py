@@ -69,15 +69,8 @@ def weigh(facts: Facts, now: datetime, settings: KnowledgeSettings) -> Weight:
 
 def type_weight(facts: Facts, settings: KnowledgeSettings) -> float:
     """By its type, and a little more when it was verified."""
-    weights = {
-        "evidence": settings.evidence,
-        "decision": settings.decision,
-        "failure": settings.failure,
-        "pattern": settings.pattern,
-        "observation": settings.observation,
-    }
-    # A type that a newer Crucible knows weighs as little as any.
-    weight = weights.get(facts.type, settings.observation)
+    # The settings have the types' names; a type of a newer Crucible gets the lowest weight.
+    weight: float = getattr(settings, facts.type, settings.observation)
     return weight + (settings.verified_bonus if facts.verified else 0.0)
 
 

@@ -52,8 +52,8 @@ class Kind(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Kind | None:
-        """By the names that findings have: a failure is an error, a report what a subagent brought back."""
-        return {"failure": cls.ERROR, "report": cls.SUBAGENT}.get(str(value))
+        """Map the names of findings: a failure is an error, a report a subagent's result, an instruction the user's words."""
+        return {"failure": cls.ERROR, "report": cls.SUBAGENT, "instruction": cls.USER}.get(str(value))
 
 
 LISTED = frozenset((Kind.CORRECTION, Kind.OUTCOME, Kind.OPEN_END, Kind.ENVIRONMENT))

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from crucible.brief.covering import count_covered, find_brief, first_request
-from crucible.brief.digest import Known, render_digest
-from crucible.brief.extracting import extend_digest
+from crucible.brief.digest import Known, extend_digest, render_digest
 from crucible.brief.model import MOST_WORDS
 from crucible.note.fencing import fence, quote_block
 from crucible.resume.extent import Extent, raw_size

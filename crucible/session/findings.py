@@ -40,6 +40,8 @@ class Kind(StrEnum):
     """What a finding is about."""
 
     DECISION = "decision"
+    INSTRUCTION = "instruction"
+    """A later request of the user with the agent's stated approach; about half of them are decisions."""
     CORRECTION = "correction"
     """The user said that something was wrong or unwanted, and what to do instead."""
     FAILURE = "failure"

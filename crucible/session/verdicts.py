@@ -231,8 +231,10 @@ _GO_ROW = late_pattern(
 _GO_TEST = late_pattern(r"^(?:=== (RUN)[ \t]+[^\s/]+$|--- (PASS|SKIP|FAIL): [^\s/]+ \()", re.MULTILINE)
 _GO_FAIL = late_pattern(r"^FAIL$", re.MULTILINE)
 _GO_SAID = late_pattern(
-    r"^[ \t]+(\w\S*\.go:\d+): (.*(?:\n[ \t]+(?:Error Trace|Error|\s).*){0,4})", re.MULTILINE
+    r"^[ \t]+(\w\S*\.go:\d+): (.*(?:\n(?![ \t]+\w\S*\.go:\d+: )[ \t]+(?:Error Trace|Error|\s).*){0,4})",
+    re.MULTILINE,
 )
+_GO_ENDS = late_pattern(r"^(?:--- |=== |FAIL|ok\b|PASS)", re.MULTILINE)
 _PANIC = late_pattern(r"^panic: (.+)$", re.MULTILINE)
 
 
@@ -336,16 +338,20 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
 
 
 def _why(text: str) -> str:
-    """The first message of a failed Go test; messages before the `--- FAIL` line count only if there is just one."""
+    """The last message of a failed Go test, since its logs come first; a message before the `--- FAIL` line only if it is right there."""
     fails = text.find("--- FAIL")
-    said = _GO_SAID.search(text, fails) if fails >= 0 else None
-    if fails >= 0 and not said:
-        before = [one for one in _GO_SAID.finditer(text, 0, fails) if "_test.go:" in one[1]]
-        said = before[0] if len(before) == 1 else None
-    if not said:
+    if fails < 0:
         return ""
-    lines = [line.strip().removeprefix("Error:").strip() for line in said[2].split("\n")]
-    return f"{said[1]} " + next((line for line in lines if line and not line.startswith("Error Trace")), "")
+    ends = _GO_ENDS.search(text, fails + 8)
+    told = list(_GO_SAID.finditer(text, fails, ends.start() if ends else len(text)))
+    before = [one for one in _GO_SAID.finditer(text, 0, fails) if "_test.go:" in one[1]]
+    told = told or [one for one in before[-1:] if not text[one.end() : fails].strip()]
+    if not told:
+        return ""
+    lines = [line.strip().removeprefix("Error:").strip() for line in told[-1][2].split("\n")]
+    return f"{told[-1][1]} " + next(
+        (line for line in lines if line and not line.startswith("Error Trace")), ""
+    )
 
 
 def _tally(tests: Counter[str]) -> str:

@@ -126,7 +126,8 @@ def waiting_of(session: Session) -> dict[int, bool]:
 class Answers:
     """What a session's entries, in the order of the note, answer of each other.
 
-    In a conversation that a client logged, a user who goes on without an answer has dismissed the question.
+    In a client's transcript, a user who continues without an answer has dismissed the question, and a user who continues right after
+    an error that ended the turn has resolved it.
     """
 
     def __init__(self, entries: Sequence[Entry], *, logged: bool = False) -> None:
@@ -151,7 +152,8 @@ class Answers:
         """Whether the item at that place is answered, looked at or mended."""
         entry = self._entries[at]
         if isinstance(entry, Failure):
-            return entry.text in self._mended or self.own(at) is not None
+            went_on = self._logged and self.behind(at) is not None
+            return went_on or entry.text in self._mended or self.own(at) is not None
         if isinstance(entry, Callout) and entry.kind == DONE:
             return at < self._last_word or self.own(at) is not None
         wanted = wanted_of(entry)

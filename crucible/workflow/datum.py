@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from crucible.note.contain import FORMAT, code_span, normal_line, read_code, read_code_span
+from crucible.note.contain import FORMAT, code_span, normal, normal_line, read_code, read_code_span
 from crucible.patterns import late_pattern
 from crucible.workflow.model import Datum, Place
 
@@ -57,12 +57,14 @@ class ReadDatum(NamedTuple):
     end: int
 
 
-# What no plain name holds: what parts names, what is markup, quotes and brackets of prose.
-_NOT_IN_NAME = r"\s,`|<>\"'()\[\]{}\\;:→←↔⇒“”„‘’…"
+# Not in plain names: separators, markup, quotes and brackets of prose, and characters that no note keeps.
+_NOT_IN_NAME = r"\x00-\x1f\x7f-\x9f\ud800-\udfff\s,`|<>\"'()\[\]{}\\;:→←↔⇒“”„‘’…"
 _NAME = late_pattern(rf"(?![-+#^~=@!]|%%|\$\$)(?:[^{_NOT_IN_NAME}]|:(?!:|[\s,]|$))+")
 _EMPHASIS = late_pattern(rf"(\*\*|\*)([^*{_NOT_IN_NAME}]+)\1")
 _HALF_BOLD = late_pattern(r"\*\*(?!/)|.*\*\*$", re.DOTALL)
-_TYPE_WORD = late_pattern(r"[^\s,`|<>\"'()\[\]{}\\;→:]+(?:::?[^\s,`|<>\"'()\[\]{}\\;→:]+)*")
+_TYPE_WORD = late_pattern(
+    r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\s,`|<>\"'()\[\]{}\\;→:]+(?:::?[^\x00-\x1f\x7f-\x9f\ud800-\udfff\s,`|<>\"'()\[\]{}\\;→:]+)*"
+)
 _PAIRS = {"<": ">", "[": "]", "(": ")"}
 
 
@@ -70,7 +72,7 @@ def read_datum(line: Line, at: int, end: int) -> ReadDatum | None:
     """The datum that begins at `at` and is followed by a blank, a comma or `end`; None when none does."""
     text = line.text
     if span := line.spans.get(at):
-        name, after = read_code(span[0], FORMAT), span[1]
+        name, after = normal(read_code(span[0], FORMAT)), span[1]
     else:
         name, after = _plain_name(text, at, end)
     if after > end or not name.strip(" \t"):

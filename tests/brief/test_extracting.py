@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.brief.covering import count_covered, covering, due_phase
-from crucible.brief.digest import Known, read_digest, render_digest
-from crucible.brief.extracting import extend_brief
+from crucible.brief.digest import Known, extend_brief, read_digest, render_digest
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.errors import UsageError
 from crucible.note.contain import normal

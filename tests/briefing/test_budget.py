@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.briefing.model import Cut, Item, Rank, Section
-from crucible.briefing.telling import Frame, find_template, fit
+from crucible.briefing.telling import Frame, fit
 from crucible.settings import VaultSettings
 from crucible.tokens import Estimate
 
@@ -29,22 +30,21 @@ many = st.lists(
 )
 
 
-def frame(position: str = POSITION) -> Frame:
+def render(sections: Sequence[Section], left_out: Sequence[Cut], position: str = POSITION) -> str:
     values = {"project": "shop", "position": position, "explained": "", "failed": ()}
-    return Frame(find_template(VaultSettings(), pytest.fail), pytest.fail, values)
+    return Frame(VaultSettings(), pytest.fail).render(values, sections, left_out)
 
 
 def test_what_a_section_could_have_shown_counts_as_left_out() -> None:
     section = Section("n", "Title", (Item("one", Rank.DECISION), Item("two", Rank.DECISION)), 34)
-    assert fit([section], frame().render, COUNT, 10_000).left_out == (Cut("decisions", 34),)
-    assert fit([section], frame().render, COUNT, 1).left_out == (Cut("decisions", 36),)
+    assert fit([section], render, COUNT, 10_000).left_out == (Cut("decisions", 34),)
+    assert fit([section], render, COUNT, 1).left_out == (Cut("decisions", 36),)
 
 
 @settings(max_examples=40)
 @given(many, st.integers(1, 700))
 def test_a_budget_is_kept_but_for_where_the_work_stands(sections: list[Section], budget: int) -> None:
-    made = frame()
-    found = fit(sections, made.render, COUNT, budget)
+    found = fit(sections, render, COUNT, budget)
     assert POSITION in found.text
     assert found.size == COUNT(found.text)
     assert found.size <= budget or not found.sections
@@ -56,7 +56,7 @@ def test_a_budget_is_kept_but_for_where_the_work_stands(sections: list[Section],
 @settings(max_examples=40)
 @given(many, st.integers(1, 700))
 def test_nothing_goes_while_something_of_less_worth_stays(sections: list[Section], budget: int) -> None:
-    found = fit(sections, frame().render, COUNT, budget)
+    found = fit(sections, render, COUNT, budget)
     kept = [item for section in found.sections for item in section.items]
     words = {rank.word: rank for rank in Rank} | {rank.name.lower(): rank for rank in Rank}
     gone = max((words[cut.what] for cut in found.left_out), default=None)
@@ -68,7 +68,7 @@ def test_things_go_in_the_order_conventions_lessons_decisions_todos() -> None:
     sections = [Section("n", "Title", tuple(Item(f"{rank.word} {'x' * 80}", rank) for rank in ranks))]
     seen: dict[tuple[str, ...], None] = {}
     for budget in range(400, 60, -5):
-        found = fit(sections, frame("").render, COUNT, budget)
+        found = fit(sections, partial(render, position=""), COUNT, budget)
         seen[tuple(item.rank.word for section in found.sections for item in section.items)] = None
     assert list(seen) == [
         ("todos", "conventions", "decisions", "lessons"),

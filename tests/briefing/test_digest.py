@@ -115,9 +115,8 @@ def test_the_position_is_told_by_phase_task_and_age() -> None:
     )
     assert position_lines(None, "shop", NOW, QUOTER) == ("Where work stands: no session of shop yet",)
     done = PLACE._replace(task_number=0, status="completed", at=None)
-    assert (
-        "all 5 tasks done; completed, when it was last active is unknown"
-        in position_lines(done, "", NOW, QUOTER)[0]
+    assert position_lines(done._replace(title="Limit requests"), "", NOW, QUOTER) == (
+        "Where work stands: 2026-11-21-x (Limit requests), all 5 tasks done; completed, when it was last active is unknown",
     )
 
 

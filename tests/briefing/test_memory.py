@@ -95,6 +95,21 @@ def test_it_stands_where_the_open_session_stopped_that_was_worked_on_last(vault:
     assert found.at == datetime(2026, 11, 20, 20, 10, tzinfo=UTC)
 
 
+def test_a_session_that_was_left_is_where_it_stands_until_another_one_follows(vault: Vault) -> None:
+    note(vault, "2026-11-20-a", day=20)
+    append_bookmark(vault.root, Bookmark("b-1", "2026-11-20-a", NOW, Why.PAUSED, project="shop"))
+    note(vault, "2026-11-21-b", day=21)
+    note(vault, "2026-11-22-c", "completed", day=22, project="blog")
+    found, later = position(vault), position(vault, "blog")
+    assert found
+    assert later
+    assert (found.session, later.session) == ("2026-11-21-b", "2026-11-22-c")
+    note(vault, "2026-11-23-d", "completed", day=23)
+    after = position(vault)
+    assert after
+    assert after.session == "2026-11-20-a"
+
+
 def test_without_an_open_one_it_stands_where_the_newest_ended(vault: Vault) -> None:
     note(vault, "2026-11-19-a", "completed", day=19)
     note(vault, "2026-11-21-c", "failed", day=21)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.capture.asking import Act, Typed, accepted, read_typed, toggled
+from crucible.capture.asking import Act, Typed, accepted, read_typed
 from crucible.errors import UsageError
 
 
@@ -46,10 +46,6 @@ def test_a_session_end_cannot_be_put_off_to_itself() -> None:
 
 def test_of_one_candidate_the_one_is_edited() -> None:
     assert read_typed("e", 1) == Typed(Act.EDIT, (0,))
-
-
-def test_a_tick_is_taken_away_again() -> None:
-    assert toggled(frozenset({0, 1}), (1, 2)) == {0, 2}
 
 
 @settings(max_examples=60)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from crucible.acts.evidence import evidence_of
 from crucible.capture.detecting import detect
-from crucible.capture.from_calls import api_calls_of
+from crucible.capture.from_calls import apis_in
 from crucible.capture.model import PROPOSED, Candidate, Kind
 from crucible.capture.records_of_decisions import is_decision_record, subject_of
 from crucible.flight.reading import Record
-from crucible.knowledge.steps import steps_of
+from crucible.knowledge.moments import moments_of
 from crucible.session.calls import call_line
 from crucible.session.findings import Source, findings_of
 from crucible.session.model import (
@@ -98,12 +98,9 @@ EDITED = passed("Edit invoice.py")
 def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cause_was_told() -> None:
     found = _one(*found_in(RED, EDITED, GREEN, FAILURE))
     assert (found.kind, found.confidence) == (Kind.SELF_CORRECTION, 0.95)
-    assert (found.summary, found.cause, found.fix) == (
-        MESSAGE,
-        "the amount was rounded before the tax was added",
-        "fixed in invoice.py",
-    )
-    assert (found.detail, found.finding) == ("Seen in: pytest", "failure-64403031")
+    cause = "the amount was rounded before the tax was added"
+    assert (found.summary, found.cause, found.fix) == (cause, cause, "fixed in invoice.py")
+    assert (found.detail, found.finding) == (f"What failed: {MESSAGE}\n\nSeen in: pytest", "failure-64403031")
     assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause=None)) == []
     assert found_in(RED, EDITED, GREEN, replace(FAILURE, cause="Let me fix it.")) == []
 
@@ -117,6 +114,7 @@ def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cau
         (RED, EDITED, RED, EDITED, GREEN),
         (RED, passed("Edit test_invoice.py"), GREEN),
         (passed("Edit tax.py"), passed("Edit test_invoice.py"), RED, EDITED, GREEN),
+        (EDITED, RED, EDITED, GREEN),
         (RED, user("It rounds too early."), EDITED, GREEN),
         (),
     ],
@@ -127,12 +125,92 @@ def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cau
         "second fix",
         "tests only",
         "new test",
+        "fresh lines",
         "user helped",
         "not seen",
     ],
 )
 def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(entries: tuple[Entry, ...]) -> None:
     assert kinds_of(*entries, FAILURE) == [Kind.FAILURE]
+
+
+def test_a_failure_s_title_is_the_sentence_of_its_cause_that_says_the_most() -> None:
+    told = "The amount was rounded before the tax was added."
+    assert (
+        _one(*found_in(RED, EDITED, GREEN, replace(FAILURE, cause=f"Two issues here. {told}"))).summary
+        == told
+    )
+
+
+REPLY = Grounds(Source.REPLY, 0.85, ("64403031",))
+BEFORE = "Only three callers use the old name."
+
+
+def _replied(text: str, *outcomes: str) -> list[Candidate]:
+    noted = tuple(Noted("outcome", one, None, Grounds(Source.SUMMARY, 0.9)) for one in outcomes)
+    decision = Decision(text, BEFORE, by="user", grounds=REPLY)
+    reply = user(text.rpartition(" → ")[2])
+    return detect(session_of(reply, decision, *map(said, outcomes), findings=noted))
+
+
+def test_a_yes_decided_what_was_done_then() -> None:
+    asked = "Want me to rename the command? → yes"
+    found = _one(*_replied(asked, "The command is called tidy now."))
+    assert found.summary == "The command is called tidy now."
+    assert found.detail == f"Asked: {asked}\n\nBefore: {BEFORE}"
+    assert _replied("Want me to rename it, or keep the name? → yes") == []
+    assert _replied(asked, "All checks pass.") == []
+
+
+def test_what_another_turn_did_was_not_decided_by_a_yes() -> None:
+    done = Noted("outcome", "The command is called tidy now.", None, Grounds(Source.SUMMARY, 0.9))
+    yes = Decision("Want me to rename the command? → yes", by="user", grounds=REPLY)
+    assert detect(session_of(user("go on"), yes, said(done.text), findings=(done,))) == []
+
+
+def test_a_reply_that_tells_enough_is_what_was_decided() -> None:
+    question, reply = "Want me to rename it?", "yes, but keep an alias for the old command"
+    found = _one(*_replied(f"{question} → {reply}", "The command is called tidy now."))
+    assert found.summary == reply
+    assert found.detail == f"Asked: {question}\n\nBefore: {BEFORE}\n\nDone: The command is called tidy now."
+
+
+def test_a_reply_that_tells_little_needs_its_question_and_one_that_tells_nothing_is_none() -> None:
+    short = "Should the limit stay at 50? → maybe raise it to 100"
+    found = _one(*_replied(short, "All checks pass."))
+    assert (found.summary, found.detail) == (short, f"Before: {BEFORE}")
+    assert _replied("Shall I go on with more of them? → okay now let's do 6,7,8,10") == []
+
+
+def test_an_instruction_has_how_it_was_done_and_what_came_of_it_and_is_only_listed() -> None:
+    words = "Show the date on every line of the list"
+    noted = [
+        Noted("instruction", one, "I change the template.", REPLY) for one in (words, "go on", f"{words}?")
+    ]
+    assert detect(session_of(user(words), findings=tuple(noted))) == []
+    done = Noted("outcome", "The list has dates.", None, Grounds(Source.SUMMARY, 0.9))
+    found = _one(*detect(session_of(user(words), said(done.text), findings=(*noted, done))))
+    assert (found.kind, found.confidence) == (Kind.DECISION, PROPOSED)
+    assert (found.summary, found.detail) == (
+        words,
+        "How: I change the template.\n\nDone: The list has dates.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "confidence"),
+    [
+        ("Keep the orders in the fixture file", 0.87),
+        ("Use subagents to save the main context", 0.8),
+        ("wait, let's talk about this", None),
+    ],
+)
+def test_a_stop_is_ticked_only_if_the_words_name_something_of_what_was_stopped(
+    words: str, confidence: float | None
+) -> None:
+    grounds = Grounds(Source.REJECTION, 0.87, ("5ad1908e",))
+    found = detect(session_of(findings=(Noted("correction", words, "refused: Edit orders.json", grounds),)))
+    assert [one.confidence for one in found] == ([] if confidence is None else [confidence])
 
 
 def test_tests_that_had_to_fail_first_and_slips_in_fresh_lines_are_none() -> None:
@@ -227,6 +305,13 @@ def test_a_record_made_in_the_shell_counts_and_one_refused_or_read_does_not() ->
 # --- outside APIs ----------------------------------------------------------------------------------------------------
 
 
+def test_a_record_that_was_deleted_again_is_none() -> None:
+    path = "docs/adr/0007-use-sqlite.md"
+    assert kinds_of(passed(f"Write {path}"), passed(f"Bash rm {path} && git add -A")) == []
+    moved = kinds_of(passed(f"Write {path}"), passed(f"Bash git mv {path} docs/adr/0008-use-sqlite.md"))
+    assert moved == [Kind.ADR]
+
+
 def test_code_that_calls_an_outside_api_is_a_pattern_at_seven_tenths() -> None:
     call, evidence = written(
         "shop/pay.py", 'answer = httpx.post("https://api.stripe.com/v1/refunds", json=order)\n'
@@ -239,7 +324,7 @@ def test_code_that_calls_an_outside_api_is_a_pattern_at_seven_tenths() -> None:
 
 def _calls(path: str, content: str) -> int:
     call, evidence = written(path, content)
-    return sum(1 for step in steps_of(session_of(call), evidence) for _ in api_calls_of(step))
+    return len([*apis_in(moments_of(session_of(call), evidence))])
 
 
 @pytest.mark.parametrize(
@@ -402,7 +487,7 @@ def test_time_grows_with_the_session_alone() -> None:
     assert seconds(240) < 14 * seconds(40) + 0.2
 
 
-def test_every_candidate_of_the_example_is_a_finding_in_its_own_words_or_proved_by_a_call() -> None:
+def test_every_candidate_of_the_example_says_its_finding_or_is_proved_by_a_call() -> None:
     vault = Vault(Path(__file__).parents[2] / "vault-example")
     named = 0
     for path in sorted(vault.sessions.glob("*.md")):
@@ -413,5 +498,5 @@ def test_every_candidate_of_the_example_is_a_finding_in_its_own_words_or_proved_
                 assert not one.finding
                 continue
             named += 1
-            assert one.summary == " ".join(found[one.finding].summary.split())
+            assert " ".join(found[one.finding].summary.split()) in f"{one.summary}\n{one.detail}"
     assert named

@@ -11,13 +11,14 @@ from crucible.lifecycle_settings import FrictionSettings
 
 PROMPT, MID = Interaction.CAPTURE_PROMPT, Interaction.MID_SESSION_PROMPT
 REVIEW = Interaction.FAILURE_REVIEW
+DEFAULT = FrictionSettings()
 
 
 @pytest.mark.parametrize(
     ("minutes", "limit"), [(None, 2), (0, 2), (29.9, 2), (30, 4), (89.9, 4), (90, 6), (5000, 6)]
 )
 def test_a_longer_session_may_ask_more(minutes: float | None, limit: int) -> None:
-    assert budget_of(minutes) == Budget(limit)
+    assert budget_of(minutes, DEFAULT) == Budget(limit)
 
 
 def test_the_settings_say_how_much() -> None:
@@ -35,7 +36,7 @@ def test_the_costs_are_those_of_the_specification_and_nothing_has_one_that_asks_
 
 
 def test_what_was_spent_is_gone() -> None:
-    budget = budget_of(10, spent=[(PROMPT,)])
+    budget = budget_of(10, DEFAULT).after([PROMPT])
     assert (budget.left, budget.prompts) == (1, 1)
     assert budget.allows(PROMPT)
     assert not budget.allows(MID)
@@ -43,7 +44,7 @@ def test_what_was_spent_is_gone() -> None:
 
 
 def test_more_than_the_limit_that_happened_leaves_nothing_and_not_less() -> None:
-    assert budget_of(10, spent=[(MID,), (MID,)]).left == 0
+    assert budget_of(10, DEFAULT).after([MID], [MID]).left == 0
 
 
 @settings(max_examples=60)
@@ -54,11 +55,11 @@ def test_more_than_the_limit_that_happened_leaves_nothing_and_not_less() -> None
 def test_who_asks_only_where_it_is_allowed_never_exceeds_it(
     minutes: float | None, asked: list[list[Interaction]]
 ) -> None:
-    budget, done = budget_of(minutes), []
+    budget, done = budget_of(minutes, DEFAULT), []
     for what in asked:
         if budget.allows(*what):
-            budget = budget.after(*what)
+            budget = budget.after(what)
             done.append(what)
     assert sum(map(cost_of, done)) == budget.spent <= budget.limit
     assert len(done) == budget.prompts <= MOST_PROMPTS
-    assert budget == budget_of(minutes, spent=done)
+    assert budget == budget_of(minutes, DEFAULT).after(*done)

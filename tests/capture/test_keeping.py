@@ -12,12 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crucible.capture import keeping
 from crucible.capture.asking import Answer, Offer
 from crucible.capture.friction import MOST_PROMPTS
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.records import CAPTURES, State, captures_of, load_known
 from crucible.capture.saving import Saver
+from crucible.capture.sorting import Judge
 from crucible.errors import VaultError
 from crucible.knowledge.items import Item, ItemType, Origin, Scope
 from crucible.knowledge.keeping import load_items
@@ -112,8 +114,14 @@ def note(vault: Vault) -> Path:
     return vault.create(ID, NOTE.format(id=ID)).path
 
 
-def run(vault: Vault, path: Path, *candidates: Candidate, **more: Any) -> Captured:
-    return capture_session(vault, path, find=lambda *_: candidates, **{"now": NOW, **more})
+def run(
+    vault: Vault, path: Path, *candidates: Candidate, judge: Judge | None = None, **more: Any
+) -> Captured:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keeping, "detect", lambda *_: candidates)
+        if judge:
+            patch.setattr(keeping, "judge_of", lambda *_: judge)
+        return capture_session(vault, path, **{"now": NOW, **more})
 
 
 def items(vault: Vault) -> list[Item]:

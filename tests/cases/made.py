@@ -22,7 +22,6 @@ from crucible.cases.model import (
     Role,
     Trajectory,
     Turn,
-    Verification,
 )
 from tests.strategies_hostile import hostile_text as any_hostile_text
 
@@ -71,7 +70,7 @@ def case_of(body: Body, id_: str = "c1", session: str = SESSION, **more: Any) ->
         tags=("retry",),
         difficulty=Difficulty.EASY,
         tokens=120,
-        verification=Verification("python app.py"),
+        verification="python app.py",
         digest=f"digest-{id_}",
     )
     return replace(made, **more)
@@ -135,10 +134,10 @@ def made_cases() -> list[Case]:
         case_of(PUZZLE, "puzzle"),
         case_of(CORRECTION, "correction"),
         case_of(REJECTED, "rejected", "2026-05-05-0900-limiter", agent="codex", tools=(), tags=()),
-        case_of(CHOICE, "choice", "2026-05-05-0900-limiter", tools=(), verification=Verification()),
+        case_of(CHOICE, "choice", "2026-05-05-0900-limiter", tools=(), verification=""),
         case_of(DELEGATION, "delegation", "2026-05-06-1100-search"),
         case_of(WORKFLOW, "workflow", "2026-05-06-1100-search", started=None),
-        case_of(OPEN, "open", verification=Verification()),
+        case_of(OPEN, "open", verification=""),
     ]
 
 
@@ -179,7 +178,7 @@ _TURNS = st.one_of(
         Turn, st.just(Role.ASSISTANT), hostile_text() | st.just(""), st.lists(_CALLS, max_size=3).map(tuple)
     ),
     st.builds(Turn, st.just(Role.TOOL), hostile_text(), answers=_IDS, failed=st.booleans()),
-    st.builds(Turn, st.sampled_from([Role.USER, Role.SYSTEM]), hostile_text() | st.just("")),
+    st.builds(Turn, st.just(Role.USER), hostile_text() | st.just("")),
 )
 
 

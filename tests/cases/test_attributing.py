@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from crucible.cases.attributing import attribute, judge_case, report_of
 from crucible.cases.making import measured
-from crucible.cases.model import Case, Fault, Puzzle, Verification
+from crucible.cases.model import Case, Fault, Puzzle
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import read_case
 from crucible.errors import AgentFailed
@@ -96,7 +96,7 @@ def test_a_puzzle_without_a_call_tells_none() -> None:
 def test_the_same_call_that_passed_another_time_was_chance() -> None:
     tried = (used("t1", "Bash", command="make test"), tool("t1", "E: assert 1 == 2", failed=True))
     puzzle = Puzzle("Go.", "", tried, "E: assert 1 == 2")
-    passed = attribute(case_of(puzzle, verification=Verification("make test")))
+    passed = attribute(case_of(puzzle, verification="make test"))
     found = body(passed).attribution
     assert found is not None
     assert found.category is Category.EXECUTION_ERROR

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crucible.acts.evidence import Evidence
 from crucible.cases.choices import find_choices
+from crucible.cases.extracting import is_teachable
 from crucible.cases.model import Choice
-from crucible.cases.teaching import is_teachable
 from crucible.cases.timeline import build_timeline
 from crucible.session.model import Decision, Entry, Grounds, Phase, Prose, Session
 from tests.cases.extracted import call, user
@@ -49,9 +49,8 @@ def test_a_decision_without_alternatives_and_reason_teaches_nothing() -> None:
     assert not is_teachable(one, told=True)
 
 
-def test_a_yes_to_an_offer_is_no_decision_that_teaches() -> None:
+def test_a_reply_to_no_question_is_no_decision() -> None:
     grounds = Grounds("reply", 0.9)
-    assert found(Decision("Shall I rename it? → yes please", "It is clearer.", grounds=grounds)) == []
     assert found(Decision("Rename it → do it in all five of the files", "Clearer.", grounds=grounds)) == []
 
 
@@ -83,3 +82,37 @@ def test_two_decisions_are_two_also_of_the_same_words() -> None:
 def test_a_check_that_passed_later_is_its_outcome() -> None:
     [one] = found(ASKED, call("Edit a.py"), call("Bash pytest -q", "3 passed"))
     assert one.outcome == "`pytest -q` passed afterwards."
+
+
+def replied(words: str, alternatives: str = "a lock file; a queue", *, offer: str = "Which one?", choice: str = "a queue") -> list[Choice]:  # fmt: skip
+    others = "; ".join(one for one in alternatives.split("; ") if one != choice)
+    told = Decision(f"Which one? → {choice}", "fast", others, "user", Grounds("picked option", 0.9))
+    return found("1. a lock file\n2. a queue\n\n" + offer, user(words), "I begin with it.", told)
+
+
+def test_the_situation_is_what_was_said_before_the_reply() -> None:
+    [one] = replied("2, a queue")
+    assert one.situation == "Add a limiter.\n\n1. a lock file\n2. a queue\n\nWhich one?"
+
+
+def test_a_reply_that_names_several_options_decides_for_none() -> None:
+    assert replied("a queue, so 2 and 3") == []
+
+
+def test_a_finished_item_is_no_option() -> None:
+    assert replied("a queue", "✅ a lock file; a queue") == []
+
+
+def test_an_option_does_not_tell_what_the_agent_recommends() -> None:
+    [one] = replied("a queue", "a lock file (Recommended); a queue")
+    assert one.options == ("a lock file", "a queue")
+
+
+def test_the_next_request_is_no_answer_to_the_question_before_it() -> None:
+    def said(words: str) -> list[Choice]:
+        told = Decision(f"Would you like me to fix the typo? → {words}", grounds=Grounds("reply", 0.9))
+        return found("There is one more.", user(words), told)
+
+    assert said("add an option that discards the work of previous sessions") == []
+    assert said("yes, and the same one in the README") != []
+    assert said("a typo is not worth a commit of its own") != []

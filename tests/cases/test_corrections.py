@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from crucible.cases.corrections import find_corrections
 from crucible.cases.model import Correction
 from crucible.session.model import Entry, Noted, Outcome
@@ -116,3 +118,27 @@ def test_a_call_that_failed_is_nothing_to_learn_from_a_correction() -> None:
     broken = call("exec_command sed -i s/a/b/ limiter.py", "sed: no such file", Outcome.FAILED)
     [one] = found(START, (user(words), broken, call("Edit limiter.py")), findings=(corrected(words),))
     assert [made.name for turn in one.then for made in turn.calls] == ["Edit"]
+
+
+def refused_then(words: str, refused: dict[str, object], then: dict[str, object]) -> list[Correction]:
+    """What the user says at a refused command, and the command that follows."""
+    told = (
+        user("Fix it."),
+        call("Bash push", "", Outcome.REJECTED),
+        user(words),
+        "Well.",
+        call("Bash other"),
+    )
+    line = timeline_of(told, findings=(corrected(words),))
+    given = {"Bash push": refused, "Bash other": then}
+    moments = tuple(replace(one, arguments=given[one.call.call]) if one.call else one for one in line.moments)
+    bodies = [case.body for case in find_corrections(replace(line, moments=moments))]
+    return [body for body in bodies if isinstance(body, Correction)]
+
+
+def test_words_at_a_refusal_that_nothing_takes_up_are_no_correction() -> None:
+    assert not refused_then("oh whoops, wrong window", {"command": "git push"}, {"command": "make unit"})
+
+
+def test_words_at_a_refusal_that_the_next_call_takes_up_are_a_correction() -> None:
+    assert refused_then("pull rebase first", {"command": "git push"}, {"command": "git pull --rebase"})

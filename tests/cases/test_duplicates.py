@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.cases.model import Case, Choice, Delegation, Review, Verification
+from crucible.cases.model import Case, Choice, Delegation, Review
 from crucible.cases.picking import Dedupe, duplicates, likeness, sketch_of
 from tests.cases.made import any_case, case_of, made_cases
 
@@ -44,10 +44,10 @@ def test_another_type_is_never_the_same() -> None:
 
 
 def test_the_best_stays_verified_then_accepted_then_the_earliest() -> None:
-    bare = replace(_delegation("a", WORDS, "d"), verification=Verification())
+    bare = replace(_delegation("a", WORDS, "d"), verification="")
     early = replace(bare, id="b", started=datetime(2020, 1, 1, tzinfo=UTC))
     accepted = replace(bare, id="c", review=Review.ACCEPTED)
-    verified = replace(bare, id="d", verification=Verification("make test"))
+    verified = replace(bare, id="d", verification="make test")
     undated = replace(bare, id="0", started=None)
     for mode in Dedupe:
         assert _dropped(mode, undated, bare, early) == {"0": "b", "a": "b"}

@@ -56,10 +56,12 @@ def test_the_second_of_the_same_has_another_id() -> None:
         user("Add it."),
         call("Edit a.py"),
         user("no, not there"),
+        "The billing module then.",
         call("Edit b.py"),
         user("Now the other one."),
         call("Edit a.py"),
         user("no, not there"),
+        "The billing module then.",
         call("Edit b.py"),
     )
     told = session_of(asked, findings=(corrected("no, not there"), corrected("no, not there")))
@@ -69,7 +71,7 @@ def test_the_second_of_the_same_has_another_id() -> None:
 
 
 def test_a_session_that_gets_another_name_keeps_what_tells_its_cases_apart() -> None:
-    phase = (user("Add it."), call("Edit a.py"), user("no, not there"), call("Edit b.py"), user("Go on."), call("Edit a.py"), user("no, not here"), call("Edit c.py"))  # fmt: skip
+    phase = (user("Add it."), call("Edit a.py"), user("no, not there"), "The billing module then.", call("Edit b.py"), user("Go on."), call("Edit a.py"), user("no, not here"), "In the shop.", call("Edit c.py"))  # fmt: skip
     told = session_of(phase, findings=(corrected("no, not there"), corrected("no, not here")))
     one, other = (
         [case.id.removeprefix(name) for case in cases_of(replace(told, id=name))] for name in ("one", "other")
@@ -132,6 +134,6 @@ def test_each_case_is_made_of_a_finding() -> None:
 
 def test_a_case_holds_no_more_than_its_budget() -> None:
     long = "\n".join(f"line {number} of a very long output" for number in range(9000))
-    phase = (user("Add it."), long, call("Edit a.py", long), user(f"no, not there {long}"), long, call("Edit b.py", long))  # fmt: skip
+    phase = (user("Add it."), long, call("Edit a.py", long), user(f"no, not there {long}"), f"In billing. {long}", call("Edit b.py", long))  # fmt: skip
     [case] = cases_of(session_of(phase, findings=(corrected("no, not there"),)))
     assert case.tokens < 4000

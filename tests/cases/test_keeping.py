@@ -171,7 +171,7 @@ def test_a_case_is_found_by_its_id_its_path_and_its_beginning(vault: Vault) -> N
     for ref in ("alpha-1", "cases/alpha-1.md", "alpha-1.md", str(note(vault, "alpha-1"))):
         assert find_case(vault, ref) == note(vault, "alpha-1")
     assert find_case(vault, "be") == note(vault, "beta")
-    with pytest.raises(UsageError, match="several"):
+    with pytest.raises(UsageError, match="fits 2 cases"):
         find_case(vault, "alpha")
     for ref in ("gamma", "", "../x"):
         with pytest.raises(UsageError):

@@ -26,7 +26,6 @@ from crucible.cases.model import (
     Role,
     Trajectory,
     Turn,
-    Verification,
 )
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import is_as_written, read_case
@@ -85,7 +84,7 @@ def test_what_is_known_of_a_case_is_read_back(
         started=datetime(2026, 5, 4, 10, 11, 12, 345, tzinfo=UTC),
         difficulty=Difficulty.HARD,
         fault=Fault.TRANSIENT,
-        verification=Verification(one),
+        verification=one,
         digest=other,
         complete=False,
         problems=(one,),
@@ -107,9 +106,7 @@ def test_a_choice_of_hostile_options_is_read_back(text: str) -> None:
 )
 def test_no_foreign_property_is_a_link(text: str) -> None:
     told = Attribution(Category.KNOWLEDGE_GAP, text, text, 0.5, "some")
-    case = case_of(
-        replace(PUZZLE, attribution=told), verification=Verification(text), tools=(text or "t",), project=text
-    )
+    case = case_of(replace(PUZZLE, attribution=told), verification=text, tools=(text or "t",), project=text)
     written = render_case(case)
     assert read(written) == case
     links = find_property_links(Source(written))
@@ -266,7 +263,7 @@ def test_properties_are_read_as_they_were_edited() -> None:
     assert (case.review, case.difficulty, case.tags) == (Review.ACCEPTED, Difficulty.HARD, ("a", "b"))
     assert isinstance(case.body, Delegation)
     assert case.body.used is False
-    assert not case.verification.verified
+    assert not case.verification
     assert case.place.session == "2026-05-04-1000-again"
 
 
@@ -283,9 +280,9 @@ def test_a_review_and_a_renamed_session_are_no_edits_of_the_content() -> None:
     [
         ("\n## Rationale", "\n## Ideas\n\nmine\n\n## Rationale", "unknown-section"),
         ("\n## Outcome", "\n## Choice\n\nx\n\n## Outcome", "section-twice"),
-        ("tokens: 120", "tokens: many", "bad-value"),
-        ("started: ", "started: on ", "bad-value"),
-        ("complete: true", "complete: almost", "bad-value"),
+        ("tokens: 120", "tokens: many", "bad-field"),
+        ("started: ", "started: on ", "bad-field"),
+        ("complete: true", "complete: almost", "bad-field"),
     ],
 )
 def test_what_is_not_understood_is_told_and_harms_nothing_else(old: str, new: str, code: str) -> None:

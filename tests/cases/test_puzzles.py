@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from crucible.cases.model import CaseType, Role
+from crucible.cases.puzzles import find_puzzles
+from crucible.cases.timeline import Timeline
 from crucible.session.model import Entry, Failure, Grounds, Outcome
-from tests.cases.sown import asked, body_of, done, error, failed, puzzles_of, says
+from tests.cases.sown import asked, body_of, done, error, failed, puzzles_of, says, timeline_of
 
 RED = "E   KeyError: 'id'\nFAILED tests/test_shop.py::test_a - KeyError: 'id'"
 FIX = (says("Old rows have no id; it needs a default."), done("Edit shop.py"))
@@ -22,7 +26,7 @@ def test_a_call_that_failed_until_it_passed_is_one_puzzle() -> None:
     assert [turn.failed for turn in body.tried if turn.role is Role.TOOL] == [True]
     assert body.expected == "rows without an id\n\nfixed in shop.py; passed after 2 runs"
     assert [call.name for turn in body.solution for call in turn.calls] == ["Edit"]
-    assert case.verification.command == "pytest tests/test_shop.py"
+    assert case.verification == "pytest tests/test_shop.py"
     assert case.type is CaseType.PUZZLE
 
 
@@ -44,7 +48,7 @@ def test_a_puzzle_may_be_solved_in_a_later_phase() -> None:
         (asked("Please look once more"), *FIX, GREEN, TOLD),
     )
     assert case.place.phase == "phase-1"
-    assert case.verification.verified
+    assert case.verification
 
 
 def test_two_failures_are_two_puzzles() -> None:
@@ -81,7 +85,7 @@ def test_a_failure_that_was_only_told_has_the_words_of_its_callout() -> None:
     body = body_of(case)
     assert (body.failure, body.expected) == ("The export wrote rows twice.", "One flush is left.")
     assert "flush" not in " ".join(turn.text for turn in body.tried)
-    assert case.verification.command == "pytest tests/test_shop.py"
+    assert case.verification == "pytest tests/test_shop.py"
 
 
 def test_an_edit_that_did_not_match_is_solved_by_the_edit_that_did() -> None:
@@ -158,3 +162,53 @@ def test_no_hint_names_the_file_that_was_the_answer() -> None:
         )
     )
     assert "a.yaml" not in " ".join(body_of(case).hints)
+
+
+def recorded(*phases: tuple[Entry, ...], rows: tuple[tuple[str, str], ...]) -> Timeline:
+    """A timeline whose calls have these rows, by the beginning of their results."""
+    made = timeline_of(*phases)
+    known = dict(rows)
+    moments = tuple(replace(one, row=known.get(one.result, "")) for one in made.moments)
+    return replace(made, moments=moments)
+
+
+def test_of_several_failures_of_one_command_each_has_its_own_run_and_changes() -> None:
+    first, second = "src/a.py:3: undefined name x", "src/b.py:9: line too long"
+    grounds = Grounds("failing then passing call", 0.9, ("row-2",))
+    line = recorded(
+        (
+            asked("Fix it"),
+            failed("Bash make lint", first),
+            done("Edit src/a.py"),
+            failed("Bash make lint", second),
+            done("Edit src/b.py"),
+            done("Bash make lint", "0 issues"),
+            Failure(f"make lint: {first}", "fixed in a.py, b.py", grounds=replace(grounds, rows=("row-1",))),
+            Failure(f"make lint: {second}", "fixed in b.py", grounds=grounds),
+        ),
+        rows=((first, "row-1-of-it"), (second, "row-2-of-it")),
+    )
+    bodies = [body_of(case) for case in find_puzzles(line)]
+    assert [one.failure for one in bodies] == [first, second]
+    assert [[call.arguments for turn in one.solution for call in turn.calls] for one in bodies] == [
+        [{"input": "src/a.py"}],
+        [{"input": "src/b.py"}],
+    ]
+
+
+def test_a_change_that_left_the_failure_is_not_its_fix() -> None:
+    red = "src/a.py:3: undefined name x"
+    again = red.replace("3", "5")
+    [case] = puzzles_of(
+        (
+            asked("Fix it"),
+            failed("Bash make lint", red),
+            done("Edit src/a.py", "the first try"),
+            failed("Bash make lint", again),
+            done("Edit src/a.py", "the second try"),
+            done("Bash make lint", "0 issues"),
+            Failure(f"make lint: {red}", "fixed in a.py", None, Grounds("failing then passing call", 0.9)),
+        )
+    )
+    assert body_of(case).failure == again
+    assert [turn.text for turn in body_of(case).solution if turn.answers] == ["the second try"]

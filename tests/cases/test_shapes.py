@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.cases.chat import quoted, without_marks
+from crucible.cases.excerpts import CUT
 from crucible.cases.exporting import Export, export_stream
-from crucible.cases.model import Case, Delegation, Role, Turn, Verification
+from crucible.cases.model import Case, Delegation, Role, Turn
 from crucible.cases.notes import render_case
 from crucible.cases.notes_reading import read_case
 from crucible.cases.scrubbing import Scrubber
@@ -77,6 +78,18 @@ def test_a_puzzle_as_messages_teaches_what_mended_it_and_not_what_failed() -> No
     assert orjson.loads(call["function"]["arguments"])["path"] == "app.py"
 
 
+def test_what_is_not_shown_whole_is_not_taught() -> None:
+    cut = replace(
+        WORKFLOW, turns=(*WORKFLOW.turns, Turn(Role.USER, "And now?"), said(f"Done.\n{CUT}\nAll of it."))
+    )
+    taught = [one for one in _row(case_of(cut), Shape.MESSAGES)["messages"] if one.get("weight")]
+    assert taught
+    assert CUT not in str(taught)
+    assert _row(case_of(cut), Shape.SHAREGPT) is None
+    for shape in Shape:
+        assert _row(case_of(replace(DELEGATION, result=f"Found it.\n{CUT}\nThere.")), shape) is None
+
+
 def test_a_failure_that_no_turn_tells_is_told_as_data() -> None:
     lone = replace(PUZZLE, tried=(said("I run it."),), failure="<|im_end|> Boom")
     messages = _row(case_of(lone), Shape.MESSAGES)["messages"]
@@ -132,14 +145,6 @@ def test_calls_that_failed_are_not_to_be_learnt() -> None:
     assert weights == [0, 1, 1, 1]
 
 
-def test_nobody_learns_the_mark_that_stands_for_what_was_withheld() -> None:
-    masked = (used("t2", "Edit", path="app.py", new="x […] y"), tool("t2", "ok"))
-    assert _row(case_of(replace(PUZZLE, solution=masked)), Shape.MESSAGES) is None
-    tried = (used("t1", "Bash", command="python […]"), tool("t1", PUZZLE.failure, failed=True))
-    assert _row(case_of(replace(PUZZLE, tried=tried)), Shape.MESSAGES) is not None
-    assert _row(case_of(replace(PUZZLE, tried=tried)), Shape.PREFERENCE) is None
-
-
 def test_a_reason_that_stands_in_the_choice_is_told_once() -> None:
     body = replace(CHOICE, choice="Jitter, because it spreads them.", rationale="it spreads them")
     answer = _row(case_of(body), Shape.MESSAGES)["messages"][-1]["content"]
@@ -147,7 +152,7 @@ def test_a_reason_that_stands_in_the_choice_is_told_once() -> None:
 
 
 def test_a_puzzle_nobody_confirmed_prefers_nothing() -> None:
-    assert _row(case_of(PUZZLE, verification=Verification()), Shape.PREFERENCE) is None
+    assert _row(case_of(PUZZLE, verification=""), Shape.PREFERENCE) is None
 
 
 def test_a_call_that_the_user_rejected_without_a_word_says_so() -> None:
@@ -190,19 +195,6 @@ def test_calls_at_once_are_answered_in_their_order_however_late() -> None:
         ("user", "hurry"),
         ("assistant", "Done."),
     ]
-
-
-def test_a_harness_amid_the_work_is_quoted_and_one_before_it_speaks() -> None:
-    turns = (
-        Turn(Role.SYSTEM, "Be brief."),
-        told("Go."),
-        said("One."),
-        Turn(Role.SYSTEM, "```stop"),
-        said("Two."),
-    )
-    messages = _row(case_of(replace(WORKFLOW, goal="Go.", turns=turns)), Shape.MESSAGES)["messages"]
-    assert [one["role"] for one in messages] == ["system", "user", "assistant", "user", "assistant"]
-    assert messages[3]["content"] == "The system said:\n\n````text\n```stop\n````"
 
 
 @pytest.mark.parametrize(
@@ -344,8 +336,8 @@ def test_arguments_have_the_types_that_came() -> None:
     (row,) = _with_tools(case_of(replace(WORKFLOW, turns=turns)))
     assert row["tools"][0]["function"]["parameters"]["properties"] == {
         "a": {"type": "number"},
-        "b": {"type": "array", "items": {"type": ["number", "string"]}},
-        "c": {"type": "array", "items": {"type": "string"}},
+        "b": {"type": "array", "items": {}},
+        "c": {"type": "array", "items": {}},
         "d": {"type": ["integer", "string"]},
         "e": {"type": "null"},
         "f": {"type": "object"},

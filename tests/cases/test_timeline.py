@@ -6,12 +6,14 @@ import pytest
 
 from crucible.acts.evidence import evidence_of
 from crucible.acts.model import Deed
+from crucible.cases.excerpts import request_of
 from crucible.cases.model import Role
 from crucible.cases.timeline import build_timeline, turns_of
 from crucible.flight.reading import Record
 from crucible.session.model import (
     AgentRef,
     Decision,
+    Intervention,
     Outcome,
     Phase,
     Prose,
@@ -34,8 +36,15 @@ def test_each_call_of_a_list_is_a_moment_and_each_other_entry_too() -> None:
 
 
 def test_sub_phases_come_after_what_their_phase_has_and_the_preamble_is_none() -> None:
-    phase = Phase("A", entries=(says("one"),), subphases=(Phase("B", entries=(says("two"),)),))
-    session = Session("s", preamble=(says("before"),), phases=(phase, Phase("C", entries=(says("three"),))))
+    phase = Phase(
+        "A",
+        entries=(says("one"),),
+        id="phase-1",
+        subphases=(Phase("B", entries=(says("two"),), id="phase-1.1"),),
+    )
+    session = Session(
+        "s", preamble=(says("before"),), phases=(phase, Phase("C", entries=(says("three"),), id="phase-2"))
+    )
     moments = build_timeline(session, evidence_of([])).moments
     assert [(one.phase, one.entry.text) for one in moments if isinstance(one.entry, Prose)] == [
         ("phase-1", "one"), ("phase-1.1", "two"), ("phase-2", "three"),
@@ -114,3 +123,24 @@ def test_a_call_that_was_not_recorded_leaves_a_timeline_incomplete() -> None:
 def test_a_place_is_the_notes_line_from_one_or_none() -> None:
     assert timeline_of((says("x"),)).moments[0].line == 0
     assert timeline_of((failed("Bash x", "y", Outcome.REJECTED),)).moments[0].outcome is Outcome.REJECTED
+
+
+def test_what_a_slash_command_stands_for_is_the_request_and_no_older_prompt() -> None:
+    def record(type_: str, **values: object) -> Record:
+        return Record(0, type_, row=str(values.get("row", "")), values=values)
+
+    told = evidence_of(
+        [
+            record("Prompted", text="Add a limiter to every route, please.", kind="typed"),
+            record("Prompted", text="/review 17", kind="command", row="row-2"),
+            record("Injected", text="Read the comments of the pull request.", kind="skill"),
+        ]
+    )
+    entries = (
+        Intervention("Add a limiter to every route, please."),
+        Intervention("/review 17"),
+        Prose("I read."),
+    )
+    line = build_timeline(Session("s", phases=(Phase("P", entries=entries, id="phase-1"),)), told)
+    assert line.moments[1].row == "row-2"
+    assert request_of(line, 2) == "/review 17\n\nRead the comments of the pull request."

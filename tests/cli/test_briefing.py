@@ -79,7 +79,7 @@ def test_without_a_paused_session_the_last_one_is_the_position(cru: Cru, vault: 
     assert project.is_dir()
     recently(vault)
     (line,) = [one for one in cru("briefing").stdout.split("\n") if one.startswith("Where work stands")]
-    assert line.startswith("Where work stands: 2026-11-21-clock, ")
+    assert line.startswith("Where work stands: 2026-11-21-clock (Ticks), ")
     assert line.endswith("; completed, last active 2 h ago")
 
 

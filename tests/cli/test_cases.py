@@ -174,19 +174,13 @@ def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     result = cru("cases", "check", "choice")
     assert result.exit_code == 3
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("cases/choice.md:5: bad-value: status: one of proposed, accepted, rejected")
+    assert lines[0].startswith(
+        "cases/choice.md:5: bad-field: status: 'perhaps' is not one of proposed, accepted, rejected"
+    )
     assert ": unknown-section: “Out” is no part of a decision" in lines[1]
     assert lines[2].startswith("cases/choice.md:1: no-session: its session 2026-05-05-0900-limiter")
     rows = json.loads(cru("cases", "check", "choice", "--format", "json").stdout)
-    assert [row["code"] for row in rows] == ["bad-value", "unknown-section", "no-session"]
-
-
-def test_a_solution_that_a_human_put_into_its_puzzle_is_named(cru: Cru, vault: Vault) -> None:
-    write(vault, "2026-11-21-limiter", LIMITER)
-    told = "one two three four five six seven eight nine"
-    keep_cases(vault, [case_of(replace(PUZZLE, expected=told, hints=(told,)), session="2026-11-21-limiter")])
-    result = cru("cases", "check")
-    assert (result.exit_code, result.stdout.split()[1]) == (3, "leak:")
+    assert [row["code"] for row in rows] == ["bad-field", "unknown-section", "no-session"]
 
 
 # --- play ------------------------------------------------------------------------------------------------------------
@@ -205,8 +199,8 @@ def test_an_answer_is_judged(
 def test_the_verdict_is_told_as_json(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
     result = bare_cru("cases", "play", puzzle, "--answer", answer(tmp_path, GOOD), "--format", "json")
     told = json.loads(result.stdout)
-    assert (told["case"], told["met"], told["judge"], told["answer"]) == ("reset", True, "rubric", GOOD)
-    assert [check["check"] for check in told["checks"]] == ["files", "commands", "terms", "gone"]
+    assert (told["case"], told["met"], told["answer"]) == ("reset", True, GOOD)
+    assert [check["check"] for check in told["checks"]] == ["files", "terms"]
 
 
 def test_an_agent_is_asked_and_sees_no_answer(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
@@ -223,18 +217,6 @@ def test_an_agent_that_fails_is_named(bare_cru: Cru, tmp_path: Path, puzzle: Pat
     result = bare_cru("cases", "play", puzzle, "--with", program(tmp_path, "sys.exit(1)"))
     assert result.exit_code == 1
     assert "no answer" in result.stderr
-
-
-def test_a_model_judges_only_where_one_is_configured(bare_cru: Cru, tmp_path: Path, puzzle: Path) -> None:
-    mine = answer(tmp_path, "Loop.")
-    result = bare_cru("cases", "play", puzzle, "--answer", mine, "--judge")
-    assert result.exit_code == 2
-    assert "no agent is configured that could judge the answer" in result.stderr
-    configure(program(tmp_path, 'print(json.dumps({"met": True, "reason": "Fine."}))'))
-    assert bare_cru("cases", "play", puzzle, "--answer", mine).exit_code == 3
-    result = bare_cru("cases", "play", puzzle, "--answer", mine, "--judge")
-    assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "met")
-    assert "Fine." in result.stdout
 
 
 def test_an_open_puzzle_is_not_judged(bare_cru: Cru, tmp_path: Path) -> None:

@@ -141,7 +141,11 @@ def test_a_subagent_comes_with_its_parent_and_may_be_codified_alone(cru: Cru, va
 def test_secrets_do_not_come_into_the_workflow(cru: Cru, vault: Vault) -> None:
     secret = "ghp_" + "a1B2" * 9
     write(
-        vault, "s", note("s", f'## One\n\n> [!user]\n> "Use {secret}"\n\n> [!decision]\n> Took {secret}.\n')
+        vault,
+        "s",
+        note(
+            "s", f"## One\n\n> [!user]\n> Use {secret}\n\n**Tool calls:**\n- `Bash git push {secret}` → ok\n"
+        ),
     )
     assert cru("session", "codify", "s").exit_code == 0
     (text,) = workflows(vault).values()
@@ -161,7 +165,7 @@ def test_sessions_without_work_make_no_workflow(
     result = cru("session", "codify", *ids, *options)
     assert (result.exit_code, result.stdout) == (1, "")
     assert f"{', '.join(ids)}: nothing to codify" in result.stderr
-    assert "a workflow is made of phases" in result.stderr
+    assert "a workflow needs phases" in result.stderr
     assert workflows(vault) == {}
     assert not Path("x.md").exists()
 

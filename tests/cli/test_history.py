@@ -169,7 +169,7 @@ def test_what_nobody_could_bring_back_stays(
     ran = cru("history", "prune", "--yes")
     assert ran.exit_code == 3
     assert (
-        f"{names[2]}.md: left where it is: git does not have it, and the trash does not take it: Permission denied"
+        f"{names[2]}.md: not removed: it is not in git, and moving it to the trash failed: Permission denied"
         in ran.stderr
     )
     assert len(list((vault.root / "history").iterdir())) == 3

@@ -120,7 +120,6 @@ def test_paths_are_files_that_are_there(two: Vault, cru: Cru) -> None:
         (["--until", "2026-11-01"], ["2026-10-01-sale"]),
         (["--limit", "1"], ["2026-11-21-limiter"]),
         (["-n", "1"], ["2026-11-21-limiter"]),
-        (["--limit", "0"], []),
         (["--where", "tokens_used > 1_900"], ["2026-11-21-limiter"]),
         (["--where", "tokens_used = null"], ["2026-10-01-sale"]),
         (["--where", "status != paused", "--where", "id ~ sale"], []),
@@ -135,6 +134,12 @@ def test_paths_are_files_that_are_there(two: Vault, cru: Cru) -> None:
 def test_a_filter_narrows_the_list(two: Vault, cru: Cru, options: list[str], found: list[str]) -> None:
     rows = json.loads(cru("session", "list", *options, "--format", "json").stdout)
     assert [row["id"] for row in rows] == found
+
+
+def test_a_limit_of_nothing_is_refused(vault: Vault, cru: Cru) -> None:
+    done = cru("session", "list", "--limit", "0")
+    assert done.exit_code == 2
+    assert "0 is not in the range x>=1" in done.stderr
 
 
 def test_an_unknown_format_or_status_is_refused(vault: Vault, cru: Cru) -> None:

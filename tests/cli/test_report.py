@@ -75,6 +75,29 @@ def test_a_session_lists_a_few_lines_and_counts_the_rest(vault: Vault, cru: Cru)
     ]
 
 
+def test_outcomes_with_a_commit_come_before_later_ones_without(vault: Vault, cru: Cru) -> None:
+    write(vault, "many", 0.01)
+    path = vault.root / "sessions" / "many.md"
+    rows = [f"> - outcome: Commit {at} (commit, 0.97, row {at}a2b)" for at in range(3)]
+    rows += [f"> - outcome: Talk {at} (closing text, 0.9, row {at}c2d)" for at in range(5)]
+    path.write_text(
+        path.read_text().replace(
+            "> [!findings]- findings\n", "\n".join(["> [!findings]- findings", *rows, ""])
+        )
+    )
+    shown = [row.strip() for row in cru("report").stdout.split("\n") if "Done" in row]
+    assert shown == ["Done: Commit 0", "Done: Commit 1", "Done: Commit 2", "Done: Talk 4 (and 4 more)"]
+
+
+def test_what_a_session_left_open_is_open_then_if_others_followed(vault: Vault, cru: Cru) -> None:
+    write(vault, "first", 0.9, open_end="Planned, not carried out: Refunds in several parts")
+    assert "Open: Planned" in cru("report").stdout
+    write(vault, "second", 0.5, outcome="Coupons expire")
+    assert "Open then: Planned" in cru("report").stdout
+    write(vault, "third", 0.1, outcome="Support refunds in parts")
+    assert "Planned" not in cru("report").stdout
+
+
 def test_what_was_done_before_the_report_begins_is_left_out(vault: Vault, cru: Cru) -> None:
     old, new = NOW - timedelta(days=30), NOW - timedelta(hours=1)
     vault.create(

@@ -187,7 +187,7 @@ def test_a_session_becomes_a_workflow_and_is_carried_out(programs: Programs, tmp
         (main,) = stage.mains()
         path = tmp_path / "flow.md"
         stage.cru("session", "codify", main.id, "-o", path)
-        critical = in_order(read(path)[1])[1]
+        critical = in_order(read(path)[1])[-1]
         text = path.read_text(encoding="utf-8")
         path.write_text(
             re.sub(rf"(?m)^(#+ {re.escape(critical)}\b[^\n]*?)( !)?$", r"\1 !", text), encoding="utf-8"
@@ -207,17 +207,9 @@ def test_what_was_done_becomes_the_same_workflow_whichever_client_did_it(
         found = [*pool.map(_codified, clients, every, [tmp_path / client for client in clients])]
     first, *others = map(_bare, found)
     assert others == [first, first]
-    steps = {step.name: step for step in found[0].walk()}
-    assert [*steps] == [
-        "Add a rate limiter to this project",
-        "Was ist mit „pro Nutzer“?",
-        "Is time.time() safe for a limiter?",
-        "Write a test for TokenBucket and run it",
-        "Edit limiter.py",
-    ]
-    makes = steps["Add a rate limiter to this project"].outputs()
-    takes = steps["Write a test for TokenBucket and run it"].inputs()
-    assert "limiter.py" in {datum.name for datum in makes} & {datum.name for datum in takes}
+    (step,) = found[0].walk()
+    assert step.name == "Add a rate limiter to this project"
+    assert "changes" in {datum.name for datum in step.outputs()}
 
 
 def _codified(client: str, program: Path, root: Path) -> Workflow:

@@ -49,14 +49,21 @@ def test_a_plan_after_a_refusal_is_no_correction() -> None:
 
 
 def test_an_interruption_after_work_is_explained_by_the_next_prompt() -> None:
-    played = Played().you("go").agent("I filter the edits as well.").stop().you("no, take that back")
+    played = (
+        Played()
+        .you("go")
+        .edit("fin.py")
+        .agent("I filter the edits as well.")
+        .stop()
+        .you("no, take those edits back")
+    )
     (found,) = played.noted(Kind.CORRECTION)
     assert found.details == "interrupted: I filter the edits as well."
 
 
 @pytest.mark.parametrize("said", ["I filter the edits", "I filter the edits.", "I filter the edits:"])
 def test_what_was_interrupted_ends_in_one_full_stop(said: str) -> None:
-    played = Played().you("go").agent(said).stop().you("no, take that back").agent("Taken back.")
+    played = Played().you("go").agent(said).stop().you("no, take those edits back").agent("Taken back.")
     (found,) = played.noted(Kind.CORRECTION)
     assert found.details == "interrupted: I filter the edits. Then: Taken back."
 
@@ -123,3 +130,28 @@ def test_words_that_send_a_plan_back_are_a_correction() -> None:
     played = Played().you("plan it").agent("Here it is.").tell(plan).you("no server, use a file")
     (found,) = played.noted(Kind.CORRECTION)
     assert (found.text, found.details) == ('"no server, use a file"', "refused: plan Cache in Redis")
+
+
+def test_a_prompt_after_a_stop_corrects_only_what_it_names() -> None:
+    for words in (
+        "whoops, the network went away",
+        "merge conflicts...",
+        "great, now the next change for walruses",
+    ):
+        played = (
+            Played()
+            .you("go")
+            .run("make fins && cat zoo/walruses/fin.py merge-base", end=CallEnd.REJECTED)
+            .stop()
+        )
+        assert not played.you(words).agent("Fine.").run("make fins").edit("fin.py").corrections
+    never = Played().you("go").run("git stash", end=CallEnd.REJECTED).stop().you("never stash anything")
+    assert never.corrections == ['"never stash anything"']
+    tool = Played().you("go").call("issues__add_comment", {"to": "7"}, "", CallEnd.REJECTED).stop()
+    assert tool.you("not as a comment, but as a document").corrections
+
+
+def test_a_prompt_after_a_stop_is_a_correction_where_the_agent_concedes() -> None:
+    played = Played().you("go").edit("fin.py").agent("I filter the fins.").stop().you("no, take that back")
+    assert not played.corrections
+    assert played.agent("You're right, I take it back.").corrections

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crucible.session.findings import Kind
-from crucible.transcript.events import At, PromptKind, Rewound
+from crucible.transcript.events import At, PromptKind, Rewound, ToolUsed
 from tests.findings.played import Played
 
 
@@ -65,3 +65,42 @@ def test_many_open_tasks_are_one_short_line_and_the_rest_is_in_the_details() -> 
     assert len(found.text) <= 200
     assert found.details
     assert all((name in found.text) is not (name in found.details) for name in tasks)
+
+
+def test_a_commit_finishes_what_was_begun() -> None:
+    played = Played().you("draw the walrus and commit").edit("walrus.py").run("git add walrus.py")
+    assert played.open_ends
+    played.run("git commit -m x", "[main 1a2b3c4] Draw the walrus").run("git status")
+    assert not played.open_ends
+
+
+def test_a_commit_under_way_is_not_unfinished() -> None:
+    played = (
+        Played().you("commit").tell(ToolUsed(At(9), "c", "Bash", {"command": "git add . && git commit -m x"}))
+    )
+    assert not played.open_ends
+
+
+def test_a_question_that_names_items_by_number_takes_them_along() -> None:
+    played = (
+        Played()
+        .you("what could be better?")
+        .agent("### 5. Draw a walrus\ntext\n### 9. Name it\n\n### 11. Sell it")
+    )
+    played.you("first 11").agent(
+        "Done:\n\n1. Sold\n2. Paid\n\nWant me to do the remaining suggestions (5, 9)?"
+    )
+    (found,) = played.noted(Kind.OPEN_END)
+    assert found.details == "5. Draw a walrus; 9. Name it"
+
+
+def test_a_question_that_names_nothing_takes_along_what_was_done() -> None:
+    text = "The importer skips `None` and tabs.\n\n- blanks\n\nAll good.\n\nWant me to commit and push?"
+    (found,) = Played().you("go").agent(text).noted(Kind.OPEN_END)
+    assert "importer skips None" in f"{found.text} {found.details}"
+
+
+def test_a_question_with_several_answers_is_whole() -> None:
+    text = "It fails.\n\nWould you like me to:\n1. Revert the cache?\n2. Look further?"
+    (found,) = Played().you("go").agent(text).noted(Kind.OPEN_END)
+    assert found.text == "Asked, no answer: Would you like me to: Revert the cache? Look further?"

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import crucible.findings
+from crucible.findings.instructions import INSTRUCTED
 from crucible.findings.sources import Pattern
 from crucible.session.findings import Source
 
@@ -37,4 +38,5 @@ def test_confidence_is_what_was_counted_and_never_certain() -> None:
     assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").confidence == 0.75
     assert Pattern("x", Source.REPLY, 8, 10).on("a" * 36, "", "a" * 36, "b").rows == ("aaaaaaaa", "b")
     assert Pattern("x", Source.REPLY, 8, 10).on("prt_1fff0b2c3001abcdefgh").rows == ("prt_1fff0b2c3001abcd",)
-    assert all(0.6 <= each.on().confidence < 1 for each in patterns())
+    assert all(0.6 <= each.on().confidence < 1 for each in patterns() - {INSTRUCTED})
+    assert INSTRUCTED.on().confidence < 0.6, "which is why nothing but a proposal comes of it"

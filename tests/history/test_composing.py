@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
 
-from crucible.history.composing import MOST, compose_entry
+from crucible.history.composing import MOST, THEN, compose_entry
 from crucible.history.model import LONGEST, Capture, Captures, Entry, Line, lines_of, tidy_entry, tidy_line
 from crucible.history.shortening import shortener
+from crucible.index.following import Following
 from crucible.note.source import Source
 from crucible.session.findings import Kind, findings_of
 from crucible.session.model import (
@@ -268,7 +270,92 @@ def test_unfinished_tasks_come_next_those_in_progress_first_with_what_they_wait_
         "To do (waiting): Odd (task-4)",
     ]
     assert texts(entry.done) == ["Write (task-1)", "Started: Test (task-3)"]
-    assert (entry.tasks_completed, entry.tasks_started) == (("1",), ("3",))
+    assert (entry.tasks_completed, entry.tasks_started) == (("task-1: Write",), ("task-3: Test",))
+
+
+def test_what_a_later_session_did_is_open_no_more_and_the_rest_says_how_many_followed() -> None:
+    tasks = (Task("1", "Write the migration guide"), Task("2", "Ask Ada about limits"))
+    plan = Noted("open_end", "Planned, not carried out: PAY-7: Refunds in parts", None, Grounds("last state"))
+    session = Session("2026-11-21-x", tasks=tasks, findings=(plan,))
+    said = ("Add a guide for the migration", "Merge PAY-7")
+    assert texts(compose_entry(session, following=Following(3, said)).further) == [
+        "To do: Ask Ada about limits (task-2)",
+        f"{THEN}3 later sessions of the project may have done it",
+    ]
+    assert len(compose_entry(session).further) == 3
+
+
+def test_the_names_of_tasks_hold_no_absolute_path() -> None:
+    tasks = (
+        Task("1", "Move /home/ada/notes/plan.md", "completed"),
+        Task("2", "Read /home/ada/x/y.md", "in_progress"),
+    )
+    entry = composed((), tasks=tasks)
+    assert (entry.tasks_completed, entry.tasks_started) == (
+        ("task-1: Move notes/plan.md",),
+        ("task-2: Read x/y.md",),
+    )
+
+
+def test_a_task_that_an_outcome_names_is_not_open() -> None:
+    tasks = (Task("10", "Split the module"), Task("1", "Write the guide"))
+    done = Noted(
+        "outcome", "All of it is pushed", None, Grounds("commit"), ("Task #10: moved into a package",)
+    )
+    assert texts(composed((), tasks=tasks, findings=(done,)).further) == ["To do: Write the guide (task-1)"]
+
+
+def test_an_error_of_a_log_that_the_user_went_on_from_is_not_open() -> None:
+    phases = (Phase("A", entries=(Failure("API Error: 500"), Intervention("Go on"))),)
+    session = Session("2026-11-21-x", phases=phases, sources=("claude-code:1",))
+    assert not compose_entry(session).questions
+    assert compose_entry(replace(session, sources=())).questions
+
+
+def test_a_plan_that_the_session_committed_itself_is_not_open() -> None:
+    plan = Noted("open_end", "Planned, not carried out: Refunds in parts", None, Grounds("last state"))
+    done = Noted("outcome", "Support refunds in several parts", None, Grounds("commit"))
+    assert not composed((), findings=(plan, done)).further
+
+
+def test_the_sessions_own_outcomes_close_its_tasks_but_no_question_to_a_human() -> None:
+    done = Noted("outcome", "Add refunds in several parts to the database queue", None, Grounds("commit"))
+    asked = Callout("decision_needed", "", "Several refunds, in parts?")
+    entry = composed((asked,), tasks=(Task("1", "Refunds in several parts"),), findings=(done,))
+    assert (texts(entry.further), texts(entry.questions)) == ([], ["Several refunds, in parts?"])
+
+
+def test_an_outcome_in_the_words_of_the_request_or_a_decision_is_told_all_the_same() -> None:
+    done = Noted("outcome", "Fix lint errors", None, Grounds("closing text"))
+    entry = composed((Intervention("Fix lint errors"), Decision("Fix lint errors")), findings=(done,))
+    assert texts(entry.request) == texts(entry.done) == texts(entry.decisions) == ["Fix lint errors"]
+
+
+def test_the_request_is_what_the_title_says_not_a_greeting() -> None:
+    session = Session(
+        "2026-11-21-x",
+        title="Write a page about geese",
+        phases=(
+            Phase("A", entries=(Intervention("hello"), Intervention("write a page about geese in docs"))),
+        ),
+    )
+    assert texts(compose_entry(session).request) == ["write a page about geese in docs"]
+
+
+def test_a_question_of_a_log_that_a_user_went_on_from_is_not_open() -> None:
+    phases = (
+        Phase(
+            "A",
+            entries=(
+                Callout("decision_needed", text="Which port?"),
+                Prose("So."),
+                Intervention("Add the docs"),
+            ),
+        ),
+    )
+    session = Session("2026-11-21-x", phases=phases)
+    assert len(compose_entry(session).questions) == 1
+    assert not compose_entry(replace(session, sources=("claude-code:1",))).questions
 
 
 def test_tasks_that_wait_for_each_other_are_both_told() -> None:
@@ -302,11 +389,26 @@ def test_files_that_were_changed_are_told_and_no_absolute_path() -> None:
         ToolCall("Edit failed.py", outcome=Outcome.FAILED),
         ToolCall("Edit /home/me/shop/src/a.py"),
         ToolCall("Edit limiter.py"),
+        ToolCall("Write ~/.claude/plans/plan.md"),
+        ToolCall("Write scratch.py"),
+        ToolCall("Bash rm scratch.py"),
         ToolCall("Skill testing now"),
     )
     entry = composed((ToolCalls(calls),))
     assert entry.files_modified == ("limiter.py", "a.py")
     assert entry.skills == ("testing",)
+
+
+def test_files_that_are_gone_again_or_temporary_are_not_told() -> None:
+    calls = (
+        ToolCall("Write walrus.md"),
+        ToolCall("Write /tmp/try.py"),
+        ToolCall("Bash cat > /private/tmp/a/probe.py <<E⏎x⏎E"),
+        ToolCall("Edit kept.py"),
+        ToolCall("Edit back.py"),
+        ToolCall("Bash rm walrus.md old.py && git checkout -- back.py"),
+    )
+    assert composed((ToolCalls(calls),)).files_modified == ("kept.py", "old.py")
 
 
 def test_a_section_lists_the_surest_and_then_the_latest_and_counts_the_rest() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.history.judging import Grounds, Refused, files_in, judge_answer, tasks_in
 from crucible.history.model import Entry, Line
+from crucible.history.telling import Grounds, Refused, files_in, judge_answer, tasks_in
 
 COMPOSED = Entry(
     "s",
@@ -61,9 +61,9 @@ def test_a_good_answer_is_kept_with_the_ids_of_its_decisions() -> None:
         (
             "Stripe, not Paddle [D1]",
             "We moved to Redis",
-            "did not decide, or [D1] or the like is missing: We moved to Redis",
+            "did not decide this, or a mark such as [D1] is missing: We moved to Redis",
         ),
-        ("Stripe, not Paddle [D1]", "Stripe, not Mollie [D1]", "never speaks of Mollie"),
+        ("Stripe, not Paddle [D1]", "Stripe, not Mollie [D1]", "never mentions Mollie"),
     ],
 )
 def test_what_is_not_in_the_session_is_refused(old: str, new: str, complaint: str) -> None:

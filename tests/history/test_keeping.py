@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from crucible.errors import BadSessionId, CrucibleError, EditRefused
-from crucible.history.discarding import prune, too_many
 from crucible.history.keeping import (
     Wish,
     keep_entry,
     list_entries,
     load_entries,
+    prune,
     search_entries,
+    too_many,
 )
 from crucible.history.model import Capture, Captures, Entry, Line
 from crucible.vault.store import Vault

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crucible.history.model import Capture, Captures, Entry, Line, tidy_entry
+from crucible.history.model import HEADINGS, Capture, Captures, Entry, Line, lines_of, tidy_entry
 from crucible.history.notes import read_entry, read_items, render_entry
 from crucible.history.revising import revised
 from crucible.note.source import Source
@@ -156,7 +157,9 @@ def _lines() -> st.SearchStrategy[tuple[Line, ...]]:
     texts = st.one_of(
         hostile_text(),
         hostile_line(),
-        st.sampled_from(["**x** (y)", "(y)", "Why: x", "x** (y)", "**", "`x (y)"]),
+        st.sampled_from(
+            ["**x** (y)", "(y)", "Why: x", "x** (y)", "**", "`x (y)", ">", "> x", "#", "-", "1.", "|", "```"]
+        ),
     )
     return st.lists(
         st.builds(Line, texts, texts, st.lists(texts, max_size=2).map(tuple), st.just("")), max_size=3
@@ -193,6 +196,18 @@ ENTRIES = st.builds(
 
 
 @settings(max_examples=40, deadline=None)
+@given(ENTRIES, ENTRIES)
+def test_any_entry_that_replaces_another_one_reads_back(before: Entry, after: Entry) -> None:
+    changed = replace(after, session_id=before.session_id)
+    found = read_entry(revised(Source(render_entry(before)), changed)).entry
+    assert found is not None
+    for part in HEADINGS:
+        told = sorted(line[:3] for line in lines_of(tidy_entry(changed), part))
+        assert sorted(line[:3] for line in lines_of(found, part)) == told
+
+
+@settings(max_examples=40, deadline=None)
+@example(Entry("2026-11-21-x", done=(Line(">", "x"),), further=(Line(">", "x"),)))
 @given(ENTRIES)
 def test_any_entry_reads_back_and_leads_nowhere(entry: Entry) -> None:
     tidy = tidy_entry(entry)

@@ -10,8 +10,7 @@ import pytest
 from crucible.history import making
 from crucible.history.keeping import keep_entry
 from crucible.history.making import make_history, refresh_history
-from crucible.history.memories import MemoryKind, load_memories
-from crucible.history.remembering import remember
+from crucible.history.memories import MemoryKind, load_memories, remember
 from crucible.inbox.answering import Answered, answer
 from crucible.inbox.reading import find_entry
 from crucible.secrets import scanner

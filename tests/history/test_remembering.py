@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given, settings
 
 from crucible.errors import VaultError
-from crucible.history.memories import FILES, Memory, MemoryKind, append_memories, load_memories, move_memories
-from crucible.history.remembering import completes_milestone, remember
+from crucible.history.memories import (
+    FILES,
+    Memory,
+    MemoryKind,
+    completes_milestone,
+    load_memories,
+    move_memories,
+    remember,
+)
 from crucible.secrets.redacting import redact_of
 from crucible.session.findings import findings_of
 from crucible.session.model import (
@@ -180,12 +187,6 @@ def test_a_decision_that_its_note_says_no_more_holds_no_more_and_its_line_stays(
     remembered(vault, session(Decision("Valkey"), Decision("UTC")), 1)
     assert set(texts(vault, DECISION)) == {"Valkey", "UTC"}
     assert (vault.root / ".crucible" / "memory" / FILES[DECISION]).read_bytes().startswith(before)
-
-
-def test_lines_of_older_versions_from_a_history_stay(vault: Vault) -> None:
-    old = Memory("d-1", DECISION, "Written by hand", "2026-11-21-x", THEN, source="history")
-    append_memories(vault.root, [old])
-    assert remembered(vault, session(), 1) == ()
 
 
 def test_a_renamed_session_is_not_told_twice(vault: Vault) -> None:

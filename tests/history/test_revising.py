@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 
 import pytest
 
@@ -119,14 +118,6 @@ def test_numbers_follow_when_an_item_goes_and_a_humans_item_keeps_its_own() -> N
     entry = replace(ENTRY, done=tuple(Line(name, finding=f"outcome-{name}") for name in "abc"))
     text = render_entry(entry).replace("2. **b**", "2. **b**\n7. Mine")
     assert "\n1. **b**\n7. Mine\n3. **c**\n" in again(text, replace(entry, done=entry.done[1:]))
-
-
-def test_items_of_an_older_version_are_replaced() -> None:
-    old = sha256(b"decisions\0Redis\0").hexdigest()[:8]
-    text = "---\ntype: history\nsession_id: 2026-11-21-x\n---\n\n# T\n\n## Decisions Made\n\n- Redis (line 30)\n- Mine (line 3)\n\n"
-    changed = again(f"{text}%% crucible wrote: {old} %%\n", replace(ENTRY, decisions=ENTRY.decisions[1:]))
-    assert "- Mine (line 3)\n- **Redis**\n" in changed
-    assert "(line 30)" not in changed
 
 
 def test_a_note_that_does_not_tell_what_was_written_is_a_humans() -> None:

@@ -22,7 +22,8 @@ shorten = shortener(ROOTS)
         ("/app/src/x.py:12", "src/x.py:12"),
         ("/home/ada/notes/plan.md", "notes/plan.md"),
         ("/Users/ada and /root", "the home folder and the home folder"),
-        ("~/notes.txt", "notes.txt"),
+        ("~ada/notes.txt", "notes.txt"),
+        ("{root}/home/ada/x.md", "{root}x.md"),
         (r"D:\Users\ada\x.txt", "x.txt"),
         ("file:///home/ada/x.md", "x.md"),
         ("'/etc/nginx/nginx.conf'", "'nginx/nginx.conf'"),
@@ -47,6 +48,8 @@ def test_a_path_is_short(text: str, told: str) -> None:
         "/help shows it",
         "1/2",
         "~ 40 s",
+        "~/.local/share/tools/shims/",
+        "run `${PROJECT_DIR}/cmd/shop/main.go` and $(pwd)/cmd/shop/main.go",
         "C: is a drive",
     ],
 )

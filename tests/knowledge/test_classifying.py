@@ -76,7 +76,10 @@ def test_what_the_rule_says_agrees_with_the_labels_of_reports() -> None:
             Category.CONTEXT_MISSING,
         ),
         (FailureReport("1 failed", call="pytest", files="tax.py", before="tax.py\ncart.py"), None),
-        (FailureReport("1 failed", call="pytest", files="test_tax.py", before="test_tax.py"), None),
+        (
+            FailureReport("1 failed", call="pytest", files="test_tax.py", before="test_tax.py"),
+            Category.CONTEXT_MISSING,
+        ),
         (FailureReport("tax.py:3: undefined: rate", files="tax.py", before="tax.py"), None),
         (
             FailureReport("cart.py:3: undefined: rate", files="cart.py", before="tax.py"),

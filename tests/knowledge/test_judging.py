@@ -45,7 +45,7 @@ def _without(secret: str) -> Callable[[str], tuple[str, object]]:
 def _judged(
     report: FailureReport, asker: Asker, redact: Callable[[str], tuple[str, object]] = _as_it_is
 ) -> Attribution:
-    found = judge_fully(report, asker=asker, redact=redact).attribution
+    found = judge_fully(report, asker=asker, redact=redact).value
     assert found
     return found
 
@@ -115,14 +115,14 @@ def test_a_bad_answer_is_asked_for_again_with_what_was_wrong(bad: str, said: str
 def test_two_bad_answers_leave_the_rule() -> None:
     asker = Says("no", _answer(confidence=7), model="small-model")
     came = judge_fully(REPORT, asker=asker, redact=_as_it_is)
-    assert came.attribution == classify(REPORT)
+    assert came.value == classify(REPORT)
     assert came.problem == "its answer was refused: `confidence` is no number from 0 to 1"
     assert len(asker.prompts) == 2
 
 
 def test_where_the_rule_knows_nothing_either_there_is_no_attribution() -> None:
     came = judge_fully(FailureReport("it is red"), asker=Says("no", "no"), redact=_as_it_is)
-    assert came.attribution is None
+    assert came.value is None
     assert came.problem
 
 
@@ -130,7 +130,7 @@ def test_a_model_that_fails_leaves_the_rules_and_its_answers_are_kept() -> None:
     came = judge_fully(
         REPORT, asker=Says(AgentFailed("it is down"), "nothing", model="small-model"), redact=_as_it_is
     )
-    assert came.attribution == classify(REPORT)
+    assert came.value == classify(REPORT)
     assert came.problem.startswith("its answer was refused")
     assert [answer.text for answer in came.answers] == ["nothing"]
 
@@ -181,7 +181,7 @@ def test_orders_in_a_report_are_no_answer() -> None:
     report = FailureReport(orders, happened=orders, resolution=orders)
     came = judge_fully(report, asker=asker, redact=_as_it_is)
     assert came.problem.startswith("its answer was refused: it holds no JSON object")
-    assert came.attribution == classify(report)
+    assert came.value == classify(report)
     assert all(one.startswith(RULES) for one in asker.prompts)
 
 

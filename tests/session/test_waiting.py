@@ -49,6 +49,12 @@ def test_an_error_waits_until_it_or_one_that_says_the_same_is_mended() -> None:
     assert waits(BROKEN, Failure("No disk left.", "A bigger one.")) == [False, False]
 
 
+def test_a_user_who_goes_on_after_an_error_that_ended_a_turn_has_mended_it() -> None:
+    gone_on = Answers([BROKEN, Intervention("Go on.")], logged=True)
+    assert gone_on.settles(0)
+    assert not Answers([BROKEN, Prose("Hm."), Intervention("Go on.")], logged=True).settles(0)
+
+
 def test_an_answer_that_names_an_item_is_for_that_one_alone() -> None:
     assert waits(STORE, DROP, named(DROP)) == [True, False]
     assert waits(DONE, BROKEN, named(BROKEN, "seen")) == [True, False]

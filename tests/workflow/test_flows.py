@@ -392,6 +392,8 @@ def test_flows_come_back_from_a_note_and_change_nothing_else_in_it(flows: list[F
 
 @settings(max_examples=settings().max_examples // 2)
 @given(st.lists(hostile_line(), max_size=6), st.sampled_from(["", "→", " -> "]))
+@example(["- `Bash ls` → ok\x1b"], "")
+@example(["- `Bash\x1b ls` → ok::\x1bText"], "")
 def test_what_is_read_from_any_lines_can_be_written_and_read_again(lines: list[str], arrow: str) -> None:
     found = read(f"{arrow}".join(lines)) if arrow else read("\n".join(lines))
     for flow in found.flows:
