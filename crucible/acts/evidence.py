@@ -90,7 +90,7 @@ class Evidence:
         return told.row if told else ""
 
     def said(self, words: str) -> Said:
-        """The next prompt with these words; earlier prompts are skipped for good."""
+        """The next prompt with these words; earlier prompts are not looked at again."""
         begun = _begun(words)
         at = next((at for at, (text, _) in enumerate(self._said) if text == begun), None)
         if at is None:

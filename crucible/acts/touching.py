@@ -198,7 +198,7 @@ def patched_files(patch: str) -> Iterator[Patched]:
 
 
 def _head(line: str, before: str) -> tuple[str, str]:
-    """What is done to which file, by the line that says so; a diff says in two, the first of which is `before`."""
+    """What is done to which file, by the line that says so; a diff needs two lines, and `before` is the first."""
     if head := _HEAD.fullmatch(line):
         return head[1], head[2]
     if not line.startswith("+++ ") or not before:

@@ -247,7 +247,7 @@ def _paths(call: ToolCall) -> list[str]:
 
 
 def _is_certain(path: str) -> bool:
-    """A tool that was given no path is told by its other arguments: as JSON, or by a patch's first line."""
+    """A tool without a path is shown by its other arguments: as JSON, or by a patch's first line."""
     if not path.strip() or path.endswith(_CUT) or any(mark in path for mark in _UNCERTAIN):
         return False
     return not path.startswith(('{"', "*** "))

@@ -1,4 +1,4 @@
-"""A briefing as a text: the template that makes it, what stands in fences, and what of it fits into a budget.
+"""A briefing as a text: its template, the quoted text in its fences, and how much fits into a budget.
 
 Owns what the template is given and must print, and that one with an error is named and ours used in its place.
 """

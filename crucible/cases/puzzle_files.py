@@ -260,7 +260,7 @@ def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, forc
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Whether that is what stands there; a symlink is nobody's word, and is not followed."""
+    """True if the file has that content; symlinks are not followed."""
     if path.is_symlink():
         raise VaultError(f"{path}: a symbolic link, which is not written through", "name another folder")
     return path.exists() and path.read_bytes() == data

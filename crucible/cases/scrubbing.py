@@ -100,7 +100,7 @@ class Scrubber:
         return replace(clean, redactions=dict(Counter(case.redactions) + taken)) if taken else clean
 
     def named_cleanly(self, case: Case) -> Case:
-        """The case without them, also in its session's name, of which its id is made."""
+        """The case without them, also in its session's name, which is part of its id."""
         clean = self.clean(case)
         session = self.text(case.place.session)
         if session == case.place.session:

@@ -67,13 +67,15 @@ def report(
     found = [*_reported(vault, rows, (since, until), work, wrong)]
     for error in wrong:
         say(f"cru: {error}", style="yellow")
+    if untimed := sum(not row["started"] for row in rows):
+        say(f"without a start time and left out: {untimed}; `cru session check` says why", style="yellow")
     if format_ == "json":
         write_json([_facts(one) for one in found])
     elif found:
         write_document(render_report(found, datetime.astimezone, markdown=format_ == "markdown"), door)
     else:
         say("nothing to report; `cru session list` shows which sessions there are")
-    ctx.exit(PROBLEMS_FOUND if wrong or now.unwalked else 0)
+    ctx.exit(PROBLEMS_FOUND if wrong or untimed or now.unwalked else 0)
 
 
 def _reported(

@@ -237,7 +237,7 @@ def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Re
     for act in acts:
         begun, aborted, _ = act.what.partition(" --abort")
         if aborted:  # `git rebase --abort`: what was begun is a dead end
-            found = {key: one for key, one in found.items() if not one.text.startswith(begun)}
+            found.pop(next((key for key in reversed(found) if found[key].text.startswith(begun)), ()), None)
             continue
         one = _line(act, parameters, is_changed=is_changed)
         if one is None or any(leads_out(text) or _VARIABLE.search(text) for text in (one.text, _folder(act))):

@@ -1,4 +1,4 @@
-"""Asking a model twice: when the first answer is refused, it is told what was wrong with it."""
+"""Asking a model twice: after a refused answer it gets the reasons and a second try."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The context: what an agent is told that goes on with a session, and the material that it is made of.
+"""The context for an agent that goes on with a session, and the material that it is made of.
 
 Owns how the parts become one text, within a budget.  The same material gives the same bytes.
 

@@ -289,7 +289,7 @@ def folder_of(
 ) -> Path | None:
     """The folder to go on in, None when nothing tells.
 
-    `cwd` when it belongs to the session's project: whoever stands in another worktree of it means that one.  Else
+    `cwd` when it belongs to the session's project: in another worktree of it, that worktree is meant.  Else
     `native_cwd`, where the client began, when it is still there; else a folder that the user's settings give the project.
     A session without a project is of `cwd` where its client's folder is gone.
     """
