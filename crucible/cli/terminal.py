@@ -165,7 +165,8 @@ def _tasks(tasks: Iterable[Task]) -> ConsoleRenderable:
 def _findings(items: Iterable[Noted]) -> ConsoleRenderable:
     lines = Text()
     for item in items:
-        lines.append(f"{clean_line(item.kind).replace('_', ' ')}: ", "bold")
+        kinds = " and ".join(filter(None, (item.kind, item.also)))
+        lines.append(f"{clean_line(kinds).replace('_', ' ')}: ", "bold")
         lines.append(clean_line(item.text))
         grounds = render_grounds(item.grounds)
         lines.append(f" ({grounds})\n" if grounds else "\n", "dim")

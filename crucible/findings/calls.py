@@ -21,6 +21,7 @@ __all__ = [
     "Call",
     "Lines",
     "base_name",
+    "changes_in",
     "checks_in",
     "is_log",
     "is_red",
@@ -100,7 +101,7 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
         return Call(row, name, told)
     path, patch = _text(arguments, *_PATHS), _text(arguments, *_PATCHES)
     files = (path,) if path else tuple(_PATCHED.findall(patch)[:_MOST])
-    changes = list(_edits(path, arguments) if path else _patches(patch))
+    changes = changes_in(arguments)
     old, new = _lines(changes, 1), _lines(changes, 2)
     return Call(
         row,
@@ -119,13 +120,18 @@ def _text(arguments: Mapping[str, object], *names: str) -> str:
     return next((value for value in found if isinstance(value, str) and value.strip()), "")
 
 
+def changes_in(arguments: Mapping[str, object]) -> list[tuple[str, str, str]]:
+    """The file, the old and the new text of each part of an edit."""
+    path = _text(arguments, *_PATHS)
+    return list(_edits(path, arguments) if path else _patches(_text(arguments, *_PATCHES)))
+
+
 _OLD = ("old_string", "oldString", "old_str", "old_text")
 _WHOLE = ("content", "file_text")
 _NEW = ("new_string", "newString", "new_str", "new_text", *_WHOLE)
 
 
 def _edits(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
-    """The file, the old and the new text of each part of an edit."""
     edits = arguments.get("edits")
     for edit in edits if isinstance(edits, list) else [arguments]:
         if isinstance(edit, Mapping):
@@ -133,7 +139,6 @@ def _edits(path: str, arguments: Mapping[str, object]) -> Iterator[tuple[str, st
 
 
 def _patches(patch: str) -> Iterator[tuple[str, str, str]]:
-    """The same of each file of a patch."""
     parts = _PATCHED.split(patch)[1:]
     for path, body in zip(parts[::2], parts[1::2], strict=True):
         old, new = ("\n".join(one[1:] for one in body.split("\n") if one[:1] == mark) for mark in "-+")

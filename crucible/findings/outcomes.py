@@ -20,7 +20,7 @@ from crucible.session.findings import Kind, Source
 from crucible.session.model import Noted
 from crucible.session.sentences import SUMMARY
 
-__all__ = ["Outcomes", "commits_in"]
+__all__ = ["Outcomes", "commits_in", "requests_in"]
 
 CLOSING = Pattern("closing text after edits", Source.SUMMARY, 43, 53)
 COMMIT = Pattern("commit", Source.COMMIT, 45, 45)
@@ -116,9 +116,9 @@ class Outcomes:
             passed = {key: "" for key in checks_in(call) if now.checks.get(key, "") in ("", call.script)}
             now = replace(now, checks={**now.checks, **passed})
         made: list[_Proof] = []
-        if _CREATES.search(call.script) and (address := _REQUEST.search(text)):
+        for address in requests_in(call.script, text):
             title = _TITLED.search(call.script)
-            made.append(_Proof(REQUEST, line(title[2], SUMMARY) if title else "", address[0].strip(), row))
+            made.append(_Proof(REQUEST, line(title[2], SUMMARY) if title else "", address, row))
         # What a script prints of commits is of another repository, such as one that a test makes.
         if "git " in call.script and "git init" not in call.script:
             commits = [
@@ -226,6 +226,12 @@ def _proof(found: _Found, head: str) -> Iterator[str]:
 def commits_in(text: str) -> list[tuple[str, str, str]]:
     """Branch, short id and subject of each commit that `git commit` reported."""
     return _COMMIT.findall(text[-20_000:])
+
+
+def requests_in(script: str, text: str) -> list[str]:
+    """The address of the pull request that a command created."""
+    found = _REQUEST.search(text) if _CREATES.search(script) else None
+    return [found[0].strip()] if found else []
 
 
 def _is_same(one: str, other: str) -> bool:

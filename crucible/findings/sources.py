@@ -12,10 +12,15 @@ from typing import NamedTuple
 from crucible.session.findings import Source
 from crucible.session.model import Grounds
 
-__all__ = ["Pattern"]
+__all__ = ["Pattern", "short_row"]
 
 _ROW, _PREFIXED = 8, 20
 """Characters of a row id that a note keeps; ids that begin with a kind and the time (`prt_1fff0b2c…`) need more."""
+
+
+def short_row(row: str) -> str:
+    """As much of a row's id as a note keeps."""
+    return row[: _PREFIXED if "_" in row[:_ROW] else _ROW]
 
 
 class Pattern(NamedTuple):
@@ -28,5 +33,5 @@ class Pattern(NamedTuple):
 
     def on(self, *rows: str) -> Grounds:
         """The grounds of a finding that is based on these rows."""
-        kept = tuple(dict.fromkeys(row[: _PREFIXED if "_" in row[:_ROW] else _ROW] for row in rows if row))
+        kept = tuple(dict.fromkeys(short_row(row) for row in rows if row))
         return Grounds(self.source, round((self.true + 1) / (self.read + 2), 2), kept)

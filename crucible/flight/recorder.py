@@ -22,6 +22,7 @@ from typing import NamedTuple, Self, get_args
 import orjson
 
 from crucible.flight.archive import next_number
+from crucible.flight.events import RENAMED
 from crucible.flight.keys import Keys
 from crucible.flight.lines import LOCK_SECONDS, Held, held, make_folder
 from crucible.flight.meta import Facts, keep_meta
@@ -30,9 +31,6 @@ from crucible.flight.values import cut_values, dump_record
 from crucible.transcript.events import Event
 
 __all__ = ["FlightWriter"]
-
-_RENAMED = {"agent": "subagent", "type": "row_type"}
-"""Fields of events that would hide one of the record's own: the file's agent, the event's class."""
 
 _BUFFER = 1 << 20
 
@@ -138,7 +136,7 @@ def _text(text: str) -> bytes:
 
 _NAMES = {
     kind.__name__: tuple(
-        (f.name, _RENAMED.get(f.name, f.name)) for f in dataclasses.fields(kind) if f.name != "at"
+        (f.name, RENAMED.get(f.name, f.name)) for f in dataclasses.fields(kind) if f.name != "at"
     )
     for kind in get_args(Event)
 }

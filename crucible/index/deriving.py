@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -254,7 +254,7 @@ def _participants(session: Session, path: str) -> Iterator[Cells]:
         yield path, "subagent", sub.agent, None, sub.model, _id_in(sub.session), sub.tokens
 
 
-def _callouts(session: Session, path: str, findings: Iterable[Finding]) -> Iterator[Cells]:
+def _callouts(session: Session, path: str, findings: Collection[Finding]) -> Iterator[Cells]:
     parts = [("", session.preamble), *((phase.id, phase.entries) for phase in session.all_phases())]
     waiting, found = waiting_of(session), {one.lines.first: one for one in findings}
     for phase_id, entries in parts:
@@ -265,9 +265,11 @@ def _callouts(session: Session, path: str, findings: Iterable[Finding]) -> Itera
                 waits = int(waiting[first]) if first in waiting else None
                 row = path, first + 1, phase_id or None, kind, waits, text[:CALLOUT_LENGTH]
                 yield *row, *_of_finding(found.get(first))
-    for one in session.findings:
-        row = path, one.lines.first + 1, None, one.kind, None, one.text[:CALLOUT_LENGTH]
-        yield *row, *_of_finding(found.get(one.lines.first))
+    items = {one.lines.first: one for one in session.findings}
+    for finding in findings:
+        if item := items.get(finding.lines.first):
+            row = path, item.lines.first + 1, None, finding.kind, None, item.text[:CALLOUT_LENGTH]
+            yield *row, *_of_finding(finding)
 
 
 def _of_finding(one: Finding | None) -> Cells:

@@ -87,7 +87,7 @@ def _questions(extent: Extent, tasks: tuple[NumberedTask, ...]) -> Iterator[Said
             yield Said(phase, "\n".join(filter(None, (entry.title, entry.text))))
     last = extent.phase.id if extent.phase else ""
     for one in () if extent.later else extent.session.findings:
-        if one.kind == Kind.OPEN_END and len(_without(one.text, tasks)) > _LABEL:
+        if Kind.OPEN_END in (one.kind, one.also) and len(_without(one.text, tasks)) > _LABEL:
             yield Said(last, one.text)
 
 

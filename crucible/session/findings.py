@@ -72,6 +72,7 @@ class Source(StrEnum):
     CALLOUT = "callout"
     """Written into the note by a human, or by an agent through the recorder or MCP."""
     MODEL = "model"
+    """An agent that was asked: `model NAME on DAY`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,8 @@ _TOLD = Grounds(Source.CALLOUT)
 
 def findings_of(session: Session) -> tuple[Finding, ...]:
     """All findings of a note: first its callouts in order, including those of inline subagents, then the findings block."""
-    return tuple(_numbered((*_of_callouts(session), *map(_of_block, session.findings))))
+    block = (one for item in session.findings for one in _of_block(item))
+    return tuple(_numbered((*_of_callouts(session), *block)))
 
 
 def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
@@ -152,17 +154,20 @@ def _quotes(told: str, words: str) -> bool:
 def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
     """The findings by phase id.
 
-    An item of the block belongs to the first phase that says its summary, its last sentence (what a label stands before) or one of
-    its points, or to "" if none does.
+    An item of the block that names no phase of the note belongs to the first phase that says its summary, its last sentence (what a label
+    stands before) or one of its points, or to "" if none does.
     """
     found: dict[str, list[Finding]] = {}
     everything = findings_of(session)
-    callouts = len(everything) - len(session.findings)
+    callouts = len(everything) - sum(1 + bool(item.also) for item in session.findings)
     for finding in everything[:callouts]:
         found.setdefault(finding.phase, []).append(finding)
     if session.findings:
         words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
         for finding in everything[callouts:]:
+            if finding.phase in words:
+                found.setdefault(finding.phase, []).append(finding)
+                continue
             parts = (
                 finding.summary,
                 *sentences(finding.summary)[-1:],
@@ -241,9 +246,12 @@ def _of_entry(entry: Entry, phase: str) -> Finding | None:
             return None
 
 
-def _of_block(item: Noted) -> Finding:
-    found = _finding(item.kind, item.text, item.grounds, details=item.details or "", lines=item.lines)
-    return replace(found, points=item.points)
+def _of_block(item: Noted) -> Iterator[Finding]:
+    """An item's finding, or two for an item of two kinds."""
+    for kind in filter(None, (item.kind, item.also)):
+        phase = item.grounds.phase if item.grounds else ""
+        found = _finding(kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines)
+        yield replace(found, points=item.points)
 
 
 def _shortened(text: str) -> str:

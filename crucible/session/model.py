@@ -124,11 +124,15 @@ class ToolCalls:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """The grounds of a finding: how it was found, a confidence from 0 to 1, and the first characters of its row ids."""
+    """The grounds of a finding: how it was found, a confidence from 0 to 1, and the first characters of its row ids.
+
+    `phase` is the id of its phase, "" where its place or its words show that.
+    """
 
     source: str
     confidence: float = 1.0
     rows: tuple[str, ...] = ()
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +246,8 @@ class Phase:
 class Noted:
     """One item of the note's findings block: a finding of a kind that has no callout of its own.
 
-    `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.
+    `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.  A finding of
+    two kinds has the second one in `also`.
     """
 
     kind: str
@@ -250,6 +255,7 @@ class Noted:
     details: str | None = None
     grounds: Grounds | None = None
     points: tuple[str, ...] = ()
+    also: str = ""
     lines: Lines = field(default=NOWHERE, compare=False)
 
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from crucible.note.callouts import RawCallout, quote_lines
 from crucible.note.contain import FORMAT, contain, contain_line, normal_line, uncontain, uncontain_line
-from crucible.note.source import Lines
+from crucible.note.source import NOWHERE, Lines
 from crucible.patterns import late_pattern
 from crucible.session.entries import fenced_lines
 from crucible.session.findings import Kind
 from crucible.session.grounds import GROUNDS_END, normal_grounds, render_grounds, split_grounds
 from crucible.session.model import Noted
 
-__all__ = ["FINDINGS", "findings_title", "normal_noted", "read_findings", "render_findings", "render_noted"]
+__all__ = ["FINDINGS", "findings_title", "normal_noted", "read_findings", "read_noted", "render_findings", "render_noted"]
 
 FINDINGS = "findings"
 """The callout's kind."""
@@ -27,6 +27,8 @@ _ITEM = late_pattern(r" {0,3}[-*+][ \t]+(?=[^ \t])(.*)$")
 _POINT = late_pattern(r"[-*+][ \t]+(?=[^ \t])(.*)$")
 _KIND = late_pattern(r"([A-Za-z][A-Za-z_ -]{0,30}):[ \t]+(.*)$")
 _KINDS = frozenset(Kind)
+_AND = "_and_"
+"""What joins two kinds, `correction and decision`, once a blank is written `_`."""
 
 
 def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
@@ -46,6 +48,13 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
     return tuple(
         _read_item(lines, Lines(first + 1 + at, first + 1 + at + len(lines)), form) for lines, at in found
     )
+
+
+def read_noted(lines: Sequence[str], form: int = FORMAT) -> Noted | None:
+    """The item that `render_noted` wrote as these lines; None if they are none."""
+    body = [line.removeprefix(">").removeprefix(" ") for line in lines]
+    head = _ITEM.match(body[0]) if body else None
+    return _read_item([head[1], *(line.strip(" \t") for line in body[1:])], NOWHERE, form) if head else None
 
 
 def _indent(line: str) -> int:
@@ -79,13 +88,16 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
         text = " ".join([head, *told[1:]])
     named = _KIND.match(text)
     kind = named[1].lower().replace(" ", "_").replace("-", "_") if named else ""
-    text, kind = (named[2], kind) if named and kind in _KINDS else (text, Kind.ENVIRONMENT.value)
+    kind, _, also = kind.partition(_AND)
+    is_known = kind in _KINDS and (not also or also in _KINDS)
+    text, kind = (named[2], kind) if named and is_known else (text, Kind.ENVIRONMENT.value)
     return Noted(
         kind,
         uncontain_line(text.strip(" \t"), extra=(GROUNDS_END,), form=form),
         uncontain_line(" ".join(details).strip(" \t"), form=form) or None,
         grounds,
         tuple(said for point in points if (said := uncontain(" ".join(point), form=form))),
+        also if is_known and also != kind else "",
         where,
     )
 
@@ -95,7 +107,8 @@ def normal_noted(item: Noted) -> Noted:
     kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
     details = normal_line(item.details or "") or None
     points = tuple(said for point in item.points if (said := normal_line(point)))
-    return Noted(str(kind), normal_line(item.text), details, normal_grounds(item.grounds), points)
+    also = item.also if item.also in _KINDS and item.also != kind else ""
+    return Noted(str(kind), normal_line(item.text), details, normal_grounds(item.grounds), points, str(also))
 
 
 def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
@@ -106,7 +119,8 @@ def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
     details = told.details or ""
     text = contain_line(told.text, extra=(GROUNDS_END,), form=form, after=details)
     grounds = render_grounds(told.grounds)
-    lines = [f"- {told.kind}: {text}" + (f" ({grounds})" if grounds else "")]
+    kinds = " and ".join(filter(None, (told.kind, told.also)))
+    lines = [f"- {kinds}: {text}" + (f" ({grounds})" if grounds else "")]
     if details:
         lines.append(f"  {_DETAILS} {contain_line(details, form=form, before=told.text)}")
     lines += [f"  - {contain(point, form=form)}" for point in told.points]

@@ -1,0 +1,1 @@
+"""Ask the user's agent what mattered in a session, and keep what holds of its answer."""

@@ -1,0 +1,181 @@
+"""Read an agent's answer: the findings that hold against the record.
+
+A finding is left out if it refers to no line, has no text, or names something that neither the record nor the note holds.  A decision
+that nothing settles becomes an instruction, a failure without a fix an open end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crucible.agents.objects import objects_in
+from crucible.asking.record import Line, Record, Tag
+from crucible.asking.rules import MOST, MOST_FACTS
+from crucible.findings.sources import short_row
+from crucible.knowledge.tries import Refused
+from crucible.note.contain import cut, normal_line
+from crucible.patterns import late_pattern
+from crucible.session.findings import Kind
+
+__all__ = ["Claim", "Claims", "Said", "read_answer", "stems_of"]
+
+_KINDS: Mapping[str, Kind] = {
+    **{kind: kind for kind in Kind if kind is not Kind.REPORT},
+    "open": Kind.OPEN_END,
+}
+_LONGEST, _LONGEST_WHY = 200, 300
+_MOST_ROWS, _ROWS_OF_LINE = 6, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A finding that an agent named and that holds; `rows` are those of the lines that it refers to, the first line's first."""
+
+    kind: Kind
+    text: str
+    why: str = ""
+    rows: tuple[str, ...] = ()
+    phase: str = ""
+    also: Kind | None = None
+
+
+class Claims(NamedTuple):
+    """What holds of an answer, and how many findings did not."""
+
+    kept: tuple[Claim, ...] = ()
+    dropped: int = 0
+
+
+class Said:
+    """All that the record and the note say; what a finding names must be in it."""
+
+    def __init__(self, *texts: str) -> None:
+        self._text = "\n".join(texts).casefold()
+        self._stems = stems_of(self._text)
+
+    def holds(self, claim: str) -> bool:
+        """True if every name and number of a text is in it, and most of its longer words."""
+        if not all(self._has(name) for name in _names(claim)):
+            return False
+        words = stems_of(claim)
+        return 2 * len(words & self._stems) >= len(words)
+
+    def _has(self, name: str) -> bool:
+        """True if a name, or all parts of a list such as `read/write`, are in it."""
+        folded = name.casefold()
+        if folded in self._text or _PLACE.search(folded):
+            return folded in self._text
+        return all(part in self._text for part in _PARTS.split(folded))
+
+
+_NAME = late_pattern(r"`([^`]{1,200})`|(\S{2,200})")
+_MARKS = "\"'`*_.,;:!?()[]{}<>“”‘’…"
+_IS_NAME = late_pattern(r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(")
+_PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
+"""An address or a path from the root must be in the record as it is."""
+_PARTS = late_pattern(r"[/,;|()\[\]{}\"'`]+")
+_WORD = late_pattern(r"[^\W\d_]{4,}")
+_STEM = 5
+
+
+def _names(text: str) -> Iterator[str]:
+    """Words that name something: with digits, dots, slashes or mixed case, or in backticks."""
+    for found in _NAME.finditer(text):
+        if found[1]:
+            yield found[1].strip()
+        else:
+            word = found[2].strip(_MARKS)
+            if _IS_NAME.search(word):
+                yield word
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The beginnings of the longer words of a text."""
+    return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_answer(text: str, record: Record, said: Said) -> Claims:
+    """The claims of an answer in its order; `Refused` if it is no object with a list of findings."""
+    row = next((row for row in objects_in(text) if "findings" in row), None)
+    listed = row["findings"] if row is not None else None
+    if not isinstance(listed, list):
+        raise Refused(['answer with one JSON object {"findings": [...]} and nothing else'])
+    kept: list[Claim] = []
+    for one in listed[:MOST]:
+        claim = _claim(one, record, said)
+        if claim and not any(_is_again(claim, other) for other in kept):
+            kept.append(claim)
+    facts = [claim for claim in kept if claim.kind is Kind.ENVIRONMENT][MOST_FACTS:]
+    kept = [claim for claim in kept if claim not in facts]
+    if listed and not kept:
+        raise Refused(["no finding holds: `refs` must be numbers of lines of the record, and `text` must name only what the record names"])
+    return Claims(tuple(kept), len(listed) - len(kept))
+
+
+def _claim(one: object, record: Record, said: Said) -> Claim | None:
+    if not isinstance(one, Mapping):
+        return None
+    kind, also = (_kind(one.get(name)) for name in ("kind", "also"))
+    text, why = (_line(one.get(name), most) for name, most in (("text", _LONGEST), ("why", _LONGEST_WHY)))
+    lines = [record.lines[number] for number in _numbers(one.get("refs")) if number in record.lines]
+    rows = _rows(lines)
+    if kind is None or not text or not rows or not said.holds(text):
+        return None
+    kind = _grounded(kind, lines, record)
+    also = _grounded(also, lines, record) if also else None
+    why = why if said.holds(why) else ""
+    phase = next((line.phase for line in lines if line.phase), "")
+    return Claim(kind, text, why, rows, phase, also if also in _SECOND and also is not kind else None)
+
+
+_SECOND = (Kind.DECISION, Kind.CORRECTION, Kind.FAILURE)
+"""Kinds that may come second."""
+
+
+def _kind(value: object) -> Kind | None:
+    return _KINDS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def _line(value: object, most: int) -> str:
+    return cut(normal_line(value.strip()), most) if isinstance(value, str) else ""
+
+
+def _numbers(value: object) -> list[int]:
+    listed = value if isinstance(value, list) else [value]
+    return [one for one in listed[:20] if isinstance(one, int) and not isinstance(one, bool)]
+
+
+def _rows(lines: Iterable[Line]) -> tuple[str, ...]:
+    found = (short_row(row) for line in lines for row in line.rows[:_ROWS_OF_LINE])
+    return tuple(dict.fromkeys(filter(None, found)))[:_MOST_ROWS]
+
+
+def _grounded(kind: Kind, lines: Sequence[Line], record: Record) -> Kind:
+    """The kind that the lines prove."""
+    if kind is Kind.DECISION and not (any(line.settles for line in lines) or _is_done(lines, record)):
+        return Kind.INSTRUCTION
+    if kind is Kind.FAILURE and not _is_done(lines, record):
+        return Kind.OPEN_END
+    return kind
+
+
+_DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)
+
+
+def _is_done(lines: Sequence[Line], record: Record) -> bool:
+    """True if something was edited, passed or was committed in one of their turns or the next one."""
+    turns = {turn for line in lines for turn in (line.turn, line.turn + 1)}
+    return any(line.tag in _DONE and line.turn in turns for line in record.lines.values())
+
+
+_LIKE = 0.7
+
+
+def _is_again(claim: Claim, other: Claim) -> bool:
+    words, others = stems_of(claim.text), stems_of(other.text)
+    return claim.kind is other.kind and len(words & others) >= _LIKE * max(len(words | others), 1)

@@ -1,0 +1,206 @@
+"""Merge what an agent claimed into a note's findings block: one entry for one thing.
+
+A claim that structure found too becomes one item with it: callouts and a person's words stay as they are, other items get the agent's text.
+Whatever a human wrote, edited or deleted stays so.  Asking again replaces only what an agent said before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from crucible.asking.answer import Claim, stems_of
+from crucible.session.findings import Kind, findings_of
+from crucible.session.model import Decision, Failure, Grounds, Noted, Session
+from crucible.session.noted import normal_noted, render_noted
+
+__all__ = ["Detected", "Merged", "merged"]
+
+_CONFIDENCE = {
+    Kind.DECISION: 0.93,
+    Kind.INSTRUCTION: 0.6,
+    Kind.CORRECTION: 0.83,
+    Kind.FAILURE: 0.92,
+    Kind.OUTCOME: 0.98,
+    Kind.OPEN_END: 0.95,
+    Kind.ENVIRONMENT: 0.7,
+}
+"""The share of an agent's claims of each kind that were findings of any kind by labels of real sessions; see `docs/agents.md`."""
+_ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
+_LIKE, _SAME = 0.2, 0.6
+"""The share of the words of two texts for them to say one thing, with a common row and without one."""
+_MOST_ROWS = 6
+
+
+class Detected(NamedTuple):
+    """What structure finds in the events: items of the block, and callouts."""
+
+    items: Sequence[Noted] = ()
+    callouts: Sequence[Decision | Failure] = ()
+
+
+class Merged(NamedTuple):
+    """The items of the block, those of them that an agent said, and what one said before that a human deleted or reworded."""
+
+    items: tuple[Noted, ...]
+    said: tuple[Noted, ...] = ()
+    gone: tuple[Noted, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class _Thing:
+    """What is known already: an item of the block at `at`, or else a callout, or what a human deleted.
+
+    `detected` is the item as structure found it, None if its words are a human's and stay.
+    """
+
+    kinds: Collection[str]
+    rows: Collection[str]
+    text: str
+    at: int = -1
+    detected: Noted | None = None
+    is_gone: bool = False
+
+
+def merged(
+    session: Session, claims: Iterable[Claim], detected: Detected, earlier: Sequence[Noted], source: str
+) -> Merged:
+    """The findings block after an answer; `earlier` are the items that an agent said before, `source` goes into the new ones."""
+    found = {_lines(item): normal_noted(item) for item in detected.items}
+    said = {_lines(item) for item in earlier}
+    items = [*_without(said, session.findings, found)]
+    things = [*_there(session, items, found), *_gone(session, found, detected.callouts, earlier)]
+    left, ours, added = [*claims], list[Noted](), list[Noted]()
+    shared = [thing for claim in left for thing in things if _score(claim, thing)]
+    for claim, thing in _pairs(left, things):
+        left.remove(claim)
+        if thing.detected:
+            items[thing.at] = _joined(thing.detected, claim, source, alone=shared.count(thing) == 1)
+            ours.append(items[thing.at])
+        elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
+            added.append(_item(replace(claim, kind=claim.also, also=None), source))
+    added += [_item(claim, source) for claim in left]
+    added.sort(key=lambda item: _ORDER.get(item.kind, len(_ORDER)))
+    there = {_lines(item) for item in session.findings}
+    gone = tuple(item for item in earlier if _lines(item) not in there)
+    return Merged((*items, *added), (*ours, *added), gone)
+
+
+def _lines(item: Noted) -> tuple[str, ...]:
+    """An item as a note has it."""
+    return tuple(render_noted(item))
+
+
+def _row(item: Noted) -> str:
+    return item.grounds.rows[0] if item.grounds and item.grounds.rows else ""
+
+
+def _kinds(item: Noted) -> tuple[str, ...]:
+    return tuple(filter(None, (item.kind, item.also)))
+
+
+# --- what is known ---------------------------------------------------------------------------------------------------
+
+
+def _without(
+    said: Collection[tuple[str, ...]], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
+) -> Iterator[Noted]:
+    """The items without what an agent said before; what structure had found there stands there again."""
+    there = {_lines(item) for item in items}
+    before = {_row(item): item for lines, item in found.items() if _row(item) and lines not in there}
+    for item in items:
+        if _lines(item) not in said:
+            yield item
+        elif old := before.pop(_row(item), None):
+            yield old
+
+
+def _there(
+    session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
+) -> Iterator[_Thing]:
+    for at, item in enumerate(items):
+        rows = item.grounds.rows if item.grounds else ()
+        yield _Thing(_kinds(item), rows, item.text, at, item if _lines(item) in found else None)
+    for finding in findings_of(replace(session, findings=())):
+        told = " ".join((finding.summary, finding.cause, finding.resolution, finding.details))
+        yield _Thing((finding.kind,), finding.rows, told)
+
+
+def _gone(
+    session: Session,
+    found: dict[tuple[str, ...], Noted],
+    callouts: Iterable[Decision | Failure],
+    earlier: Sequence[Noted],
+) -> Iterator[_Thing]:
+    """What a human deleted or reworded: structure or an agent found it, and the note does not have it."""
+    there = {_lines(item) for item in session.findings}
+    rows = {_row(item) for item in earlier}
+    for item in (*(one for one in found.values() if _row(one) not in rows), *earlier):
+        if _lines(item) not in there:
+            told = item.grounds.rows if item.grounds else ()
+            yield _Thing(_kinds(item), told, item.text, is_gone=True)
+    known = {(one.kind, row) for one in findings_of(session) for row in one.rows[:1]}
+    for callout in callouts:
+        kind = Kind.DECISION if isinstance(callout, Decision) else Kind.FAILURE
+        told = callout.grounds.rows if callout.grounds else ()
+        if told and (kind, told[0]) not in known:
+            yield _Thing((kind,), told, callout.text, is_gone=True)
+
+
+# --- one entry for one thing -----------------------------------------------------------------------------------------
+
+
+def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[Claim, _Thing]]:
+    """Each claim with the thing that it names, the most similar first; a thing is named once, unless a human deleted it."""
+    scored = [
+        (score, -at, -number, claim, thing)
+        for at, claim in enumerate(claims)
+        for number, thing in enumerate(things)
+        if (score := _score(claim, thing))
+    ]
+    done: set[int] = set()
+    for _, _, _, claim, thing in sorted(scored, key=lambda one: one[:3], reverse=True):
+        if id(claim) not in done and id(thing) not in done:
+            done.add(id(claim))
+            if not thing.is_gone:
+                done.add(id(thing))
+            yield claim, thing
+
+
+def _score(claim: Claim, thing: _Thing) -> float:
+    """How much a claim says the same as a thing; 0 if it is another one."""
+    kinds = {_group(kind) for kind in (claim.kind, claim.also) if kind}
+    if not kinds & {_group(kind) for kind in thing.kinds}:
+        return 0.0
+    words, others = stems_of(f"{claim.text} {claim.why}"), stems_of(thing.text)
+    like = len(words & others) / max(1, min(len(words), len(others)))
+    has_row = not {*claim.rows}.isdisjoint(thing.rows)
+    return like + has_row if like >= (_LIKE if has_row else _SAME) else 0.0
+
+
+def _group(kind: str) -> str:
+    """A decision and an instruction may be one thing."""
+    return Kind.DECISION if kind == Kind.INSTRUCTION else kind
+
+
+def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
+    """An item of structure with what an agent says of it.
+
+    A correction keeps the person's words.  Points go if other claims are about them too.
+    """
+    kind = claim.also if claim.also and claim.also == item.kind else claim.kind
+    also = claim.kind if kind == claim.also else claim.also
+    rows = tuple(dict.fromkeys((*(item.grounds.rows if item.grounds else ()), *claim.rows)))[:_MOST_ROWS]
+    mark = Grounds(source, max(_CONFIDENCE[claim.kind], item.grounds.confidence if item.grounds else 0), rows, claim.phase)
+    if item.kind == Kind.CORRECTION:
+        said, why = item.text, "; ".join(filter(None, (claim.text, item.details)))
+    else:
+        said, why = claim.text, "; ".join(filter(None, (claim.why, item.details)))
+    points = item.points if alone or item.kind == Kind.CORRECTION else ()
+    return normal_noted(Noted(kind, said, why or None, mark, points, also or ""))
+
+
+def _item(claim: Claim, source: str) -> Noted:
+    grounds = Grounds(source, _CONFIDENCE[claim.kind], claim.rows, claim.phase)
+    return normal_noted(Noted(claim.kind, claim.text, claim.why or None, grounds, (), claim.also or ""))

@@ -1,0 +1,155 @@
+"""The record of a session that an agent is shown: numbered lines within a budget.
+
+A line knows the rows of the transcript behind it, so that an answer can refer to it by its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from heapq import heapify, heappop, heappush
+
+from crucible.note.fencing import hang
+from crucible.tokens import Counter
+
+__all__ = ["Line", "Record", "Tag", "fit"]
+
+
+class Tag(StrEnum):
+    """What a line shows."""
+
+    PROMPT = "U"
+    STEERING = "U(mid-turn)"
+    COMMAND = "U(command)"
+    SHELL = "U(shell)"
+    CLOSING = "A"
+    TEXT = "a"
+    AFTER_FAIL = "after-fail"
+    FAIL = "FAIL"
+    MEND = "MEND"
+    PASSES = "PASSES"
+    REFUSED = "REFUSED"
+    INTERRUPTED = "INTERRUPTED"
+    REWOUND = "REWOUND"
+    ANSWER = "Q&A"
+    PLAN = "PLAN"
+    APPROVED = "PLAN APPROVED"
+    LEFT = "PLAN LEFT"
+    PROPOSED = "PLAN PROPOSED"
+    SUBAGENT = "SUBAGENT"
+    COMMIT = "COMMIT"
+    REQUEST = "PR"
+    EDITED = "EDITED"
+    NOTED = "NOTED"
+    COMPACTED = "--"
+    END = "END"
+
+
+_SETTLES = frozenset(
+    (
+        Tag.STEERING,
+        Tag.REFUSED,
+        Tag.ANSWER,
+        Tag.PLAN,
+        Tag.APPROVED,
+        Tag.LEFT,
+        Tag.COMMIT,
+        Tag.REQUEST,
+        Tag.EDITED,
+        Tag.MEND,
+        Tag.NOTED,
+    )
+)
+"""Lines that settle something by themselves: an answer, an approval, an edit, a commit."""
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One line: its text is cut to `caps[level]` code points; 0 leaves it out.
+
+    `worth` is from 0 to 100: the least is cut first.  `rows` are ids of the transcript's rows, `phase` is the id of the note's phase.
+    `settles` is true if a decision may stand on it.
+    """
+
+    tag: Tag
+    text: str
+    rows: tuple[str, ...] = ()
+    worth: int = 50
+    caps: Sequence[int] = (400,)
+    turn: int = 0
+    phase: str = ""
+    settles: bool = False
+    level: int = 0
+
+    def __post_init__(self) -> None:
+        self.settles = self.settles or self.tag in _SETTLES
+
+    @property
+    def shown(self) -> str:
+        """The text as it is cut now, without a line that could be read as one of the record's."""
+        cap = self.caps[self.level]
+        if not cap or len(self.text) <= cap:
+            return hang(self.text) if cap else ""
+        head = cap * 5 // 8
+        return hang(f"{self.text[:head].rstrip()} […] {self.text[len(self.text) - cap + head :].lstrip()}")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The lines that are shown, by their numbers, and the whole text."""
+
+    text: str
+    lines: Mapping[int, Line] = field(default_factory=dict)
+
+
+def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[str], str] = str) -> Record:
+    """Cut the lines, the least important first, until their text has at most `budget` tokens; `show` is applied to each text.
+
+    The last resort leaves out the oldest ones.
+    """
+    live = [line for line in lines if line.text.strip()]
+    for line in live:
+        line.text = show(line.text)
+    sizes = [_size(line, counter) for line in live]
+    turns = _TURN * (1 + len({line.turn for line in live}))
+    total, heap = turns + sum(sizes), [(_next(line), -sizes[at], at) for at, line in enumerate(live)]
+    heapify(heap)
+    while total > budget and heap:
+        at = heappop(heap)[2]
+        line = live[at]
+        if line.level + 1 >= len(line.caps):
+            continue
+        line.level += 1
+        size = _size(line, counter)
+        total, sizes[at] = total - sizes[at] + size, size
+        heappush(heap, (_next(line), -size, at))
+    first = 0
+    while total > budget and first < len(live):
+        total, first = total - sizes[first], first + 1
+    return _rendered([line for line in live[first:] if line.shown], is_cut=first > 0)
+
+
+_TURN = 8
+"""Tokens of a turn's heading."""
+_STEP = 9
+"""A line that was cut before is cut again later than others of its worth."""
+
+
+def _next(line: Line) -> int:
+    return line.worth + _STEP * line.level
+
+
+def _size(line: Line, counter: Counter) -> int:
+    """The tokens of a line with its number and its tag."""
+    return counter.count(f"[1234] {line.tag}: {line.shown}\n") if line.shown else 0
+
+
+def _rendered(lines: Sequence[Line], *, is_cut: bool) -> Record:
+    told, turn = (["[…] earlier lines were cut"] if is_cut else []), -1
+    for number, line in enumerate(lines, 1):
+        if line.turn != turn:
+            turn = line.turn
+            told.append(f"turn {turn}")
+        told.append(f"[{number}] {line.tag}: {line.shown}")
+    return Record("\n".join(told), dict(enumerate(lines, 1)))

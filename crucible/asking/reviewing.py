@@ -1,0 +1,197 @@
+"""Ask an agent what mattered in a session, check its answer, and keep what holds in the note.
+
+The events are shown as a record within a budget of tokens; the note's own words are what a claim is held against as well.  Nothing here raises for what an
+agent does or says: a fault is a line, and the note stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.agents.asking import Asker
+from crucible.asking.answer import Claims, Said, read_answer
+from crucible.asking.lines import Placed, lines_of
+from crucible.asking.loop import ask_checked, quoted, seen_by
+from crucible.asking.merging import Detected, Merged, merged
+from crucible.asking.note_lines import lines_of_note
+from crucible.asking.record import Record, fit
+from crucible.asking.rules import RULES
+from crucible.errors import CrucibleError
+from crucible.findings.detector import Detector
+from crucible.flight.entries import append_entry
+from crucible.flight.events import events_of
+from crucible.flight.reading import Record as Kept
+from crucible.flight.reading import read_records
+from crucible.note.contain import normal_line
+from crucible.note.fencing import shorten
+from crucible.note.source import Edit
+from crucible.secrets import Redact
+from crucible.session.merging_findings import merge_findings
+from crucible.session.model import Decision, Failure, Noted, Session
+from crucible.session.noted import read_noted, render_noted
+from crucible.tokens import Counter
+from crucible.transcript.events import Prompted, Replied
+from crucible.vault.store import Note, Vault
+from crucible.vault.templates import load_template
+
+__all__ = ["FINDINGS", "Material", "Review", "material_of", "review"]
+
+FINDINGS = "findings"
+"""The type of the entry of the event log that keeps what an agent said."""
+_TEMPLATE = "findings.md.j2"
+_VARIABLES = frozenset({"rules", "session", "record", "refused"})
+_LEFT_FOR_REFUSAL = 150
+"""Tokens."""
+_LEAST_RECORD = 300
+_LONGEST_MODEL = 40
+
+
+class Review(NamedTuple):
+    """What came of it: the model, how many findings it said that hold, how many did not; or the `problem`, one line.
+
+    `is_known` says that nobody was asked, since nothing has happened since the last answer.
+    """
+
+    model: str = ""
+    said: int = 0
+    dropped: int = 0
+    problem: str = ""
+    is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All that is known of a session before an agent is asked: `earlier` is what one said before, of the record `digest`."""
+
+    events: tuple[Placed, ...] = ()
+    detected: Detected = Detected()
+    earlier: tuple[Noted, ...] = ()
+    digest: str = ""
+
+
+def material_of(root: Path, session_id: str) -> Material:
+    """Read the event log of a session."""
+    kept = [*_records(root, session_id)]
+    events = tuple(
+        Placed(event, record.row or record.key, record.phase) for event, record in events_of(kept)
+    )
+    detector = Detector()
+    callouts: list[Decision | Failure] = []
+    for placed in events:
+        if not placed.event.at.agent:
+            callouts += detector.add(placed.event)
+    last = next((record for record in reversed(kept) if record.type == FINDINGS), None)
+    earlier, digest = _earlier(last.values) if last else ((), "")
+    return Material(events, Detected(detector.noted(), callouts), earlier, digest)
+
+
+def _records(root: Path, session_id: str) -> list[Kept]:
+    try:
+        return [*read_records(root, session_id)]
+    except (CrucibleError, OSError):
+        return []
+
+
+def _earlier(values: Mapping[str, object]) -> tuple[tuple[Noted, ...], str]:
+    items, digest = values.get("items"), values.get("record")
+    lines = [one for one in items if isinstance(one, str)] if isinstance(items, list) else []
+    found = (read_noted(one.split("\n")) for one in lines)
+    return tuple(item for item in found if item), digest if isinstance(digest, str) else ""
+
+
+def review(
+    vault: Vault,
+    ref: str | Path,
+    asker: Asker,
+    *,
+    now: datetime,
+    redact: Redact,
+    counter: Counter,
+    budget: int,
+    again: bool = True,
+) -> Review:
+    """Ask about the session whose note is `ref`, unless nothing is new and not `again`; raises only what reading the note raises.
+
+    A subagent's session is not asked about: its parent's record has its report.
+    """
+    note = vault.read(vault.find(ref) if isinstance(ref, str) else ref)
+    session = note.session
+    if session.parent:
+        return Review(is_known=True)
+    material, seen = material_of(vault.root, session.id), seen_by(redact)
+    try:
+        ask = _prompts(vault, session, material, seen, counter, budget)
+    except CrucibleError as error:
+        return Review(problem=normal_line(str(error)))
+    record, prompt = ask
+    digest = sha256(record.text.encode("utf-8", "replace")).hexdigest()[:16]
+    if not record.lines or (digest == material.digest and not again):
+        return Review(is_known=True)
+    said = Said(record.text, seen(note.source.text))
+    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said), seen)
+    model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
+    if came.value is None:
+        return Review(model, problem=came.problem)
+    return _keep(vault, note, material, came.value, model, digest, now)
+
+
+def _prompts(
+    vault: Vault, session: Session, material: Material, seen: Callable[[str], str], counter: Counter, budget: int
+) -> tuple[Record, Callable[[str], str]]:
+    """The record, and the prompt with it, given what was refused; no prompt has more than `budget` tokens."""
+    template = load_template(vault.settings, _TEMPLATE, names=_VARIABLES, required=_VARIABLES)
+
+    def filled(record: str, refused: str) -> str:
+        return template.render(rules=RULES, session=session.id, record=quoted(record), refused=refused)
+
+    room = budget - counter.count(filled("", "")) - _LEFT_FOR_REFUSAL
+    if room < _LEAST_RECORD:
+        raise CrucibleError("agents.budget_tokens leaves no room for the record", "raise it")
+    is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
+    lines = lines_of(material.events) if is_whole else lines_of_note(session)
+    record = fit(lines, room, counter, seen)
+
+    def prompt(refused: str) -> str:
+        whole = filled(record.text, refused)
+        left = len(refused)
+        while counter.count(whole) > budget and left > _SMALLEST:
+            left //= 2
+            whole = filled(record.text, quoted(shorten(refused, left)))
+        return whole
+
+    return record, prompt
+
+
+_SMALLEST = 100
+
+
+def _keep(
+    vault: Vault, note: Note, material: Material, claims: Claims, model: str, digest: str, now: datetime
+) -> Review:
+    """Merge the claims into the note as it is now, and remember what was said."""
+    source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
+    found = Merged(())
+
+    def intention(there: Note) -> list[Edit]:
+        nonlocal found
+        session, earlier = there.session, material.earlier
+        if earlier and not session.findings:  # a human deleted the block
+            found = Merged((), (), earlier)
+            return []
+        found = merged(session, claims.kept, material.detected, earlier, source)
+        return merge_findings(there.source, session, session.findings, found.items)
+
+    try:
+        vault.update(note.path, intention)
+        items = ["\n".join(render_noted(item)) for item in (*found.said, *found.gone)]
+        values = {"model": model, "items": items, "record": digest, "dropped": claims.dropped}
+        limit = vault.settings.flight.max_value_bytes
+        append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
+    except CrucibleError as error:
+        return Review(model, problem=normal_line(f"what it said was not kept: {error}"))
+    return Review(model, len(found.said), claims.dropped)

@@ -1,0 +1,75 @@
+"""Turn records of a client's log back into the events that they were written from."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from functools import cache
+from typing import Any, get_args, get_origin
+
+from crucible.flight.reading import Record
+from crucible.transcript import events
+from crucible.transcript.events import At, Event
+
+__all__ = ["RENAMED", "event_of", "events_of"]
+
+RENAMED = {"agent": "subagent", "type": "row_type"}
+"""Fields of events that would hide one of the record's own: the file's agent, the event's class."""
+
+_EVENTS: Mapping[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
+
+
+def events_of(records: Iterable[Record]) -> Iterator[tuple[Event, Record]]:
+    """The events with their records; a record that is no event, or whose values have other types, is left out."""
+    for record in records:
+        event = event_of(record)
+        if event is not None:
+            yield event, record
+
+
+def event_of(record: Record) -> Event | None:
+    """The event of one record; None if it is none."""
+    kind = _EVENTS.get(record.type)
+    if kind is None:
+        return None
+    at = At(record.line, record.row, record.time, record.agent)
+    values = {
+        name: record.values[told]
+        for name, _ in _fields(kind)
+        if (told := RENAMED.get(name, name)) in record.values
+    }
+    try:
+        return kind(at=at, **{name: _typed(hint, values[name]) for name, hint in _fields(kind) if name in values})
+    except (TypeError, ValueError):
+        return None
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
+    """The fields of a class with their types, without `at`."""
+    hints = typing.get_type_hints(kind, vars(events))
+    return tuple((each.name, hints[each.name]) for each in dataclasses.fields(kind) if each.name != "at")
+
+
+def _typed(hint: Any, value: object) -> object:  # noqa: ANN401, PLR0911 -- a type hint; one way for each kind of type
+    """A JSON value as its type wants it; `TypeError` or `ValueError` if it is another one."""
+    kind = get_origin(hint) or hint
+    if kind is types.UnionType or kind is typing.Union:
+        return None if value is None else _typed(get_args(hint)[0], value)
+    if kind is tuple:
+        parts = get_args(hint)
+        if not isinstance(value, list):
+            raise TypeError
+        inner = [parts[0]] * len(value) if parts[1:] == (...,) else parts
+        return tuple(_typed(one, each) for one, each in zip(inner, value, strict=True))
+    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        return kind(**{name: _typed(one, value[name]) for name, one in _fields(kind) if name in value})
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    wanted = dict if kind is Mapping else kind
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        raise TypeError
+    return value
