@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crucible.agents.objects import objects_in
+from crucible.asking.loop import Refused
 from crucible.asking.record import Line, Record, Tag
 from crucible.asking.rules import MOST, MOST_FACTS
 from crucible.findings.sources import short_row
-from crucible.knowledge.tries import Refused
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind
@@ -113,7 +113,11 @@ def read_answer(text: str, record: Record, said: Said) -> Claims:
     facts = [claim for claim in kept if claim.kind is Kind.ENVIRONMENT][MOST_FACTS:]
     kept = [claim for claim in kept if claim not in facts]
     if listed and not kept:
-        raise Refused(["no finding holds: `refs` must be numbers of lines of the record, and `text` must name only what the record names"])
+        raise Refused(
+            [
+                "no finding holds: `refs` must be numbers of lines of the record, and `text` must name only what the record names"
+            ]
+        )
     return Claims(tuple(kept), len(listed) - len(kept))
 
 

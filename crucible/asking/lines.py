@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from crucible.asking.record import Line, Tag
@@ -195,7 +195,9 @@ class _Reader:
             case PromptKind.TYPED | PromptKind.PLAN if text:
                 self._begin()
                 is_plan = event.kind is PromptKind.PLAN
-                again = self._said.setdefault(text[-200:], self._number) if len(text) > _LONG else self._number
+                again = (
+                    self._said.setdefault(text[-200:], self._number) if len(text) > _LONG else self._number
+                )
                 mark = "" if again == self._number else f"(says again what turn {again} said) "
                 line = self._add(Tag.PROMPT, mark + _tidy(text, 8), 95, (300, 160) if is_plan else _PROMPT)
                 line.settles = self._number > 1
@@ -257,7 +259,11 @@ class _Reader:
             files = (path + (f" x{len(rows)}" if len(rows) > 1 else "") for path, rows in turn.edited.items())
             self._row = ""
             self._add(
-                Tag.EDITED, ", ".join(files), 60, (500, 300, 160), *(row for rows in turn.edited.values() for row in rows)
+                Tag.EDITED,
+                ", ".join(files),
+                60,
+                (500, 300, 160),
+                *(row for rows in turn.edited.values() for row in rows),
             )
 
     # --- what it does ---
@@ -291,7 +297,9 @@ class _Reader:
 
     def _edited(self, used: ToolUsed, call: Call) -> None:
         for path in call.files:
-            name = next((path.removeprefix(f"{root}/") for root in self._roots if path.startswith(f"{root}/")), path)
+            name = next(
+                (path.removeprefix(f"{root}/") for root in self._roots if path.startswith(f"{root}/")), path
+            )
             self._turn.edited.setdefault(name, []).append(self._row)
             self._uncommitted[name] = self._row
             for red in self._red.values():
@@ -312,9 +320,17 @@ class _Reader:
         for key in keys_of(call):
             red = self._red.pop(key, None)
             if red and red.files:
-                self._add(Tag.PASSES, f"{key}, after edits to {', '.join(red.files)}", 61, (200, 100), call.row)
+                self._add(
+                    Tag.PASSES, f"{key}, after edits to {', '.join(red.files)}", 61, (200, 100), call.row
+                )
         for place, name, subject in commits_in(event.text) if "git " in call.script else ():
-            self._add(Tag.COMMIT, f"{name[:9]} on {place}: {subject}{_body(call.script)}", 87, (700, 300, 140), call.row)
+            self._add(
+                Tag.COMMIT,
+                f"{name[:9]} on {place}: {subject}{_body(call.script)}",
+                87,
+                (700, 300, 140),
+                call.row,
+            )
             self._uncommitted = {}
         for address in requests_in(call.script, event.text):
             self._add(Tag.REQUEST, address, 85, (160,), call.row)
@@ -327,7 +343,9 @@ class _Reader:
         self._reds[key] += 1
         more = f" (#{red.runs} of this command)" if red.runs > 1 else ""
         told = f"`{clipped(call.script, 170)}` -> {' / '.join(red_lines(event.text, 3))}{more}"
-        self._add(Tag.FAIL, told, 74 if red.runs == 1 else 62, _RED if red.runs == 1 else _RED_AGAIN, call.row)
+        self._add(
+            Tag.FAIL, told, 74 if red.runs == 1 else 62, _RED if red.runs == 1 else _RED_AGAIN, call.row
+        )
         self._after_red, self._thought = True, None
 
     def _reported(self, event: SubagentReturned) -> None:
@@ -373,7 +391,9 @@ _DONE = frozenset({"completed", "deleted", "cancelled", "done"})
 
 # --- texts -----------------------------------------------------------------------------------------------------------
 
-_CODE = late_pattern(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_CODE = late_pattern(
+    r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
 _RULER = late_pattern(r"^\|?[ \t|:-]+\|?[ \t]*$", re.MULTILINE)
 _SPACES = late_pattern(r"[ \t]+")
 _EMPTY = late_pattern(r"\n\s*\n+")

@@ -116,14 +116,12 @@ def _without(
             yield old
 
 
-def _there(
-    session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
-) -> Iterator[_Thing]:
+def _there(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[_Thing]:
     for at, item in enumerate(items):
         rows = item.grounds.rows if item.grounds else ()
         yield _Thing(_kinds(item), rows, item.text, at, item if _lines(item) in found else None)
     for finding in findings_of(replace(session, findings=())):
-        told = " ".join((finding.summary, finding.cause, finding.resolution, finding.details))
+        told = f"{finding.summary} {finding.cause} {finding.resolution} {finding.details}"
         yield _Thing((finding.kind,), finding.rows, told)
 
 
@@ -192,7 +190,12 @@ def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also
     rows = tuple(dict.fromkeys((*(item.grounds.rows if item.grounds else ()), *claim.rows)))[:_MOST_ROWS]
-    mark = Grounds(source, max(_CONFIDENCE[claim.kind], item.grounds.confidence if item.grounds else 0), rows, claim.phase)
+    mark = Grounds(
+        source,
+        max(_CONFIDENCE[claim.kind], item.grounds.confidence if item.grounds else 0),
+        rows,
+        claim.phase,
+    )
     if item.kind == Kind.CORRECTION:
         said, why = item.text, "; ".join(filter(None, (claim.text, item.details)))
     else:

@@ -51,7 +51,11 @@ def _told(entries: tuple[Entry, ...]) -> Iterator[tuple[Tag, str, int, tuple[int
             case Prose(text=text):
                 yield Tag.TEXT, text, 50, _TEXT
             case Decision():
-                parts = (entry.text, entry.rationale, entry.alternatives and f"instead of {entry.alternatives}")
+                parts = (
+                    entry.text,
+                    entry.rationale,
+                    entry.alternatives and f"instead of {entry.alternatives}",
+                )
                 yield Tag.NOTED, f"decision: {'; '.join(filter(None, parts))}", 92, _SAID
             case Failure():
                 parts = (entry.text, entry.cause, entry.resolution and f"fixed: {entry.resolution}")

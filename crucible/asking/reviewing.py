@@ -7,7 +7,7 @@ agent does or says: a fault is a line, and the note stays as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from crucible.agents.asking import Asker
 from crucible.asking.answer import Claims, Said, read_answer
+from crucible.asking.budget import BUDGET, Budget
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import ask_checked, quoted, seen_by
 from crucible.asking.merging import Detected, Merged, merged
@@ -34,7 +35,6 @@ from crucible.secrets import Redact
 from crucible.session.merging_findings import merge_findings
 from crucible.session.model import Decision, Failure, Noted, Session
 from crucible.session.noted import read_noted, render_noted
-from crucible.tokens import Counter
 from crucible.transcript.events import Prompted, Replied
 from crucible.vault.store import Note, Vault
 from crucible.vault.templates import load_template
@@ -69,7 +69,7 @@ class Material:
     """All that is known of a session before an agent is asked: `earlier` is what one said before, of the record `digest`."""
 
     events: tuple[Placed, ...] = ()
-    detected: Detected = Detected()
+    detected: Detected = field(default_factory=Detected)
     earlier: tuple[Noted, ...] = ()
     digest: str = ""
 
@@ -77,9 +77,7 @@ class Material:
 def material_of(root: Path, session_id: str) -> Material:
     """Read the event log of a session."""
     kept = [*_records(root, session_id)]
-    events = tuple(
-        Placed(event, record.row or record.key, record.phase) for event, record in events_of(kept)
-    )
+    events = tuple(Placed(event, record.row or record.key, record.phase) for event, record in events_of(kept))
     detector = Detector()
     callouts: list[Decision | Failure] = []
     for placed in events:
@@ -111,8 +109,7 @@ def review(
     *,
     now: datetime,
     redact: Redact,
-    counter: Counter,
-    budget: int,
+    budget: Budget = BUDGET,
     again: bool = True,
 ) -> Review:
     """Ask about the session whose note is `ref`, unless nothing is new and not `again`; raises only what reading the note raises.
@@ -125,41 +122,41 @@ def review(
         return Review(is_known=True)
     material, seen = material_of(vault.root, session.id), seen_by(redact)
     try:
-        ask = _prompts(vault, session, material, seen, counter, budget)
+        record, prompt = _prompts(vault, session, material, seen, budget)
     except CrucibleError as error:
         return Review(problem=normal_line(str(error)))
-    record, prompt = ask
     digest = sha256(record.text.encode("utf-8", "replace")).hexdigest()[:16]
     if not record.lines or (digest == material.digest and not again):
         return Review(is_known=True)
     said = Said(record.text, seen(note.source.text))
-    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said), seen)
+    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said), seen, budget=budget)
     model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
     if came.value is None:
         return Review(model, problem=came.problem)
-    return _keep(vault, note, material, came.value, model, digest, now)
+    return _keep(vault, note, material, _Answer(came.value, model, digest), now)
 
 
 def _prompts(
-    vault: Vault, session: Session, material: Material, seen: Callable[[str], str], counter: Counter, budget: int
+    vault: Vault, session: Session, material: Material, seen: Callable[[str], str], budget: Budget
 ) -> tuple[Record, Callable[[str], str]]:
-    """The record, and the prompt with it, given what was refused; no prompt has more than `budget` tokens."""
+    """The record, and the prompt with it, given what was refused; no prompt has more tokens than the budget."""
+    count = budget.counter.count
     template = load_template(vault.settings, _TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
     def filled(record: str, refused: str) -> str:
         return template.render(rules=RULES, session=session.id, record=quoted(record), refused=refused)
 
-    room = budget - counter.count(filled("", "")) - _LEFT_FOR_REFUSAL
+    room = budget.tokens - count(filled("", "")) - _LEFT_FOR_REFUSAL
     if room < _LEAST_RECORD:
         raise CrucibleError("agents.budget_tokens leaves no room for the record", "raise it")
     is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
     lines = lines_of(material.events) if is_whole else lines_of_note(session)
-    record = fit(lines, room, counter, seen)
+    record = fit(lines, room, budget.counter, seen)
 
     def prompt(refused: str) -> str:
         whole = filled(record.text, refused)
         left = len(refused)
-        while counter.count(whole) > budget and left > _SMALLEST:
+        while count(whole) > budget.tokens and left > _SMALLEST:
             left //= 2
             whole = filled(record.text, quoted(shorten(refused, left)))
         return whole
@@ -170,10 +167,17 @@ def _prompts(
 _SMALLEST = 100
 
 
-def _keep(
-    vault: Vault, note: Note, material: Material, claims: Claims, model: str, digest: str, now: datetime
-) -> Review:
+class _Answer(NamedTuple):
+    """What holds of an answer, the model that gave it, and the digest of the record that it was shown."""
+
+    claims: Claims
+    model: str
+    digest: str
+
+
+def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: datetime) -> Review:
     """Merge the claims into the note as it is now, and remember what was said."""
+    claims, model = answer.claims, answer.model
     source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
     found = Merged(())
 
@@ -189,7 +193,7 @@ def _keep(
     try:
         vault.update(note.path, intention)
         items = ["\n".join(render_noted(item)) for item in (*found.said, *found.gone)]
-        values = {"model": model, "items": items, "record": digest, "dropped": claims.dropped}
+        values = {"model": model, "items": items, "record": answer.digest, "dropped": claims.dropped}
         limit = vault.settings.flight.max_value_bytes
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
     except CrucibleError as error:

@@ -42,7 +42,9 @@ def event_of(record: Record) -> Event | None:
         if (told := RENAMED.get(name, name)) in record.values
     }
     try:
-        return kind(at=at, **{name: _typed(hint, values[name]) for name, hint in _fields(kind) if name in values})
+        return kind(
+            at=at, **{name: _typed(hint, values[name]) for name, hint in _fields(kind) if name in values}
+        )
     except (TypeError, ValueError):
         return None
 
@@ -54,7 +56,7 @@ def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
     return tuple((each.name, hints[each.name]) for each in dataclasses.fields(kind) if each.name != "at")
 
 
-def _typed(hint: Any, value: object) -> object:  # noqa: ANN401, PLR0911 -- a type hint; one way for each kind of type
+def _typed(hint: Any, value: object) -> object:
     """A JSON value as its type wants it; `TypeError` or `ValueError` if it is another one."""
     kind = get_origin(hint) or hint
     if kind is types.UnionType or kind is typing.Union:

@@ -250,7 +250,9 @@ def _of_block(item: Noted) -> Iterator[Finding]:
     """An item's finding, or two for an item of two kinds."""
     for kind in filter(None, (item.kind, item.also)):
         phase = item.grounds.phase if item.grounds else ""
-        found = _finding(kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines)
+        found = _finding(
+            kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines
+        )
         yield replace(found, points=item.points)
 
 

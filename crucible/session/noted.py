@@ -17,7 +17,15 @@ from crucible.session.findings import Kind
 from crucible.session.grounds import GROUNDS_END, normal_grounds, render_grounds, split_grounds
 from crucible.session.model import Noted
 
-__all__ = ["FINDINGS", "findings_title", "normal_noted", "read_findings", "read_noted", "render_findings", "render_noted"]
+__all__ = [
+    "FINDINGS",
+    "findings_title",
+    "normal_noted",
+    "read_findings",
+    "read_noted",
+    "render_findings",
+    "render_noted",
+]
 
 FINDINGS = "findings"
 """The callout's kind."""
