@@ -18,6 +18,7 @@ from crucible.findings.sources import short_row
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind
+from crucible.session.sentences import clipped, sentences
 
 __all__ = ["Claim", "Claims", "Said", "read_answer", "stems_of"]
 
@@ -31,7 +32,10 @@ _MOST_ROWS, _ROWS_OF_LINE = 6, 2
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A finding that an agent named and that holds; `rows` are those of the lines that it refers to, the first line's first."""
+    """A finding that an agent named and that holds.
+
+    `rows` are those of the lines that it refers to, the first line's first; `quote` is what one of these lines says, word for word.
+    """
 
     kind: Kind
     text: str
@@ -39,6 +43,7 @@ class Claim:
     rows: tuple[str, ...] = ()
     phase: str = ""
     also: Kind | None = None
+    quote: str = ""
 
 
 class Claims(NamedTuple):
@@ -77,7 +82,7 @@ _PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
 """An address or a path from the root must be in the record as it is."""
 _PARTS = late_pattern(r"[/,;|()\[\]{}\"'`]+")
 _WORD = late_pattern(r"[^\W\d_]{4,}")
-_STEM = 5
+_STEM = 4
 
 
 def _names(text: str) -> Iterator[str]:
@@ -134,7 +139,8 @@ def _claim(one: object, record: Record, said: Said) -> Claim | None:
     also = _grounded(also, lines, record) if also else None
     why = why if said.holds(why) else ""
     phase = next((line.phase for line in lines if line.phase), "")
-    return Claim(kind, text, why, rows, phase, also if also in _SECOND and also is not kind else None)
+    also = also if also in _SECOND and also is not kind else None
+    return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"))
 
 
 _SECOND = (Kind.DECISION, Kind.CORRECTION, Kind.FAILURE)
@@ -166,6 +172,34 @@ def _grounded(kind: Kind, lines: Sequence[Line], record: Record) -> Kind:
     if kind is Kind.FAILURE and not _is_done(lines, record):
         return Kind.OPEN_END
     return kind
+
+
+_USER = (Tag.PROMPT, Tag.STEERING, Tag.ANSWER, Tag.REFUSED)
+_AGENT = (Tag.CLOSING, Tag.TEXT, Tag.AFTER_FAIL, Tag.PLAN, Tag.APPROVED, Tag.LEFT, Tag.PROPOSED, Tag.SUBAGENT)
+_LONGEST_QUOTE = 160
+
+
+def _quote(lines: Sequence[Line], claim: str) -> str:
+    """The sentence that is closest to a claim: the user's, also the agent's if that says little, else what a red command printed."""
+    told: list[str] = []
+    for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
+        line = next((line for line in lines if line.tag in tags), None)
+        best = _closest(line.text, claim) if line else ""
+        if best:
+            told.append(f"{name}: “{clipped(best, _LONGEST_QUOTE)}”")
+            if len(stems_of(best)) >= _TELLING:
+                break
+    return "; ".join(told[:2])
+
+
+_TELLING = 3
+
+
+def _closest(text: str, claim: str) -> str:
+    """The sentence of a text that shares most words with a claim."""
+    words = stems_of(claim)
+    told = (one for part in text.split("\n") for one in sentences(part))
+    return max(told, key=lambda one: len(stems_of(one) & words), default="")
 
 
 _DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)

@@ -231,7 +231,7 @@ class _Reader:
     # --- what the agent says ---
 
     def _replied(self, said: str) -> None:
-        text = _tidy(said, 4)
+        text = _tidy(said, 3)
         if not text:
             return
         if self._after_red:
@@ -273,7 +273,7 @@ class _Reader:
         self._calls[event.call] = (event, call)
         if self._after_red and self._thought:  # the cause is only in its thoughts
             text, row = self._thought
-            self._add(Tag.AFTER_FAIL, _tidy(text, 4), 62, _THOUGHT, row)
+            self._add(Tag.AFTER_FAIL, _tidy(text, 3), 62, _THOUGHT, row)
             self._after_red = False
         if call.files and not call.is_shell and self._turn.texts:
             before = self._turn.texts[-1]

@@ -197,13 +197,19 @@ def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
         claim.phase,
     )
     if item.kind == Kind.CORRECTION:
-        said, why = item.text, "; ".join(filter(None, (claim.text, item.details)))
+        said, parts = item.text, (claim.text, item.details)
     else:
-        said, why = claim.text, "; ".join(filter(None, (claim.why, item.details)))
+        said, parts = claim.text, (claim.why, item.details, claim.quote)
     points = item.points if alone or item.kind == Kind.CORRECTION else ()
-    return normal_noted(Noted(kind, said, why or None, mark, points, also or ""))
+    return normal_noted(Noted(kind, said, _details(*parts), mark, points, also=also or ""))
 
 
 def _item(claim: Claim, source: str) -> Noted:
     grounds = Grounds(source, _CONFIDENCE[claim.kind], claim.rows, claim.phase)
-    return normal_noted(Noted(claim.kind, claim.text, claim.why or None, grounds, (), claim.also or ""))
+    return normal_noted(
+        Noted(claim.kind, claim.text, _details(claim.why, claim.quote), grounds, also=claim.also or "")
+    )
+
+
+def _details(*parts: str | None) -> str | None:
+    return "; ".join(part.rstrip(".;") for part in parts if part) or None

@@ -111,9 +111,11 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
     live = [line for line in lines if line.text.strip()]
     for line in live:
         line.text = show(line.text)
+    live = [line for line in live if line.shown]
     sizes = [_size(line, counter) for line in live]
-    turns = _TURN * (1 + len({line.turn for line in live}))
-    total, heap = turns + sum(sizes), [(_next(line), -sizes[at], at) for at, line in enumerate(live)]
+    # What `_size` and this count of headings leave out: the third digit of a number, and a note on the cut.
+    more = _TURN * (2 + len({line.turn for line in live})) + max(0, len(live) - _TWO_DIGITS)
+    total, heap = more + sum(sizes), [(_next(line), -sizes[at], at) for at, line in enumerate(live)]
     heapify(heap)
     while total > budget and heap:
         at = heappop(heap)[2]
@@ -130,7 +132,7 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
     return _rendered([line for line in live[first:] if line.shown], is_cut=first > 0)
 
 
-_TURN = 8
+_TURN, _TWO_DIGITS = 4, 99
 """Tokens of a turn's heading."""
 _STEP = 9
 """A line that was cut before is cut again later than others of its worth."""
@@ -141,8 +143,8 @@ def _next(line: Line) -> int:
 
 
 def _size(line: Line, counter: Counter) -> int:
-    """The tokens of a line with its number and its tag."""
-    return counter.count(f"[1234] {line.tag}: {line.shown}\n") if line.shown else 0
+    """The tokens of a line with its tag and a number."""
+    return counter.count(f"[99] {line.tag}: {line.shown}\n") if line.shown else 0
 
 
 def _rendered(lines: Sequence[Line], *, is_cut: bool) -> Record:

@@ -26,14 +26,16 @@ where it is settled, said or shown, then the line that explains it; no line, no 
 
 Kinds
 - decision: a choice between ways that was SETTLED and shaped the work: the user's answer, approval or instruction that rules a way out, or the
-  agent's stated choice that it carried out and nobody opposed.
+  agent's stated choice that it carried out and nobody opposed. A plan that the user hands over or approves settles each choice that it names.
 - instruction: the user said what to do and no other way was at stake. Use it whenever you are not sure that it is a decision.
 - correction: the user says that what the agent did, said or assumed is wrong or unwanted, or refuses a call; and what holds instead.
 - failure: something was red or came out wrong, its cause was FOUND, and it was FIXED in this session: symptom and fix in `text`, cause in `why`.
-- outcome: what was done, as a history would list it: 2 to 8, each thing once, however often summaries repeat it.
-- open: what stayed open at the end: unanswered questions and offers, work named, asked for or begun and not done, tests known to be red. Work that is
-  not committed is ONE such finding.
-- environment: a fact of the project or its tools that cost time here and that the next session needs; at most {MOST_FACTS}.
+- outcome: what was done, as a history would list it: 2 to 8, each thing once, however often summaries repeat it; also tests, docs, a review or an
+  explanation that was asked for.
+- open: what stayed open at the end: unanswered questions and offers, work named, asked for, begun or put off and not done, tests known to be red. Work
+  that is not committed is ONE such finding.
+- environment: a fact of the project or its tools that the next session needs: how it is tested, checked and run, a trap of the tool chain; at most
+  {MOST_FACTS}.
 
 Rules
 1. A decision needs a line that settles it: an answer, an approval, an edit or a commit. A plan or offer that was refused, interrupted or left

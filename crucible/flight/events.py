@@ -19,7 +19,7 @@ __all__ = ["RENAMED", "event_of", "events_of"]
 RENAMED = {"agent": "subagent", "type": "row_type"}
 """Fields of events that would hide one of the record's own: the file's agent, the event's class."""
 
-_EVENTS: Mapping[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
+_EVENTS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def events_of(records: Iterable[Record]) -> Iterator[tuple[Event, Record]]:
@@ -42,21 +42,22 @@ def event_of(record: Record) -> Event | None:
         if (told := RENAMED.get(name, name)) in record.values
     }
     try:
-        return kind(
+        event: Event = kind(
             at=at, **{name: _typed(hint, values[name]) for name, hint in _fields(kind) if name in values}
         )
     except (TypeError, ValueError):
         return None
+    return event
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
+def _fields(kind: Any) -> tuple[tuple[str, Any], ...]:
     """The fields of a class with their types, without `at`."""
     hints = typing.get_type_hints(kind, vars(events))
     return tuple((each.name, hints[each.name]) for each in dataclasses.fields(kind) if each.name != "at")
 
 
-def _typed(hint: Any, value: object) -> object:
+def _typed(hint: Any, value: object) -> Any:
     """A JSON value as its type wants it; `TypeError` or `ValueError` if it is another one."""
     kind = get_origin(hint) or hint
     if kind is types.UnionType or kind is typing.Union:
@@ -67,7 +68,7 @@ def _typed(hint: Any, value: object) -> object:
             raise TypeError
         inner = [parts[0]] * len(value) if parts[1:] == (...,) else parts
         return tuple(_typed(one, each) for one, each in zip(inner, value, strict=True))
-    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+    if isinstance(value, dict) and isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return kind(**{name: _typed(one, value[name]) for name, one in _fields(kind) if name in value})
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)

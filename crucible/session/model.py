@@ -255,8 +255,8 @@ class Noted:
     details: str | None = None
     grounds: Grounds | None = None
     points: tuple[str, ...] = ()
-    also: str = ""
     lines: Lines = field(default=NOWHERE, compare=False)
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)

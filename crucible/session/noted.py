@@ -105,8 +105,8 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
         uncontain_line(" ".join(details).strip(" \t"), form=form) or None,
         grounds,
         tuple(said for point in points if (said := uncontain(" ".join(point), form=form))),
-        also if is_known and also != kind else "",
         where,
+        also if is_known and also != kind else "",
     )
 
 
@@ -116,7 +116,9 @@ def normal_noted(item: Noted) -> Noted:
     details = normal_line(item.details or "") or None
     points = tuple(said for point in item.points if (said := normal_line(point)))
     also = item.also if item.also in _KINDS and item.also != kind else ""
-    return Noted(str(kind), normal_line(item.text), details, normal_grounds(item.grounds), points, str(also))
+    return Noted(
+        str(kind), normal_line(item.text), details, normal_grounds(item.grounds), points, also=str(also)
+    )
 
 
 def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
