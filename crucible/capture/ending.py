@@ -98,14 +98,12 @@ def after_stop(
     captures = steps.take("what was captured", lambda: captures_of(vault.root, session.id)) or NO_CAPTURES
     made = steps.take(
         "history",
-        lambda: make_history(
-            vault, note, now=now, redact=redact, asker=asker, captures=captures, roots=roots
-        ),
+        lambda: make_history(vault, note, redact=redact, captures=captures, roots=roots),
     )
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(vault, session, now, redact, helpers.recall)))
     steps.take("memory", lambda: remember(vault, session, now=now, redact=redact, roots=roots))
     pruned = None if updates else steps.take("pruning", lambda: _prune(vault, now, steps.problems))
-    told = [*(captured.problems if captured else ()), *(made.problems if made else ())]
+    told = captured.problems if captured else ()
     return Ended(made, captured, tuple(pruned or ()), tuple(dict.fromkeys([*told, *steps.problems])))
 
 
