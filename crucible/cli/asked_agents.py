@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from crucible.agents.asking import Asker, Program, asker_of, split_command
+from crucible.agents.asking import Program, asker_of, split_command
 from crucible.agents.clients import client_of, command_line
 from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.cli.surroundings import user_settings
@@ -13,7 +13,7 @@ from crucible.errors import UsageError
 __all__ = ["agent_if_any", "agent_named"]
 
 
-def agent_named(named: str | None, option: str, purpose: str) -> Asker:
+def agent_named(named: str | None, option: str, purpose: str) -> Program:
     """Who is asked, for the `option` that wished for it; `purpose` ends "no agent is configured that could …".
 
     `UsageError` where nobody may be asked: nobody is configured, or we were started by an agent that `cru` itself asked.
@@ -27,7 +27,7 @@ def agent_named(named: str | None, option: str, purpose: str) -> Asker:
     return asker
 
 
-def agent_if_any(named: str | None, option: str) -> Asker | None:
+def agent_if_any(named: str | None, option: str) -> Program | None:
     """The same, and None where nobody is configured."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")
