@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crucible.agents.objects import objects_in
 from crucible.asking.loop import Refused
-from crucible.asking.record import Line, Record, Tag
+from crucible.asking.record import SAID, Line, Record, Tag
 from crucible.asking.rules import MOST, MOST_FACTS
 from crucible.findings.sources import short_row
 from crucible.note.contain import cut, normal_line
@@ -133,16 +133,17 @@ def _claim(one: object, record: Record, said: Said) -> Claim | None:
     text, why = (_line(one.get(name), most) for name, most in (("text", _LONGEST), ("why", _LONGEST_WHY)))
     lines = [record.lines[number] for number in _numbers(one.get("refs")) if number in record.lines]
     rows = _rows(lines)
-    if kind is None or not text or not rows or not said.holds(text):
+    if kind is None or not text or not rows or _TAKEN_OUT in text or not said.holds(text):
         return None
     kind = _grounded(kind, lines, record)
     also = _grounded(also, lines, record) if also else None
-    why = why if said.holds(why) else ""
+    why = why if said.holds(why) and _TAKEN_OUT not in why else ""
     phase = next((line.phase for line in lines if line.phase), "")
     also = also if also in _SECOND and also is not kind else None
     return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"))
 
 
+_TAKEN_OUT = "[REDACTED:"
 _SECOND = (Kind.DECISION, Kind.CORRECTION, Kind.FAILURE)
 """Kinds that may come second."""
 
@@ -184,7 +185,7 @@ def _quote(lines: Sequence[Line], claim: str) -> str:
     told: list[str] = []
     for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
         line = next((line for line in lines if line.tag in tags), None)
-        best = _closest(line.text, claim) if line else ""
+        best = _closest(line.text.rpartition(SAID)[2], claim) if line else ""
         if best:
             told.append(f"{name}: “{clipped(best, _LONGEST_QUOTE)}”")
             if len(stems_of(best)) >= _TELLING:

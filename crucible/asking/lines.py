@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from crucible.asking.record import Line, Tag
+from crucible.asking.record import SAID, Line, Tag
 from crucible.findings.calls import (
     Call,
     base_name,
@@ -166,13 +166,17 @@ class _Reader:
                 self._tasks[event.id] = (event.content or content, event.status or status)
 
     def _add(self, tag: Tag, text: str, worth: int, caps: Sequence[int], *rows: str) -> Line:
+        """Add a line that stands on the event's row and on these."""
+        return self._line(tag, text, worth, caps, (self._row, *rows))
+
+    def _line(self, tag: Tag, text: str, worth: int, caps: Sequence[int], rows: Iterable[str]) -> Line:
         told = ANSI.sub("", text)
         for root in self._roots:
             told = told.replace(f"{root}/", "")
         line = Line(
             tag,
             told,
-            tuple(dict.fromkeys(filter(None, (self._row, *rows)))),
+            tuple(dict.fromkeys(filter(None, rows))),
             worth,
             caps,
             self._number,
@@ -257,14 +261,8 @@ class _Reader:
             self._closing.append(last)
         if turn.edited:
             files = (path + (f" x{len(rows)}" if len(rows) > 1 else "") for path, rows in turn.edited.items())
-            self._row = ""
-            self._add(
-                Tag.EDITED,
-                ", ".join(files),
-                60,
-                (500, 300, 160),
-                *(row for rows in turn.edited.values() for row in rows),
-            )
+            rows = (row for edits in turn.edited.values() for row in edits)
+            self._line(Tag.EDITED, ", ".join(files), 60, (500, 300, 160), rows)
 
     # --- what it does ---
 
@@ -287,7 +285,7 @@ class _Reader:
             return
         self._last = (self._row, f"the result of {used.name}")
         if event.end is CallEnd.REJECTED:
-            words = f"the user said: {event.feedback.strip()}" if event.feedback.strip() else "without words"
+            words = f"{SAID}{event.feedback.strip()}" if event.feedback.strip() else "without words"
             self._add(Tag.REFUSED, f"{_described(used, call, self._roots)} -- {words}", 97, _WORDS, call.row)
         elif event.end in (CallEnd.OK, CallEnd.FAILED):
             if call.is_shell:
@@ -364,9 +362,8 @@ class _Reader:
             closing = self._closing[-1]
             closing.worth, closing.caps = 93, _LAST
         rows = (last[0], *(self._closing[-1].rows if self._closing else ()), *self._uncommitted.values())
-        self._row = ""
         if self.lines:
-            self._add(Tag.END, "; ".join(self._state(last[1])), 99, (1000, 700, 500), *rows)
+            self._line(Tag.END, "; ".join(self._state(last[1])), 99, (1000, 700, 500), rows)
         return self.lines
 
     def _state(self, last: str) -> Iterable[str]:

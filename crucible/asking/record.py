@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from crucible.note.fencing import hang
 from crucible.tokens import Counter
 
-__all__ = ["Line", "Record", "Tag", "fit"]
+__all__ = ["SAID", "Line", "Record", "Tag", "fit"]
 
 
 class Tag(StrEnum):
@@ -46,6 +46,8 @@ class Tag(StrEnum):
     END = "END"
 
 
+SAID = "the user said: "
+"""Before the words of a refusal."""
 _SETTLES = frozenset(
     (
         Tag.STEERING,

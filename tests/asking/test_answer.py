@@ -54,6 +54,7 @@ def test_a_claim_has_the_rows_of_its_lines_and_the_phase_of_the_first() -> None:
         "a file per user is slower",
         ("aaaaaaaa", "bbbbbbbb", "cccccccc", "dddddddd"),
         "phase-1",
+        quote="user: “Keep the cache in one SQLite file”",
     )
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.agents.running import TimedOut
 from crucible.errors import AgentFailed
-from crucible.flight.reading import read_records
 from crucible.note.source import Source
 from crucible.session.findings import Kind
+from crucible.session.markup import render_session
 from crucible.session.reading import read_session
 from crucible.settings import AgentSettings
 from crucible.tokens import Estimate
@@ -20,7 +18,7 @@ from crucible.transcript.events import CallEnd
 from crucible.vault.store import Vault
 from tests.asking.reviewed import ID, Fake, ask, found_in, keep, log, session_of, text_of
 from tests.findings.played import Played
-from tests.findings.test_failures import CAUSE, RED
+from tests.findings.test_failures import CAUSE
 from tests.strategies_hostile import hostile_text
 
 SOURCE = "model small-1 on 2026-11-23"
@@ -77,11 +75,12 @@ def test_what_holds_is_in_the_note_with_the_model_and_the_day(vault: Vault, line
     assert (came.model, came.said, came.dropped, came.problem) == ("small-1", 2, 1, "")
     text = text_of(vault)
     assert (
-        f"> - decision: Totals are rounded after the tax, in shop/tax.go ({SOURCE}, 0.93, phase-1, row row00002)\n>   Details: one place\n"
+        f"> - decision: Totals are rounded after the tax, in shop/tax.go ({SOURCE}, 0.93, phase-1, row row00002)\n"
+        ">   Details: one place; agent: “I round the totals after the tax was added, in one place: shop/tax.go.”\n"
         in text
     )
     assert (
-        f"> - environment: invoice.go is generated ({SOURCE}, 0.7, phase-1, rows row00008 row00007)" in text
+        f"> - environment: invoice.go is generated ({SOURCE}, 0.7, phase-1, rows row00009 row00008)" in text
     )
     outside = [line for line in before.split("\n") if line not in text.split("\n")]
     assert [line for line in outside if "[!findings]" not in line] == [], "no other line changed"
@@ -113,7 +112,6 @@ def test_what_structure_found_too_is_one_entry(vault: Vault, lines: dict[str, in
     assert sorted(one.kind for one in found) == [
         "correction",
         "decision",
-        "instruction",
         "open_end",
         "outcome",
         "outcome",
@@ -168,7 +166,8 @@ def test_what_a_human_wrote_changed_or_deleted_stays(vault: Vault, lines: dict[s
     for _ in range(2):
         ask(vault, done, fact)
         assert text_of(vault) == again
-    path.write_text("\n".join(line for line in mine if "exact at last" not in line), encoding="utf-8")
+    at = next(at for at, line in enumerate(mine) if "exact at last" in line)
+    path.write_text("\n".join([*mine[:at], *mine[at + 2 :]]), encoding="utf-8")
     ask(vault, done, fact)
     assert "Refunds are exact" not in text_of(vault).partition("## ")[0]
 
@@ -195,11 +194,9 @@ def test_a_session_in_which_nothing_happened_since_is_asked_about_once(
 
 
 def test_a_session_without_events_is_asked_about_by_its_note(vault: Vault) -> None:
-    from crucible.session.markup import render_session
-
     path = vault.sessions / f"{ID}.md"
     path.write_text(render_session(session_of(played())), encoding="utf-8")
-    agent = Fake([[{"kind": "outcome", "text": "Totals are rounded after the tax", "refs": [3]}]])
+    agent = Fake([[{"kind": "outcome", "text": "Refunds were made exact", "refs": [2]}]])
     assert ask(vault, agent=agent).said == 1
     assert "] U: Make refunds exact." in agent.seen[0]
     assert f"({SOURCE}, 0.98, phase-1, row phase-1)" in text_of(vault)
@@ -248,7 +245,7 @@ def test_no_secret_is_shown_or_kept(vault: Vault) -> None:
     agent = Fake([[{"kind": "environment", "text": f"The token is {token}", "refs": [1]}]])
     ask(vault, agent=agent)
     assert token not in agent.seen[0]
-    assert token not in text_of(vault)
+    assert SOURCE not in text_of(vault)
 
 
 def test_no_prompt_has_more_tokens_than_the_budget_also_when_it_was_refused(vault: Vault) -> None:
@@ -305,5 +302,3 @@ def test_no_hostile_answer_raises_or_harms_the_note(vault: Vault, answer: object
     for item in session.findings:
         if item.grounds and item.grounds.source == SOURCE:
             assert item.grounds.rows
-    last = [record for record in read_records(vault.root, ID)][-1]
-    assert last.type in {"findings", "Replied"} or json.dumps(last.values)
