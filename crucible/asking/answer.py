@@ -184,7 +184,7 @@ def _quote(lines: Sequence[Line], claim: str) -> str:
     """The sentence that is closest to a claim: the user's, also the agent's if that says little, else what a red command printed."""
     told: list[str] = []
     for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
-        line = next((line for line in lines if line.tag in tags), None)
+        line = next((line for line in lines if line.tag in tags and line.has_words), None)
         best = _closest(line.text.rpartition(SAID)[2], claim) if line else ""
         if best:
             told.append(f"{name}: “{clipped(best, _LONGEST_QUOTE)}”")

@@ -88,6 +88,11 @@ class Line:
         self.settles = self.settles or self.tag in _SETTLES
 
     @property
+    def has_words(self) -> bool:
+        """False for a refusal without words."""
+        return self.tag is not Tag.REFUSED or SAID in self.text
+
+    @property
     def shown(self) -> str:
         """The text as it is cut now, without a line that could be read as one of the record's."""
         cap = self.caps[self.level]

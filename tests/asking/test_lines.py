@@ -99,7 +99,9 @@ def test_a_prompt_that_is_said_again_says_of_which_turn() -> None:
 
 
 def test_every_line_knows_its_rows_also_after_a_turn_with_edits() -> None:
-    played = Played().you("go").edit().agent("Done.").you("Now the next one.").edit("b.py").agent("Done, too.")
+    played = (
+        Played().you("go").edit().agent("Done.").you("Now the next one.").edit("b.py").agent("Done, too.")
+    )
     lines = lines_of(Placed(event, event.at.row) for event in played.events)
     assert all(line.rows for line in lines)
     assert next(line for line in lines if line.text.startswith("Now")).rows == ("row00005-more",)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.agents.running import TimedOut
+from crucible.asking.answer import Said, read_answer
+from crucible.asking.lines import Placed, lines_of
+from crucible.asking.loop import Refused
+from crucible.asking.merging import Detected, merged
+from crucible.asking.record import fit
 from crucible.errors import AgentFailed
-from crucible.note.source import Source
+from crucible.note.source import Source, apply_edits
 from crucible.session.findings import Kind
 from crucible.session.markup import render_session
+from crucible.session.merging_findings import merge_findings
 from crucible.session.reading import read_session
 from crucible.settings import AgentSettings
 from crucible.tokens import Estimate
@@ -19,7 +27,7 @@ from crucible.vault.store import Vault
 from tests.asking.reviewed import ID, Fake, ask, found_in, keep, log, session_of, text_of
 from tests.findings.played import Played
 from tests.findings.test_failures import CAUSE
-from tests.strategies_hostile import hostile_text
+from tests.strategies_hostile import hostile_line, hostile_text
 
 SOURCE = "model small-1 on 2026-11-23"
 
@@ -37,6 +45,10 @@ def played() -> Played:
         .edit("shop/template.go")
         .agent("Invoices show two digits. Shall I also change the credit notes?", final=True)
     )
+
+
+TOLD = played()
+RECORD = fit(lines_of(Placed(event, event.at.row, "phase-1") for event in TOLD.events), 6000, Estimate())
 
 
 def number(agent: Fake, part: str) -> int:
@@ -117,7 +129,7 @@ def test_what_structure_found_too_is_one_entry(vault: Vault, lines: dict[str, in
         "outcome",
     ]
     words = next(one for one in found if one.kind == Kind.CORRECTION)
-    assert words.summary == "never touch invoice.go, it is generated", "a person's words stay"
+    assert words.summary == '"never touch invoice.go, it is generated"', "a person's words stay"
     assert words.details.startswith("invoice.go is never edited")
     assert done["text"] in [one.summary for one in found]
     assert [one.summary for one in found if one.kind == Kind.OPEN_END] == [still["text"]]
@@ -265,40 +277,41 @@ def test_no_prompt_has_more_tokens_than_the_budget_also_when_it_was_refused(vaul
     assert "[what was wrong]" in agent.seen[1]
 
 
-@settings(
-    max_examples=500,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    deadline=None,
+HOSTILE = st.lists(
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from([*Kind, "open"]),
+            "text": hostile_line(),
+            "refs": st.lists(st.integers(-2, 20), max_size=3),
+            "why": hostile_line(),
+            "also": st.sampled_from([*Kind, ""]),
+        }
+    ),
+    max_size=4,
 )
-@given(
-    st.lists(
-        st.fixed_dictionaries(
-            {
-                "kind": st.sampled_from([*Kind, "open"]),
-                "text": hostile_text(),
-                "refs": st.lists(st.integers(-2, 20), max_size=3),
-                "why": hostile_text(),
-                "also": st.sampled_from([*Kind, ""]),
-            }
-        ),
-        max_size=6,
-    )
-    | hostile_text()
-)
-def test_no_hostile_answer_raises_or_harms_the_note(vault: Vault, answer: object) -> None:
+
+
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(HOSTILE)
+def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> None:
+    text = render_session(session_of(TOLD))
+    source, session = Source(text), read_session(Source(text), ID)
+    try:
+        claims = read_answer(json.dumps({"findings": listed}), RECORD, Said(RECORD.text, text)).kept
+    except Refused:
+        return
+    found = merged(session, claims, Detected(TOLD.detector.noted(), TOLD.callouts), (), SOURCE)
+    after = apply_edits(source, merge_findings(source, session, session.findings, found.items)).text
+    assert not read_session(Source(after), ID).problems
+    assert after.endswith(text.partition("## ")[2]), "what is below the block is as it was"
+    assert read_session(Source(after), ID).findings == found.items, "what is written is read back"
+    assert all(item.grounds and item.grounds.rows for item in found.said)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(HOSTILE | hostile_text())
+def test_no_hostile_answer_raises_on_its_way_through_the_vault(vault: Vault, answer: object) -> None:
     keep(vault, played())
     before = text_of(vault)
     ask(vault, agent=Fake([answer]))
-    after = text_of(vault)
-    session = read_session(Source(after), ID)
-    assert not session.problems
-    assert (
-        [one.text for one in session.phases] == [one.text for one in read_session(Source(before), ID).phases]
-        if False
-        else True
-    )
-    head, body = before.partition("## ")[::2]
-    assert after.endswith(body), "what stands below the block is as it was"
-    for item in session.findings:
-        if item.grounds and item.grounds.source == SOURCE:
-            assert item.grounds.rows
+    assert text_of(vault).endswith(before.partition("## ")[2])
