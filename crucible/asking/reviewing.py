@@ -63,6 +63,14 @@ class Review(NamedTuple):
     problem: str = ""
     is_known: bool = False
 
+    @property
+    def line(self) -> str:
+        """`claude-haiku-4-5 found 12 things, 1 more did not hold`; "" if nobody was asked or nothing came of it."""
+        if self.is_known or self.problem:
+            return ""
+        more = f", {self.dropped} more did not hold" if self.dropped else ""
+        return f"{self.model or 'the agent'} found {self.said} thing{'' if self.said == 1 else 's'}{more}"
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
