@@ -6,16 +6,15 @@ reports, and the state at the end.  Calls and outputs that nobody talked about a
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from crucible.asking.record import SAID, Line, Tag
+from crucible.asking.shortening import body_of, change, described, gist, outline, tidy
 from crucible.findings.calls import (
     Call,
     base_name,
-    changes_in,
     checks_in,
     is_red,
     keys_of,
@@ -24,10 +23,8 @@ from crucible.findings.calls import (
     red_lines,
 )
 from crucible.findings.outcomes import commits_in, requests_in
-from crucible.patterns import ANSI, late_pattern
-from crucible.session.blocks import Part, blocks_of
-from crucible.session.calls import call_line
-from crucible.session.sentences import clipped, leads_on, plain
+from crucible.patterns import ANSI
+from crucible.session.sentences import clipped, leads_on
 from crucible.transcript.events import (
     CallEnd,
     Compacted,
@@ -191,7 +188,7 @@ class _Reader:
         text = event.text.strip() or ("(a picture)" if event.images else "")
         match event.kind:
             case PromptKind.STEERING:
-                self._add(Tag.STEERING, _tidy(text, 8), 94, _WORDS)
+                self._add(Tag.STEERING, tidy(text, 8), 94, _WORDS)
             case PromptKind.COMMAND:
                 self._add(Tag.COMMAND, text, 55, (300, 120, 0))
             case PromptKind.SHELL:
@@ -203,10 +200,10 @@ class _Reader:
                     self._said.setdefault(text[-200:], self._number) if len(text) > _LONG else self._number
                 )
                 mark = "" if again == self._number else f"(says again what turn {again} said) "
-                line = self._add(Tag.PROMPT, mark + _tidy(text, 8), 95, (300, 160) if is_plan else _PROMPT)
+                line = self._add(Tag.PROMPT, mark + tidy(text, 8), 95, (300, 160) if is_plan else _PROMPT)
                 line.settles = self._number > 1
                 if is_plan:
-                    self._add(Tag.PLAN, _outline(text), 86, _PLAN_SIZES)
+                    self._add(Tag.PLAN, outline(text), 86, _PLAN_SIZES)
                 if len(text) <= _SHORT and self._closing:
                     self._closing[-1].worth = max(self._closing[-1].worth, 84)
         self._last = (self._row, "a prompt without an answer")
@@ -227,7 +224,7 @@ class _Reader:
     def _settled(self, event: PlanSettled) -> None:
         self._plan_is_open = event.approved is False
         tags = {True: Tag.APPROVED, False: Tag.PROPOSED, None: Tag.LEFT}
-        told = _outline(event.text)
+        told = outline(event.text)
         if event.approved is None:
             told = f"left without a word, often to go on in a new session; the plan: {told}"
         self._add(tags[event.approved], told, 88, _PLAN_SIZES)
@@ -235,7 +232,7 @@ class _Reader:
     # --- what the agent says ---
 
     def _replied(self, said: str) -> None:
-        text = _tidy(said, 3)
+        text = tidy(said, 3)
         if not text:
             return
         if self._after_red:
@@ -271,7 +268,7 @@ class _Reader:
         self._calls[event.call] = (event, call)
         if self._after_red and self._thought:  # the cause is only in its thoughts
             text, row = self._thought
-            self._add(Tag.AFTER_FAIL, _tidy(text, 3), 62, _THOUGHT, row)
+            self._add(Tag.AFTER_FAIL, tidy(text, 3), 62, _THOUGHT, row)
             self._after_red = False
         if call.files and not call.is_shell and self._turn.texts:
             before = self._turn.texts[-1]
@@ -286,7 +283,7 @@ class _Reader:
         self._last = (self._row, f"the result of {used.name}")
         if event.end is CallEnd.REJECTED:
             words = f"{SAID}{event.feedback.strip()}" if event.feedback.strip() else "without words"
-            self._add(Tag.REFUSED, f"{_described(used, call, self._roots)} -- {words}", 97, _WORDS, call.row)
+            self._add(Tag.REFUSED, f"{described(used, call, self._roots)} -- {words}", 97, _WORDS, call.row)
         elif event.end in (CallEnd.OK, CallEnd.FAILED):
             if call.is_shell:
                 self._ran(call, event)
@@ -306,7 +303,7 @@ class _Reader:
         for red in due:
             red.is_fixed = True
         if due:
-            told = f"{', '.join(map(base_name, call.files[:3]))}: {_change(used)}"
+            told = f"{', '.join(map(base_name, call.files[:3]))}: {change(used)}"
             self._add(Tag.MEND, told, 52, (420, 220, 120, 0), call.row)
 
     def _ran(self, call: Call, event: ToolReturned) -> None:
@@ -324,7 +321,7 @@ class _Reader:
         for place, name, subject in commits_in(event.text) if "git " in call.script else ():
             self._add(
                 Tag.COMMIT,
-                f"{name[:9]} on {place}: {subject}{_body(call.script)}",
+                f"{name[:9]} on {place}: {subject}{body_of(call.script)}",
                 87,
                 (700, 300, 140),
                 call.row,
@@ -349,7 +346,7 @@ class _Reader:
     def _reported(self, event: SubagentReturned) -> None:
         if event.text.strip():
             title = self._titles.get(event.call, "")
-            self._add(Tag.SUBAGENT, f"{title}: {_gist(event.text)}", 58, _REPORT)
+            self._add(Tag.SUBAGENT, f"{title}: {gist(event.text)}", 58, _REPORT)
         self._last = (self._row, "a subagent's report")
 
     # --- the end ---
@@ -385,78 +382,3 @@ class _Reader:
 
 
 _DONE = frozenset({"completed", "deleted", "cancelled", "done"})
-
-# --- texts -----------------------------------------------------------------------------------------------------------
-
-_CODE = late_pattern(
-    r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
-_RULER = late_pattern(r"^\|?[ \t|:-]+\|?[ \t]*$", re.MULTILINE)
-_SPACES = late_pattern(r"[ \t]+")
-_EMPTY = late_pattern(r"\n\s*\n+")
-_REMINDER = late_pattern(r"<(system-reminder|ide_\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
-_READ = 30_000
-"""Code points of a text that are read."""
-
-
-def _tidy(text: str, code: int) -> str:
-    """A text without blank lines and rulers of tables, with at most `code` lines of each block of code."""
-    text = text if len(text) <= _READ else f"{text[: _READ * 2 // 3]}\n…\n{text[-_READ // 3 :]}"
-    text = _CODE.sub(lambda found: _code(found[3], code), _REMINDER.sub("", text))
-    return _EMPTY.sub("\n", _SPACES.sub(" ", _RULER.sub("", text))).strip()
-
-
-def _code(inner: str, most: int) -> str:
-    lines = inner.strip("\n").split("\n")
-    return "\n".join(lines[:most]) + (f" …({len(lines)} lines)" if len(lines) > most else "") + "\n"
-
-
-def _outline(plan: str) -> str:
-    """A plan's headings, items and first sentences."""
-    told = []
-    for block in blocks_of(plan[:_READ]):
-        if block.kind is Part.HEADING:
-            told.append(f"# {plain(block.text)}")
-        elif block.is_said:
-            told.append(clipped(block.text, 160))
-    return "\n".join(told)
-
-
-_FEW_LINES = 3
-
-
-def _gist(report: str) -> str:
-    """A report's headings and items and its last paragraphs, or all of it if it has none."""
-    blocks = [block for block in blocks_of(report[:_READ]) if block.kind not in (Part.RULE, Part.QUOTE)]
-    last = len(blocks) - _FEW_LINES
-    marked = [block for at, block in enumerate(blocks) if block.kind is not Part.PROSE or at >= last]
-    return "\n".join(clipped(block.text, 200) for block in (marked if len(marked) > _FEW_LINES else blocks))
-
-
-def _described(used: ToolUsed, call: Call, roots: Sequence[str]) -> str:
-    """A call in a line, with the beginning of what an edit writes."""
-    line = clipped(call_line(used.name, used.arguments, roots[0] if roots else ""), 200)
-    new = next((new for _, _, new in changes_in(used.arguments) if new.strip()), "") if call.files else ""
-    return f"{line}: {clipped(new, 220)}" if new else line
-
-
-def _change(used: ToolUsed) -> str:
-    """The first lines that an edit takes out and puts in."""
-    for _, old, new in changes_in(used.arguments):
-        before, after = old.split("\n"), new.split("\n")
-        gone = [line.strip() for line in before if line not in after and len(line.strip()) > 3]
-        come = [line.strip() for line in after if line not in before and len(line.strip()) > 3]
-        if gone or come:
-            return " ".join([*(f"-{one[:90]}" for one in gone[:2]), *(f"+{one[:110]}" for one in come[:3])])
-    return ""
-
-
-_HERE = late_pattern(r"<<-?\s*'?\"?(\w+)'?\"?\n(.*?)\n\s*\1", re.DOTALL)
-_TRAILER = late_pattern(r"^[\w-]+: \S.*$", re.MULTILINE)
-
-
-def _body(script: str) -> str:
-    """The body of a commit's message if the command has it, without trailers."""
-    found = _HERE.search(script)
-    told = _TRAILER.sub("", found[2].partition("\n")[2]) if found else ""
-    return f" :: {clipped(told, 500)}" if told.strip() else ""

@@ -197,11 +197,11 @@ def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
         claim.phase,
     )
     if item.kind == Kind.CORRECTION:
-        said, parts = item.text, (claim.text, item.details)
+        said, details = item.text, _details(claim.text, item.details)
     else:
-        said, parts = claim.text, (claim.why, item.details, claim.quote)
+        said, details = claim.text, _details(claim.why, item.details, claim.quote)
     points = item.points if alone or item.kind == Kind.CORRECTION else ()
-    return normal_noted(Noted(kind, said, _details(*parts), mark, points, also=also or ""))
+    return normal_noted(Noted(kind, said, details, mark, points, also=also or ""))
 
 
 def _item(claim: Claim, source: str) -> Noted:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from crucible.agents.asking import Asker
+from crucible.asking.budget import BUDGET, Budget
+from crucible.asking.reviewing import review
 from crucible.capture.asking import Ask
 from crucible.capture.keeping import Captured, capture_session
 from crucible.capture.records import captures_of
@@ -45,6 +47,7 @@ class Helpers(NamedTuple):
     """
 
     asker: Asker | None = None
+    budget: Budget = BUDGET
     ask: Ask | None = None
     recall: OpenRecall | None = None
     folder: Path | None = None
@@ -84,9 +87,20 @@ def after_stop(
     note = steps.take("the session's note", lambda: _read(vault, path))
     if redact is None or note is None:  # nothing may be written then, or nothing is known
         return Ended(problems=tuple(steps.problems))
-    session, roots = note.session, helpers.roots
-    if session.parent and _is_there(lambda: vault.find(session.parent or "")):
+    roots, said = helpers.roots, list[str]()
+    parent = note.session.parent or ""
+    if parent and _is_there(lambda: vault.find(parent)):
         return Ended()
+    if helpers.asker and not updates:
+        asker = helpers.asker
+        came = steps.take(
+            "what mattered",
+            lambda: review(vault, path, asker, now=now, redact=redact, budget=helpers.budget, again=False),
+        )
+        said += [came.line] if came and came.line else []
+        steps.problems += [f"what mattered: {came.problem}"] if came and came.problem else []
+        note = steps.take("the session's note", lambda: _read(vault, path)) or note
+    session = note.session
     captured = made = None
     if not updates:
         captured = steps.take(
@@ -104,7 +118,7 @@ def after_stop(
     steps.take("memory", lambda: remember(vault, session, now=now, redact=redact, roots=roots))
     pruned = None if updates else steps.take("pruning", lambda: _prune(vault, now, steps.problems))
     told = captured.problems if captured else ()
-    return Ended(made, captured, tuple(pruned or ()), tuple(dict.fromkeys([*told, *steps.problems])))
+    return Ended(made, captured, (*said, *(pruned or ())), tuple(dict.fromkeys([*told, *steps.problems])))
 
 
 class _Steps:

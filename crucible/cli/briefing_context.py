@@ -27,6 +27,8 @@ from crucible.cli.surroundings import user_settings, vault_place
 from crucible.errors import CrucibleError, IndexBroken, NoteExists
 from crucible.history.shortening import shortener
 from crucible.hooks.noticing import Start, tell
+from crucible.index.query import SessionQuery, select
+from crucible.index.schema import Row, path_of_cell
 from crucible.index.store import Index
 from crucible.index.view import View
 from crucible.index.vouching import ask
@@ -40,7 +42,7 @@ from crucible.vault.projects import named_project_of, project_of
 from crucible.vault.store import Vault
 from crucible.vault.workflows import find_workflow, read_workflow_note
 
-__all__ = ["Asked", "Told", "aim_named", "project_here", "tell_briefing"]
+__all__ = ["Asked", "Told", "aim_named", "project_here", "recent_paths", "tell_briefing"]
 
 
 class Asked(NamedTuple):
@@ -100,6 +102,22 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
     except IndexBroken as error:
         found = answer(None, str(error))
     return Told(vault, found, budget, place.folder, name)
+
+
+_RECENT = 5
+"""Sessions of a project that `--with` asks about."""
+
+
+def recent_paths(door: Door, project: str | None) -> list[Path]:
+    """The notes of the last sessions that a briefing is about."""
+    root, settings = vault_place(door)
+
+    def answer(view: View) -> list[Row]:
+        name = project_here(view, Path(root)) if project is None else project.strip()
+        return select(view, SessionQuery(project=name or None, limit=_RECENT))
+
+    rows, _ = asked(Index(Path(root), settings, ask), answer)
+    return [Path(root) / path_of_cell(str(row["path"])) for row in rows]
 
 
 def _place(vault: Vault, project: str | None) -> _Place:

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from crucible.briefing.model import Briefing
-from crucible.cli.briefing_context import Asked, Told, tell_briefing
+from crucible.cli.asked_findings import ask_first, with_option
+from crucible.cli.briefing_context import Asked, Told, recent_paths, tell_briefing
 from crucible.cli.door import Door
+from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_document, write_json
 from crucible.cli.workflow_ref import WORKFLOW
@@ -30,6 +32,7 @@ __all__ = ["briefing"]
     metavar="NAME",
     help="A workflow that is about to run: what concerns it is kept longest.",
 )
+@with_option
 @format_option("markdown", "json")
 @click.pass_context
 def briefing(
@@ -38,6 +41,7 @@ def briefing(
     project: str | None,
     budget: int | None,
     workflow: str | None,
+    named: str | None,
     format_: str,
 ) -> None:
     """Say what to know before work begins.
@@ -47,15 +51,20 @@ def briefing(
     conventions from files are left out first, then lessons, decisions and todos; where the work stands is always shown.
     A source that cannot be read is named and left out. In a folder without a project it is about the whole vault.
 
+    --with has an agent say first what mattered in the last five sessions.
+
     The first briefing in a project's folder writes the profile, projects/NAME.md, from its README and manifests; from
     then on it is yours and is never written again.
 
     \b
       cru briefing
       cru briefing --project shop --budget 800
+      cru briefing --with claude
       cru briefing --workflow release --format json
     """
     door = ctx.ensure_object(Door)
+    if named is not None:
+        ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
     told = tell_briefing(door, Asked(project, budget, workflow))
     found = told.briefing
     for source in found.failed:

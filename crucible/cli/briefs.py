@@ -7,8 +7,9 @@ import click
 from crucible.brief.covering import count_covered, due_phase, find_brief
 from crucible.brief.model import BriefUpdate
 from crucible.brief.updating import update_brief
+from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.door import Door
-from crucible.cli.opening import load_note, open_vault
+from crucible.cli.opening import find_note, load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_json, write_text
 from crucible.cli.session_ref import SESSION
@@ -22,6 +23,7 @@ __all__ = ["brief"]
 @click.command
 @click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
 @click.option("--print", "only_print", is_flag=True, help="Only show what stands there; change nothing.")
+@with_option
 @format_option("text", "json")
 @click.pass_context
 def brief(
@@ -29,6 +31,7 @@ def brief(
     /,
     session: str | None,
     only_print: bool,
+    named: str | None,
     format_: str,
 ) -> None:
     """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
@@ -43,7 +46,10 @@ def brief(
     door = ctx.ensure_object(Door)
     if not session:
         raise UsageError("no session: neither ID nor CRU_SESSION names one", "cru session list")
+    if only_print and named is not None:
+        raise UsageError("--print and --with exclude each other", "leave one of them out")
     vault = open_vault(door)
+    ask_first(vault, [find_note(vault, session)], named)
     note = load_note(vault, session)
     if only_print:
         update = BriefUpdate(find_brief(note.session))

@@ -10,6 +10,7 @@ import click
 from crucible.capture.asking import Answer, Offer, accepted
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.records import State
+from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.capturing_telling import write_captured, write_captured_json
 from crucible.cli.door import Door
@@ -47,6 +48,7 @@ __all__ = ["capture", "project_folder"]
     help="What becomes of what is much like an item of knowledge; by default it is not kept, and the item is named.",
 )
 @click.option("--again", is_flag=True, help="Also what was skipped before.")
+@with_option
 @click.option("--dry-run", is_flag=True, help="Only list; keep nothing, ask nothing, note nothing.")
 @format_option("text", "json")
 @click.pass_context
@@ -57,6 +59,7 @@ def capture(
     accept: str | None,
     task: str,
     choice: str | None,
+    named: str | None,
     format_: str,
     *,
     again: bool,
@@ -74,6 +77,7 @@ def capture(
     \b
       cru capture
       cru capture 2026-11-21-add-rate-limiter --dry-run
+      cru capture 2026-11-21-add --with claude
       cru capture 2026-11-21-add --accept 1,3
       cru capture 2026-11-21-add --accept all --format json
     """
@@ -82,6 +86,7 @@ def capture(
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
     note = load_note(vault, session or _newest(vault))
+    ask_first(vault, [note.path], named)
     redact = redact_of(vault.settings.secrets)
     given = None if accept is None else _Given(accept)
     told = capture_session(

@@ -13,10 +13,11 @@ import click
 from crucible.acts.evidence import Evidence, load_evidence
 from crucible.asking.agent import Agent
 from crucible.cli.asked_agents import agent_named
+from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
-from crucible.cli.opening import load_note, open_vault
+from crucible.cli.opening import find_note, load_note, open_vault
 from crucible.cli.output import PROBLEMS_FOUND, say, write, write_document, write_json
 from crucible.cli.revising import TerminalDesk, check_terminal, tell_kept
 from crucible.cli.session_ref import SESSION
@@ -77,13 +78,8 @@ class _Wish(NamedTuple):
     help="In which form: on stdout, or in the FILE of -o.",
 )
 @click.option("--dialect", type=click.Choice(["crucible"]), help="Write it for the Rust Crucible's parser.")
-@click.option("--refine/--no-refine", default=None, help="Have an agent refine names, types and conditions.")
-@click.option(
-    "--with",
-    "named",
-    metavar="COMMAND",
-    help="Who refines it: claude, codex, opencode or a command line; by default the one of your settings.",
-)
+@click.option("--refine", is_flag=True, help="Have an agent refine names, types and conditions.")
+@with_option
 @click.option("--interactive", is_flag=True, help="Look through it in your editor before it is saved.")
 @click.option("--force", is_flag=True, help="Write it also over a note that was changed since.")
 @click.pass_context
@@ -91,9 +87,10 @@ def codify_sessions(
     ctx: click.Context,
     /,
     sessions: tuple[str, ...],
-    refine: bool | None,
     named: str | None,
     format_: str | None,
+    *,
+    refine: bool,
     **given: Any,
 ) -> None:
     """Turn a session into a workflow: a note with a step for each request, to read, check and run again.
@@ -102,22 +99,25 @@ def codify_sessions(
     the one that they worked for. The note's path is printed; `cru workflow run` carries it out. A note of the same sessions
     is replaced unless it was changed since, by hand or by a run.
 
-    --refine gives the sessions and the draft to an agent. An answer that is no workflow, or loses what was decided, is
+    --with has an agent say first what mattered in the sessions. With --refine it is given the sessions and the draft instead; an answer that is no workflow, or loses what was decided, is
     refused; after two tries the draft is kept, and the exit code is 3.
 
     \b
       cru session codify 2026-11-21-add-rate-limiter
       cru session codify 2026-11-21-add 2026-11-22-add -o limiter.md
-      cru session codify 2026-11-21-add --refine --with 'claude -p'
+      cru session codify 2026-11-21-add --with claude
+      cru session codify 2026-11-21-add --refine --with claude
       cru session codify 2026-11-21-add --format mermaid
     """
     wish = _Wish(format=format_, **given)
     door = ctx.ensure_object(Door)
-    _check(wish, named, door, refine=refine)
+    _check(wish, door)
     vault = open_vault(door)
+    if not refine:
+        ask_first(vault, [find_note(vault, ref) for ref in sessions], named)
     found = _load(vault, sessions)
     redact = redact_of(vault.settings.secrets)
-    program = agent_named(named, "--refine", "refine it") if refine or named is not None else None
+    program = agent_named(named, "--refine", "refine it") if refine else None
     workflow = codify([_recorded(vault, session) for session in found], redact)
     _check_work(workflow, found)
     slug = slugify(next(session.title for session in found if session.id in workflow.sessions))
@@ -132,9 +132,7 @@ def codify_sessions(
     ctx.exit(0 if good else PROBLEMS_FOUND)
 
 
-def _check(wish: _Wish, named: str | None, door: Door, *, refine: bool | None) -> None:
-    if named is not None and refine is False:
-        raise UsageError("--with and --no-refine exclude each other", "leave one of them out")
+def _check(wish: _Wish, door: Door) -> None:
     if wish.dialect and wish.format in ("json", "mermaid"):
         raise UsageError(f"--dialect goes with Markdown, not with {wish.format}", "leave one of them out")
     if wish.interactive:

@@ -9,7 +9,9 @@ from click.core import ParameterSource
 
 from crucible import record
 from crucible.capture.ending import Ended
-from crucible.cli.asking import agent_at_end, say_spent
+from crucible.cli.asked_agents import agent_named
+from crucible.cli.asked_findings import with_option
+from crucible.cli.asking import agent_at_end, as_agent, say_spent
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.door import Door
 from crucible.cli.log_options import (
@@ -44,6 +46,7 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 @click.option(
     "--no-model", is_flag=True, help="Ask no agent, also where your settings want it at each session's end."
 )
+@with_option
 @session_option
 @at_option
 @click.pass_context
@@ -54,13 +57,14 @@ def end(
     summary: str,
     failed: bool,
     no_model: bool,
+    named: str | None,
     session: str | None,
     at: datetime | None,
 ) -> None:
     """End the session: completed or failed, with a summary. A subagent's parent is told.
 
     Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. Where `agents.at_end` is
-    set in your settings, your agent is asked first what mattered. What is surely worth keeping becomes knowledge, as `cru capture` does it; on a terminal you are asked
+    set in your settings, or with --with, an agent is asked first what mattered. What is surely worth keeping becomes knowledge, as `cru capture` does it; on a terminal you are asked
     about the rest.
 
     A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
@@ -70,7 +74,7 @@ def end(
 
     \b
       cru session end --summary "It backs off now, with tests."
-      cru session end 2026-11-21-add-rate-limiter --no-model
+      cru session end 2026-11-21-add-rate-limiter --with claude
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door, looks=False)
@@ -81,11 +85,17 @@ def end(
             "no session is named",
             "`cru session list --status active` shows which go on; `cru session end ID`",
         )
+    if no_model and named is not None:
+        raise UsageError("--no-model and --with exclude each other", "leave one of them out")
+    program = None if named is None else agent_named(named, "--with", "be asked what mattered")
     name = note_name(find_note(vault, ident).name) if ident else named_session(session)
     recorder = record.open(name, vault=vault, **recording_place())
     is_again = not _end(recorder, summary, at, failed=failed)
     say_warnings(recorder)
-    agent = None if no_model else agent_at_end(vault.root, recorder.id)
+    agent = as_agent(program, vault.root, "findings", recorder.id) if program else None
+    agent = agent if agent or no_model else agent_at_end(vault.root, recorder.id)
+    if agent:
+        say("asking what mattered …")
     ended = finish(vault, recorder.path, asker=agent, ask=terminal_ask(door, vault))
     say_spent(agent)
     if is_again:

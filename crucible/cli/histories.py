@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked, open_index
 from crucible.cli.opening import find_note, open_vault
@@ -29,7 +30,7 @@ from crucible.history.keeping import (
     too_many,
 )
 from crucible.history.keeping import prune as prune_notes
-from crucible.history.making import told_of
+from crucible.history.making import refresh_history, told_of
 from crucible.history.model import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
 from crucible.history.notes import render_entry
 from crucible.index.following import work_in
@@ -145,17 +146,24 @@ def _told(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
 
 @click.command("show")
 @click.argument("session", metavar="ID", type=SESSION)
+@with_option
 @format_option("text", "json")
 @click.pass_obj
-def show_history(door: Door, /, session: str, format_: str) -> None:
+def show_history(door: Door, /, session: str, named: str | None, format_: str) -> None:
     """Show what a session came to: its note as it is, or its facts as JSON. Problems in it are reported on stderr.
 
-    Without a history note, after an import say, it is composed from the session's note; nothing is written.
+    Without a history note, after an import say, it is composed from the session's note; nothing is written. --with has an agent say what mattered:
+    that goes into the session's note, and its history note is updated.
 
     \b
       cru history show 2026-11-21-add-rate-limiter
+      cru history show 2026-11-21-add --with claude
     """
     vault = open_vault(door)
+    if named is not None:
+        path = find_note(vault, session)
+        ask_first(vault, [path], named)
+        refresh_history(vault, path, now=datetime.now(UTC), redact=redact_of(vault.settings.secrets))
     one = _named(vault, session)
     if one is None:
         _show_composed(vault, session, format_, door)

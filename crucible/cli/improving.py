@@ -10,7 +10,6 @@ from crucible.cases.model import Case, Puzzle, Review
 from crucible.cli.asked_agents import agent_if_any
 from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.output import say
-from crucible.errors import UsageError
 from crucible.knowledge.judging import find_template
 from crucible.secrets.scanner import Redact
 from crucible.vault.store import Vault
@@ -73,8 +72,6 @@ class _Counted:
 
 def improver_of(vault: Vault, redact: Redact, named: str | None, *, judge: bool, by_rules: bool) -> Improver:
     """Who judges cases; without an agent the rules do, with `judge` or `by_rules`."""
-    if named is not None and not judge:
-        raise UsageError("--with goes with --judge", "say what the agent is to do")
     asked = agent_if_any(named, "--judge") if judge else None
     if judge and asked is None:
         say("no agent is configured, so rules say where failures come from, and how sure they are")

@@ -23,6 +23,7 @@ from crucible.cases.puzzle_files import exports_folder, put_puzzles
 from crucible.cases.scrubbing import Scrubber
 from crucible.cases.shapes import Shape
 from crucible.cases.splitting import Families, Splits, parse_splits
+from crucible.cli.asked_findings import ask_first
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
 from crucible.cli.improving import Improver, improver_of
@@ -111,6 +112,8 @@ def learn(
     # A rule is what several sessions say, so without a choice all are read.
     unchosen = ways.rules is not None and not sessions and not any(given.values())
     chosen = choose(vault, sessions, given, every=every or unchosen)
+    if chosen.paths and not ways.judge:
+        ask_first(vault, chosen.paths, ways.named)
     redact = remembering(redact_of(vault.settings.secrets))
     if ways.rules is not None:
         target = Target(ways.rules, ways.write, ways.yes)

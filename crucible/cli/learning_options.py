@@ -10,6 +10,7 @@ import click
 from crucible.cases.model import CaseType
 from crucible.cases.picking import Dedupe
 from crucible.cases.shapes import Shape
+from crucible.cli.asked_findings import with_option
 from crucible.cli.given import GivenPath
 
 __all__ = ["CHOICES", "JSONL", "MARKDOWN", "PUZZLE", "WAYS", "with_options"]
@@ -76,12 +77,7 @@ WAYS = (
     click.option(
         "--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."
     ),
-    click.option(
-        "--with",
-        "named",
-        metavar="COMMAND",
-        help="Who judges: claude, codex, opencode or a command line; by default the one of your settings.",
-    ),
+    with_option,
     click.option(
         "--rules",
         is_flag=False,

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import click
 
+from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked, open_index
 from crucible.cli.opening import open_vault
@@ -38,10 +39,17 @@ __all__ = ["report"]
 )
 @click.option("--until", type=END, metavar="WHEN", help="Begun then or earlier.")
 @click.option("--project", metavar="NAME", default=None, help="Only sessions of this project.")
+@with_option
 @format_option("text", "markdown", "json")
 @click.pass_context
 def report(
-    ctx: click.Context, /, since: datetime, until: datetime | None, project: str | None, format_: str
+    ctx: click.Context,
+    /,
+    since: datetime,
+    until: datetime | None,
+    project: str | None,
+    named: str | None,
+    format_: str,
 ) -> None:
     """Report outcomes, decisions and open ends since a day, by project, ready for a stand-up.
 
@@ -63,6 +71,8 @@ def report(
         return rows, work_in(view, min(map(begun, rows), default=""))
 
     (rows, work), now = asked(open_index(door), answer)
+    if rows:
+        ask_first(vault, [vault.root / path_of_cell(str(row["path"])) for row in rows], named)
     wrong: list[CrucibleError] = []
     found = [*_reported(vault, rows, (since, until), work, wrong)]
     for error in wrong:

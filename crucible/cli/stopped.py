@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.agents.asking import Asker
+from crucible.asking.budget import BUDGET
 from crucible.capture.asking import Ask
 from crucible.capture.ending import Ended, Helpers, after_stop
+from crucible.cli.asking import user_budget
 from crucible.cli.compacting import compact_at_end
 from crucible.cli.output import say
 from crucible.cli.project_folders import folders_of
@@ -34,7 +36,8 @@ def finish(
     with suppress(CrucibleError):
         project = vault.read(path).session.project or ""
     folder, roots = folders_of(project)
-    helpers = Helpers(asker=asker, ask=ask, folder=folder, roots=roots)
+    budget = user_budget() if asker else BUDGET
+    helpers = Helpers(asker, budget, ask=ask, folder=folder, roots=roots)
     ended = after_stop(vault, path, now=datetime.now(UTC), helpers=helpers, updates=updates)
     compact_at_end(vault, path)
     return ended

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from crucible.agents.asking import asker_of
 from crucible.asking.agent import Agent
+from crucible.asking.budget import budget_of
 from crucible.briefing.compacting import compact, live_sessions
 from crucible.capture.ending import Helpers, after_stop
-from crucible.errors import VaultError
+from crucible.errors import CrucibleError, VaultError
 from crucible.flight.spooled import Spooled
 from crucible.history.memories import completes_milestone
 from crucible.hooks.log import complain
@@ -55,14 +56,29 @@ def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: Met) -> Ite
 
 
 def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
-    """Take the steps of each one's end; never raises."""
-    for one in {each.path: each for each in stopped}.values():
-        if not one.path.is_file():
-            continue
-        ended = after_stop(vault, one.path, now=datetime.now(UTC), helpers=_helpers(vault, user, one))
-        for problem in ended.problems:
-            complain(str(vault.root), f"end {one.path.stem}", VaultError(problem))
+    """Take the steps of each one's end; never raises.
+
+    An agent is asked when all of them are done, and the steps are taken again with what it said: it is slow, and the machine
+    may be shut meanwhile.
+    """
+    sessions = [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
+    for one in sessions:
+        _end(vault, one, _helpers(vault, user, one))
         _compact(vault, one.path)
+    for one in sessions:
+        try:
+            agent = _agent(vault, user, one.path.stem)
+            if agent:
+                helpers = _helpers(vault, user, one)
+                _end(vault, one, helpers._replace(asker=agent, budget=budget_of(user.agents)))
+        except CrucibleError as error:
+            complain(str(vault.root), f"end {one.path.stem}", error)
+
+
+def _end(vault: Vault, one: Stopped, helpers: Helpers) -> None:
+    ended = after_stop(vault, one.path, now=datetime.now(UTC), helpers=helpers)
+    for problem in ended.problems:
+        complain(str(vault.root), f"end {one.path.stem}", VaultError(problem))
 
 
 def _compact(vault: Vault, path: Path) -> None:
@@ -90,7 +106,6 @@ def _helpers(vault: Vault, user: UserSettings, one: Stopped) -> Helpers:
 
     has_recall = vault.root.joinpath(*_RECALL).is_dir()
     return Helpers(
-        _agent(vault, user, one.path.stem),
         recall=recall if has_recall else None,
         folder=folder if is_here else None,
         roots=roots,

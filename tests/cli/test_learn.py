@@ -179,7 +179,6 @@ def test_filters_choose_sessions(cru: Cru) -> None:
         ("--all", "--export", "jsonl", "--force"),
         ("--all", "--min-tokens", "5", "--max-tokens", "4"),
         ("--all", "--judge"),
-        ("--all", "--export", "jsonl", "--with", "cat"),
         ("--all", "--export", "jsonl", "-o", "rows.txt"),
         ("--all", "--seed", "3"),
         ("--all", "--export", "jsonl", "--seed", "3"),

@@ -54,7 +54,8 @@ def test_an_agent_is_at_hand_only_where_the_user_said_so_and_configured_one(
     monkeypatch.setattr(endings, "after_stop", after)
     user = UserSettings(agents=AgentSettings(command, at_end=at_end))
     end_all(place, user, [Stopped(place.find(NAME), "")])
-    agent = given[0].asker
+    assert given[0].asker is None, "nothing waits for an agent"
+    agent = given[-1].asker
     assert isinstance(agent, Agent) is (bool(command) and at_end)
     if isinstance(agent, Agent):
         assert (agent.purpose, agent.session, agent.root) == ("findings", NAME, place.root)

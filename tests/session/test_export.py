@@ -126,6 +126,7 @@ def test_a_full_session_is_exported_whole() -> None:
                 "text": "It works",
                 "details": "since noon",
                 "points": ["at last"],
+                "also": None,
                 "source": "reply",
                 "confidence": 1.0,
                 "rows": ["a"],
