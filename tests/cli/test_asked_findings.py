@@ -20,7 +20,7 @@ lines = [line for line in sys.stdin.read().split("\\n") if line.startswith("[")]
 def ref(part):
     return next(int(line[1:line.index("]")]) for line in lines if part in line)
 print(json.dumps({"findings": [
-    {"kind": "environment", "text": "invoice.go is generated", "refs": [ref("REFUSED")]},
+    {"kind": "environment", "text": "invoice.go is generated", "refs": [ref("I format")]},
     {"kind": "outcome", "text": "Totals are rounded after the tax, so refunds are exact", "refs": [ref("A: Refunds")]},
     {"kind": "open", "text": "Whether credit notes change too was not answered", "refs": [ref("credit notes")]},
     {"kind": "decision", "text": "A claim without a line", "refs": []},
