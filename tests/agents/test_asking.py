@@ -8,7 +8,6 @@ import shlex
 import sys
 import time
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -317,9 +316,7 @@ def asked(tmp_path: Path, name: str, env: dict[str, str] | None = None) -> tuple
         AgentSettings(command=f" {name} "), {**ENV, "HOME": str(tmp_path), "PATH": path, **(env or {})}
     )
     assert asker is not None
-    # A program is looked for on our own PATH.
-    answer = replace(asker, words=(str(program), *asker.words[1:])).ask("Tell.")
-    words, surroundings = json.loads(answer.text)
+    words, surroundings = json.loads(asker.ask("Tell.").text)
     return words, surroundings
 
 

@@ -36,6 +36,8 @@ class Stage:
         self.root = root
         self.home, self.project, self.vault = root / "home", root / "project", root / "vault"
         self.more: dict[str, str] = {}
+        self.said = ""
+        """What the last `cru` said on standard error."""
 
     def env(self, url: str = "http://127.0.0.1:9") -> dict[str, str]:
         node = [str(Path(found).parent) for found in [shutil.which("node")] if found]
@@ -54,6 +56,7 @@ class Stage:
             timeout=SECONDS,
             check=False,
         )
+        self.said = ran.stderr
         told = f"cru {' '.join(map(str, args))} ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
         assert ran.returncode == code, told
         return ran.stdout
