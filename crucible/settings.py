@@ -5,10 +5,7 @@ this machine only: the default vault, which folders belong to which project): th
 text of a new one.  Writing files safely is for `vault`.
 
 An unknown key is kept and warned about, since a newer Crucible may know it; a value of the wrong type is an error that
-names the file, the line and the key.
-
-Every command reads both files before it does anything, so this module imports little: paths are texts here.  How TOML is
-read is `toml`'s.
+names the file, the line and the key.  Every command reads both files first, so this module imports little: paths are texts here.
 """
 
 from __future__ import annotations
@@ -133,8 +130,7 @@ DEFAULT_CONFIG = _CONFIG.replace("[flight]\n", LIFECYCLE_CONFIG + "\n[flight]\n"
 
 
 _NONE: Mapping[str, object] = {}
-_FOREVER = 1000 * 366 * 24 * 60
-"""Minutes; no calendar has room for many more."""
+_FOREVER = 1000 * 366 * 24 * 60  # minutes; no calendar has room for many more
 _NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
 
 
@@ -218,16 +214,18 @@ class VaultSettings(NamedTuple):
 
 
 class AgentSettings(NamedTuple):
-    """Who may be asked to write: a command that reads a prompt and prints an answer, or a model of the `llm` library.
+    """Who may be asked: a command that reads a prompt and prints an answer, or a model of the `llm` library; both empty: nobody, ever.
 
-    Both empty: nobody, ever.  `tokenizer` is a `tokenizer.json` to count tokens by, "" for an estimate.  Only a user
-    settles this: a vault comes from elsewhere, and must not name programs to run.
+    `tokenizer` is a `tokenizer.json` to count tokens by, "" for an estimate; `budget_tokens` of foreign text are shown at most.  With `at_end` it is asked at
+    each session's end, else only by a command that is told to.  Only a user settles this: a vault must not name programs to run, or have them asked.
     """
 
     command: str = ""
     model: str = ""
     timeout_seconds: float = 120.0
     tokenizer: str = ""
+    budget_tokens: int = 6000
+    at_end: bool = False
 
 
 class RecallSettings(NamedTuple):
@@ -395,4 +393,6 @@ def _agents(table: Table, path: StrPath, home: StrPath) -> AgentSettings:
         model=table.take("agents.model", "", text_value),
         timeout_seconds=table.take("agents.timeout_seconds", 120.0, seconds),
         tokenizer="" if tokenizer is None else vault_named(tokenizer, path, home),
+        budget_tokens=table.take("agents.budget_tokens", 6000, positive),
+        at_end=table.take("agents.at_end", False, boolean),
     )

@@ -39,7 +39,7 @@ FLOORS = [
     {"note", "transcript"},
     {"session", "workflow"},
     {"vault", "flight", "index", "installing"},
-    {"acts", "bookmarks", "brief", "findings", "recall", "knowledge", "history", "tasks", "inbox"},
+    {"acts", "asking", "bookmarks", "brief", "findings", "recall", "knowledge", "history", "tasks", "inbox"},
     {
         "importing",
         "checking",

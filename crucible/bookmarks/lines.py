@@ -1,4 +1,4 @@
-"""Files of JSON lines in the vault's memory, which git keeps and merges by union.
+"""Files of JSON lines in the vault's memory, which git keeps and merges by union, or in another `folder` of `.crucible`.
 
 Owns how a line gets to the end of such a file, whole or not at all, how all of them are read back, and how they are put in
 place of longer ones.  What a line means
@@ -51,6 +51,7 @@ _FLAGS = (
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _AT, _AT_LENGTH = b'"at":"', 19
 _ATTEMPTS = 5
+_MEMORY = "memory"
 _PATIENCE = 10.0
 """Seconds that another process is waited for."""
 _Value = TypeVar("_Value")
@@ -60,24 +61,31 @@ class Unfit(ValueError):
     """A line that is JSON and yet not what it should be; the text says why in a few words."""
 
 
-def append_line(root: Path, name: str, record: Mapping[str, object], *, fsync: bool = True) -> None:
+def append_line(
+    root: Path, name: str, record: Mapping[str, object], *, fsync: bool = True, folder: str = _MEMORY
+) -> None:
     """Write a record to the end of a memory file, which is made where it is missing; on disk when this returns.
 
     One at a time over all processes.  A last line without its end, which a power cut left, is closed first and stays.
     Raises `LockTimeout`, `OutsideVault` and `VaultError`; the file is then as it was.
     """
-    append_lines(root, name, (record,), fsync=fsync)
+    append_lines(root, name, (record,), fsync=fsync, folder=folder)
 
 
 def append_lines(
-    root: Path, name: str, records: Iterable[Mapping[str, object]], *, fsync: bool = True
+    root: Path,
+    name: str,
+    records: Iterable[Mapping[str, object]],
+    *,
+    fsync: bool = True,
+    folder: str = _MEMORY,
 ) -> None:
     """The same with several, in one write.  Of none nothing is written."""
     data = b"".join(_line(name, record) for record in records)
     if not data:
         return
     top = Path(os.path.realpath(root))
-    path = _place(top, name)
+    path = _place(top, name, folder)
     files.make_folders(top, path.parent)
     with _refusals(path, "written"), files.locked(top, path, _PATIENCE):
         for _ in range(_ATTEMPTS):
@@ -117,6 +125,8 @@ def read_lines(
     make: Callable[[Mapping[str, object]], _Value],
     holding: bytes = b"",
     newest: int = 0,
+    *,
+    folder: str = _MEMORY,
 ) -> tuple[list[_Value], list[Problem]]:
     """What `make` makes of every record, each once, and what is no record of ours, by its line.
 
@@ -124,7 +134,7 @@ def read_lines(
     looked at, with `newest` so many at most, those with the latest `at`.  A file that is not there has none.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
     """
     top = Path(os.path.realpath(root))
-    path = _place(top, name)
+    path = _place(top, name, folder)
     with _refusals(path, "read"):
         data = _bytes(path)
         if data and not data.endswith(b"\n"):  # torn, or being written at this moment
@@ -162,14 +172,14 @@ def has_lines(root: Path, name: str) -> bool:
 def size_of(root: Path, name: str) -> int:
     """Bytes of the file, 0 where there is none."""
     try:
-        return (root / ".crucible" / "memory" / name).stat().st_size
+        return (root / ".crucible" / _MEMORY / name).stat().st_size
     except OSError:
         return 0
 
 
-def _place(top: Path, name: str) -> Path:
+def _place(top: Path, name: str, folder: str = _MEMORY) -> Path:
     """The file, whose folder may be a symlink within the vault; never a symlink itself."""
-    path = top / ".crucible" / "memory" / name
+    path = top / ".crucible" / folder / name
     if path.is_symlink():
         raise OutsideVault(f"{path}: a symlink, where lines are kept", "put the file itself there")
     return files.inside(top, path)

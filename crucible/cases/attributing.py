@@ -14,6 +14,7 @@ from crucible.acts.files import Files
 from crucible.acts.model import Deed
 from crucible.acts.reading import acts_of
 from crucible.agents.asking import Asker
+from crucible.asking.budget import BUDGET, Budget
 from crucible.cases.model import Call, Case, Fault, Puzzle
 from crucible.knowledge.classifying import classify
 from crucible.knowledge.judging import judge_fully
@@ -38,6 +39,7 @@ def judge_case(
     asker: Asker,
     redact: Callable[[str], tuple[str, object]],
     template: Renderer | None = None,
+    budget: Budget = BUDGET,
 ) -> tuple[Case, str]:
     """The case with what a model attributes its failure to; with what the rules do, and why, where it gave no answer that can be taken.
 
@@ -46,7 +48,7 @@ def judge_case(
     report = report_of(case)
     if report is None:
         return case, ""
-    came = judge_fully(report, asker=asker, redact=redact, template=template)
+    came = judge_fully(report, asker=asker, redact=redact, template=template, budget=budget)
     return _with(case, came.value), came.problem
 
 

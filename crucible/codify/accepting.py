@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from crucible.asking.loop import Refused
 from crucible.note.contain import (
     FORMAT,
     contain,
@@ -41,7 +42,7 @@ from crucible.workflow.model import (
 )
 from crucible.workflow.reading import read_workflow
 
-__all__ = ["Refused", "Tagged", "accept", "document_of", "errors_of", "tag"]
+__all__ = ["Tagged", "accept", "document_of", "errors_of", "tag"]
 
 _KEPT = ("decided:", "constraint:")
 """Lines that a step never loses."""
@@ -54,15 +55,6 @@ _NAME = late_pattern(r"[\w .,/:+@*~#=()&'-]{1,200}")
 _TYPE = late_pattern(r"[\w.:/+-]{1,100}(?:\[\])?")
 _AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
 """A name that may be a path out of the project."""
-_MOST_COMPLAINTS = 20
-
-
-class Refused(Exception):
-    """An answer that may not take the draft's place; `complaints` are lines that say why."""
-
-    def __init__(self, complaints: Sequence[str]) -> None:
-        super().__init__(complaints[0])
-        self.complaints = tuple(complaints[:_MOST_COMPLAINTS])
 
 
 # --- ids -------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Having an agent refine a draft: clean names, missing types, clear conditions.
 
-Owns what it is asked, with which template, how often, and that whatever happens there is a workflow in the end: an answer that
+Owns what it is asked, with which template, and that whatever happens there is a workflow in the end: an answer that
 may not take the draft's place (`accepting` says which) leaves the draft.  Who is asked is the caller's.
 """
 
@@ -11,22 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from crucible.agents.asking import Answer, Asker
-from crucible.brief.prompting import phase_text
-from crucible.codify.accepting import Refused, Tagged, accept, document_of, tag
-from crucible.errors import AgentFailed
-from crucible.note.contain import normal, normal_line
-from crucible.note.fencing import fenced, hang, shorten, unmarked
-from crucible.patterns import UNSEEN
+from crucible.asking.budget import BUDGET, Budget
+from crucible.asking.loop import ask_checked, quoted, seen_by, visible
+from crucible.codify.accepting import Tagged, accept, document_of, tag
+from crucible.codify.phase_texts import phase_text
+from crucible.note.contain import normal_line
 from crucible.rendering import Renderer
 from crucible.session.model import Session
 from crucible.settings import VaultSettings
 from crucible.vault.templates import load_template
 from crucible.workflow.model import Step, Workflow
 
-__all__ = ["RULES", "TEMPLATE", "TRIES", "Refined", "find_template", "refine"]
+__all__ = ["RULES", "TEMPLATE", "Refined", "find_template", "refine"]
 
 TEMPLATE = "refine.md.j2"
-TRIES = 2
 
 RULES = """\
 You are given the draft of a workflow that was made from the recorded work of coding agents. Answer with the whole workflow, refined, in
@@ -53,10 +51,6 @@ Leave out frontmatter, session-toon blocks and diagrams: they are put in afterwa
 
 _VARIABLES = frozenset({"rules", "sessions", "draft", "refused"})
 
-_SESSIONS_LIMIT = 60_000
-_ANSWER_LIMIT = 100_000
-"""Code points: of all sessions, and of a refused answer that is shown again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Refined:
@@ -82,35 +76,31 @@ def refine(
     asker: Asker,
     template: Renderer,
     redact: Callable[[str], tuple[str, object]],
+    budget: Budget = BUDGET,
 ) -> Refined:
-    """Ask for a refined workflow, twice when the first answer is refused; never raises for what an agent does or says.
+    """Ask for a refined workflow, as `ask_checked` asks; never raises for what an agent does or says.
 
-    The names of the draft have no secrets, as `codify` leaves them.
+    The sessions are shown within the `budget`, the draft whole: an answer may not lose a step of it.  The names of the draft have no secrets, as `codify` leaves them.
     """
     if not draft.steps:
         return Refined(draft, "it has no step that could be refined")
 
-    def seen(text: str) -> str:
-        """As an agent is shown it, and as its answer is kept."""
-        return redact(_visible(text))[0]
-
+    seen = seen_by(redact)
     tagged = tag(replace(draft, steps=tuple(_seen(step, seen) for step in draft.steps)))
-    answers: list[Answer] = []
-    problem = refused = ""
-    for _ in range(TRIES):
-        prompt = _prompt(tagged, sessions, refused, template, seen)
-        try:
-            answers.append(asker.ask(prompt))
-        except AgentFailed as error:
-            problem, refused = str(error), ""
-            continue
-        text = _visible(answers[-1].text)
-        try:
-            return Refined(accept(document_of(text), tagged, seen), "", tuple(answers))
-        except Refused as error:
-            problem = f"its answer was refused: {seen(_named(error.complaints[0], tagged))}"
-            refused = _refusal(error.complaints, text)
-    return Refined(draft, problem, tuple(answers))
+    told = [_told(session, seen) for session in sessions]
+    shown = quoted("\n\n".join(budget.fit(one, len(told)) for one in told))
+    came = ask_checked(
+        asker,
+        # Every text of the draft was redacted; its whole may not be, or ids would be lost.
+        lambda refused: template.render(
+            rules=RULES, sessions=shown, draft=quoted(tagged.text), refused=refused
+        ),
+        lambda text, _: accept(document_of(text), tagged, seen),
+        seen,
+        budget=budget,
+        read_as=visible,
+    )
+    return Refined(came.value or draft, _named(came.problem, tagged), came.answers)
 
 
 def _named(complaint: str, tagged: Tagged) -> str:
@@ -123,47 +113,13 @@ def _named(complaint: str, tagged: Tagged) -> str:
     return tagged.ids.sub(name, complaint)
 
 
-def _visible(text: str) -> str:
-    """The text in normal form, without what nobody sees."""
-    return normal(UNSEEN.sub("", text))
-
-
 def _seen(step: Step, seen: Callable[[str], str]) -> Step:
     return replace(
         step, prose=seen(step.prose), children=tuple(_seen(child, seen) for child in step.children)
     )
 
 
-# --- the prompt ------------------------------------------------------------------------------------------------------
-
-
-def _prompt(
-    tagged: Tagged,
-    sessions: Sequence[Session],
-    refused: str,
-    template: Renderer,
-    seen: Callable[[str], str],
-) -> str:
-    def data(text: str) -> str:
-        return fenced(unmarked(text), least=4)
-
-    told = "\n\n".join(_told(session, len(sessions)) for session in sessions)
-    return template.render(
-        rules=RULES,
-        sessions=data(seen(told)),
-        draft=data(tagged.text),  # every text in it was redacted; its whole may not be, or ids would be lost
-        refused=data(seen(refused)) if refused else "",
-    )
-
-
-def _told(session: Session, sessions: int) -> str:
-    """A session in its share of the room: what its phases say, by head and tail where that is too much."""
-    title = normal_line(session.title[:1000])[:200] or session.id
-    told = "\n\n".join(map(phase_text, session.phases))
-    return f"SESSION: {title}\n\n{shorten(told, _SESSIONS_LIMIT // sessions)}"
-
-
-def _refusal(complaints: Sequence[str], answer: str) -> str:
-    """What was wrong, and what it was said of; both are foreign words, so only ours begin a line."""
-    wrong = "\n".join(f"- {normal_line(hang(one))[:500]}" for one in complaints)
-    return f"WHAT WAS WRONG:\n{wrong}\nTHE ANSWER:\n  {hang(shorten(answer, _ANSWER_LIMIT))}"
+def _told(session: Session, seen: Callable[[str], str]) -> str:
+    """What a session's phases say."""
+    title = normal_line(seen(session.title))[:200] or session.id
+    return "\n\n".join((f"SESSION: {title}", *(phase_text(phase, seen) for phase in session.phases)))

@@ -13,10 +13,11 @@ from dataclasses import fields, replace
 
 from crucible.agents.asking import Asker
 from crucible.agents.objects import objects_in
+from crucible.asking.budget import BUDGET, Budget
+from crucible.asking.loop import Came, Refused, ask_checked, quoted, seen_by
 from crucible.knowledge.classifying import LONGEST, classify, readable
 from crucible.knowledge.model import PREVENTABLE, Attribution, Category, FailureReport
-from crucible.knowledge.tries import Came, Refused, ask_twice, quoted, seen_by
-from crucible.note.fencing import hang, shorten
+from crucible.note.fencing import hang
 from crucible.rendering import Renderer
 from crucible.settings import VaultSettings
 from crucible.templates import OwnTemplate
@@ -55,9 +56,6 @@ beforehand, for knowledge_gap, tool_misuse and context_missing; "" for the other
 reports like this one."""
 """What stands before all else."""
 
-_SHOWN = 4000
-"""Code points of each part of a report that are shown."""
-
 
 def find_template(settings: VaultSettings) -> Renderer:
     """The prompt's template: the vault's own `.crucible/templates/attribution.md.j2` if the user accepted it, else the built-in one."""
@@ -70,19 +68,21 @@ def judge_fully(
     asker: Asker,
     redact: Callable[[str], tuple[str, object]],
     template: Renderer | None = None,
+    budget: Budget = BUDGET,
 ) -> Came[Attribution]:
-    """A model's attribution, asked twice when its first answer is refused, else the rule's with the problem; never raises because of a model's failure or answer.
+    """A model's attribution, asked for as `ask_checked` asks, else the rule's with the problem; never raises because of a model's failure or answer.
 
     Neither the model nor the rules see a secret of the report.
     """
     seen = seen_by(redact)
     report = FailureReport(**{each.name: seen(getattr(report, each.name)) for each in fields(FailureReport)})
-    renderer, told = template or OwnTemplate(TEMPLATE), quoted(_told(report))
-    came = ask_twice(
+    renderer, told = template or OwnTemplate(TEMPLATE), quoted(_told(report, budget))
+    came = ask_checked(
         asker,
         lambda refused: renderer.render(rules=RULES, report=told, refused=refused),
         lambda text, model: _read_answer(text, readable(model, 100), seen),
         seen,
+        budget=budget,
     )
     return replace(came, value=came.value or classify(report))
 
@@ -90,8 +90,8 @@ def judge_fully(
 # --- what it is shown ------------------------------------------------------------------------------------------------
 
 
-def _told(report: FailureReport) -> str:
-    """The report's parts under labels of ours, which alone begin a line."""
+def _told(report: FailureReport, budget: Budget) -> str:
+    """The report's parts, each in its share of the budget, under labels of ours, which alone begin a line."""
     parts = {
         "what happened": report.happened,
         "message": report.error,
@@ -102,9 +102,8 @@ def _told(report: FailureReport) -> str:
         "files that the fix changed": report.files,
         "what the user said to it": report.corrected,
     }
-    return "\n".join(
-        f"[{label}]\n  {hang(shorten(text, _SHOWN))}" for label, text in parts.items() if text.strip()
-    )
+    parts = {label: text for label, text in parts.items() if text.strip()}
+    return "\n".join(f"[{label}]\n  {hang(budget.fit(text, len(parts)))}" for label, text in parts.items())
 
 
 # --- what it answers -------------------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from crucible.agents.asking import Asker
 from crucible.agents.objects import objects_in
-from crucible.knowledge.tries import Refused, ask_twice, quoted, seen_by
+from crucible.asking.budget import BUDGET, Budget
+from crucible.asking.loop import Refused, ask_checked, quoted, seen_by
 from crucible.note.contain import normal_line
-from crucible.note.fencing import hang, quote_line, shorten
+from crucible.note.fencing import hang, quote_line
 from crucible.rendering import Renderer
 from crucible.secrets import Redact
 from crucible.settings import VaultSettings
@@ -53,8 +54,6 @@ begin at once. No task comes after itself, directly or through others. What can 
 to eight tasks are usual, twenty the most; what is one task already stays one. Tasks that are there already are not told again."""
 """What stands before all else."""
 
-_SHOWN = 8000
-"""Code points of a description that are shown."""
 _OTHERS = 30
 """Tasks that are there already of which is told."""
 
@@ -80,21 +79,29 @@ def find_template(settings: VaultSettings) -> Renderer:
 
 
 def break_down(
-    wish: str, there: Sequence[OpenTask], *, asker: Asker, redact: Redact, template: Renderer
+    wish: str,
+    there: Sequence[OpenTask],
+    *,
+    asker: Asker,
+    redact: Redact,
+    template: Renderer,
+    budget: Budget = BUDGET,
 ) -> Broken:
-    """Ask for the tasks, twice when the first answer is refused; never raises for what a model does or says.
+    """Ask for the tasks, as `ask_checked` asks; never raises for what a model does or says.
 
-    The model sees no secret of the description, and none of its answer is kept.  Raises what a vault's template raises.
+    Description and tasks are shown within the `budget`.  The model sees no secret of the description, and none of its answer is kept.  Raises what a vault's template raises.
     """
     seen = seen_by(redact)
-    told = quoted("  " + hang(shorten(seen(wish), _SHOWN)))
     lines = [f"- {quote_line(seen(task.content), LONGEST)}" for task in there[-_OTHERS:]]
-    others = quoted("\n".join(lines)) if lines else ""
-    came = ask_twice(
+    parts = 2 if lines else 1
+    told = quoted("  " + hang(budget.fit(seen(wish), parts)))
+    others = quoted(budget.fit("\n".join(lines), parts)) if lines else ""
+    came = ask_checked(
         asker,
         lambda refused: template.render(rules=RULES, wish=told, there=others, refused=refused),
         lambda text, _: _read(text, seen),
         seen,
+        budget=budget,
     )
     return Broken(came.value or (Piece(normal_line(seen(wish))),), came.problem)
 

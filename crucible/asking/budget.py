@@ -1,0 +1,40 @@
+"""How much foreign text a prompt shows: the user's `agents.budget_tokens`, counted with the user's tokenizer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crucible.note.fencing import shorten
+from crucible.settings import AgentSettings
+from crucible.tokens import Counter, Estimate, counter_of
+
+__all__ = ["BUDGET", "Budget", "budget_of"]
+
+_WIDEST = 16
+"""Code points of a token, at most: longer texts are cut before they are counted."""
+
+
+class Budget(NamedTuple):
+    """Tokens of records, sessions and descriptions that one prompt may show."""
+
+    tokens: int = AgentSettings().budget_tokens
+    counter: Counter = Estimate()
+
+    def fit(self, text: str, parts: int = 1) -> str:
+        """The text, or its head and tail, within the budget, or within the share of one of `parts` texts.  Redact before, not after: a cut may hide a secret."""
+        most = max(1, self.tokens // max(1, parts))
+        limit = min(len(text), most * _WIDEST)
+        while (count := self.counter.count(found := shorten(text, limit))) > most:
+            limit = min(limit - 1, limit * most // count)
+            if limit <= 0:
+                return ""
+        return found
+
+
+BUDGET = Budget()
+"""What a prompt shows unless the user says otherwise."""
+
+
+def budget_of(settings: AgentSettings) -> Budget:
+    """The user's budget; raises `CrucibleError` for a tokenizer that cannot be loaded."""
+    return Budget(settings.budget_tokens, counter_of(settings.tokenizer))
