@@ -35,7 +35,6 @@ __all__ = [
 TEMPLATES = (
     "attribution.md.j2",
     "briefing.md.j2",
-    "history.md.j2",
     "refine.md.j2",
     "resume.md.j2",
     "step.md.j2",

@@ -50,6 +50,11 @@ class Agent:
         """The same agent, with the same time and totals, asked for something else."""
         return replace(self, purpose=purpose, session=session)
 
+    def renewed(self) -> Agent:
+        """The same agent with its whole time again, for the next piece of work that was asked for piece by piece."""
+        self.so_far.used = 0.0
+        return self
+
     def ask(self, prompt: str) -> Answer:
         """The answer; `TimedOut` names the whole time, once, and whatever is asked after it is `TimeUsedUp`."""
         answer = self._asked(prompt)

@@ -42,14 +42,12 @@ class BriefUpdate:
     """What bringing a brief up to date came to.
 
     `brief` is what stands in the note now, None for no brief.  `problem` is one line that says why nothing was written
-    though something was due, "" otherwise.  `model` and `cost_usd` are those of an answer that was asked for.
+    though something was due, "" otherwise.
     """
 
     brief: Brief | None
     changed: bool = False
     problem: str = ""
-    model: str = ""
-    cost_usd: float | None = None
 
 
 def count_words(text: str) -> int:

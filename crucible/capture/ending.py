@@ -1,7 +1,7 @@
 """What is written once a session has stopped: captures, its history, decisions for its tasks, memory.
 
 `after_stop` is the one place for it: an end, a pause, a client that is gone, a run of a workflow, and an import of more rows all call it.  A step that
-fails is a line, and the next one is taken all the same.  The caller says who may be asked: a person, a model, recall.
+fails is a line, and the next one is taken all the same.  The caller says who may be asked: a person, an agent, recall.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OpenRecall: TypeAlias = "Callable[[], Recall]"
 
 
 class Helpers(NamedTuple):
-    """Who may be asked: a model that tells the history, a human what is worth keeping, recall what is known for new tasks.
+    """Who may be asked: an agent what mattered, a human what is worth keeping, recall what is known for new tasks.
 
     None is asked where it is None.  `folder` is where the session's project is on this machine, `roots` are all of its folders there.
     """
@@ -84,7 +84,7 @@ def after_stop(
     note = steps.take("the session's note", lambda: _read(vault, path))
     if redact is None or note is None:  # nothing may be written then, or nothing is known
         return Ended(problems=tuple(steps.problems))
-    session, asker, roots = note.session, helpers.asker, helpers.roots
+    session, roots = note.session, helpers.roots
     if session.parent and _is_there(lambda: vault.find(session.parent or "")):
         return Ended()
     captured = made = None
@@ -92,20 +92,18 @@ def after_stop(
         captured = steps.take(
             "capture",
             lambda: capture_session(
-                vault, path, now=now, ask=helpers.ask, asker=asker, folder=helpers.folder, redact=redact
+                vault, path, now=now, ask=helpers.ask, folder=helpers.folder, redact=redact
             ),
         )
     captures = steps.take("what was captured", lambda: captures_of(vault.root, session.id)) or NO_CAPTURES
     made = steps.take(
         "history",
-        lambda: make_history(
-            vault, note, now=now, redact=redact, asker=asker, captures=captures, roots=roots
-        ),
+        lambda: make_history(vault, note, redact=redact, captures=captures, roots=roots),
     )
     steps.take("tasks", lambda: steps.problems.extend(_hand_on(vault, session, now, redact, helpers.recall)))
     steps.take("memory", lambda: remember(vault, session, now=now, redact=redact, roots=roots))
     pruned = None if updates else steps.take("pruning", lambda: _prune(vault, now, steps.problems))
-    told = [*(captured.problems if captured else ()), *(made.problems if made else ())]
+    told = captured.problems if captured else ()
     return Ended(made, captured, tuple(pruned or ()), tuple(dict.fromkeys([*told, *steps.problems])))
 
 

@@ -9,7 +9,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from crucible.acts.evidence import load_evidence
-from crucible.agents.asking import Asker
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.capture.asking import Answer, Ask, Offer
 from crucible.capture.detecting import detect
@@ -27,7 +26,6 @@ from crucible.capture.records import (
 from crucible.capture.saving import Kept, Saver
 from crucible.capture.sorting import (
     deserves_question,
-    judge_of,
     minutes_of,
     phases_of,
     sort_out,
@@ -85,7 +83,6 @@ def capture_session(
     *,
     now: datetime,
     ask: Ask | None = None,
-    asker: Asker | None = None,
     when: When = When.END,
     task: str = "",
     folder: Path | None = None,
@@ -99,7 +96,7 @@ def capture_session(
     """Keep of a session what needs no question, ask about the rest if that is due, and remember what became of each.
 
     `ask` asks a human (`cli.capturing_dialogue.terminal_ask`), at most once, within the friction budget and the settings; an answer that is `free`,
-    since the command line gave it, costs nothing.  `asker` is the model that says where failures come from; without one the rule does.  `task`
+    since the command line gave it, costs nothing.  `task`
     is the id of the task that ended: only its own findings count, and what calls proved while it was worked on.  `folder` is where the session's project is on this machine:
     decision records are read there.  What was skipped counts `again` if wished; a `dry` run writes and asks nothing.
 
@@ -118,7 +115,6 @@ def capture_session(
         told_safely(_of_task(vault, session, task, candidates, now) if task else candidates, redact),
         run.known,
         vault.settings.capture,
-        judge_of(asker, vault.settings, redact),
         saver.repeats,
         again=again,
     )
@@ -130,7 +126,6 @@ def capture_session(
     waiting += run.alike(unasked)
     answer = run.asked(ask, run.due(found, waiting), task, free=free)
     run.save(saver, run.approve(answer.chosen, redact))
-    run.remember((one for one in found if one.way is Way.DROP), State.DROPPED)
     return run.answered(waiting, answer)
 
 

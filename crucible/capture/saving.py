@@ -151,13 +151,10 @@ class Saver:
 
 
 def _failure(candidate: Candidate, attribution: Attribution | None) -> Failure:
-    """The cause in the session's words; a model's if one was asked."""
+    """The category that the rule finds, and the cause in the session's words."""
     if candidate.kind not in FAILURES:
         return Failure()
-    if attribution is None or attribution.judge == "rules":
-        category = attribution.category if attribution else None
-        return Failure(category, candidate.cause, "", candidate.fix)
-    return Failure(attribution.category, attribution.root_cause, attribution.preventable_with, candidate.fix)
+    return Failure(attribution.category if attribution else None, candidate.cause, "", candidate.fix)
 
 
 def record_text(folder: Path | None, file: str) -> Record | None:

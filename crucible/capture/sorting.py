@@ -1,7 +1,6 @@
 """The candidates of a session, each once and with what becomes of it: kept without a question, asked about, only listed, or dropped.
 
-Kept without a question are decision records, evidence, self-corrections, what somebody recorded on purpose, and failures of which a model is
-sure that knowledge would have prevented them.
+Kept without a question are decision records, evidence, self-corrections, and what somebody recorded on purpose.
 """
 
 from __future__ import annotations
@@ -9,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any
 
-from crucible.agents.asking import Asker
 from crucible.bookmarks.model import Bookmark
 from crucible.capture.model import FAILURES, PRESELECTED, PROMPTED, Candidate, Kind, Proposal, Way
 from crucible.capture.records import Known, Remembered, State, key_of
 from crucible.history.worked import QUIET, worked
-from crucible.knowledge import judging
 from crucible.knowledge.classifying import classify
 from crucible.knowledge.model import Attribution, FailureReport
 from crucible.knowledge.noise import overlap, words_of
@@ -27,13 +24,10 @@ from crucible.secrets.scanner import Redact
 from crucible.session.fields import parse_time
 from crucible.session.findings import Source
 from crucible.session.model import Session, Status
-from crucible.settings import VaultSettings
 
 __all__ = [
-    "Judge",
     "deserves_question",
     "is_preselected",
-    "judge_of",
     "minutes_of",
     "once_each",
     "phases_of",
@@ -54,28 +48,21 @@ _ONE = 0.8
 _FEWEST = 2
 """Decisions of a task that are worth a question."""
 _SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
-_PREVENTABLE, _SURE = 0.6, 0.85
-"""How sure it must be that knowledge would have prevented a failure, for it to be proposed, and to be kept if a model says so."""
-_MOST_JUDGED = 8
-"""Failures that a model is asked about in one go; rules take the rest."""
-
-Judge: TypeAlias = "Callable[[FailureReport], Attribution | None]"
-"""Says where a failure comes from, None if nobody knows; never raises for what a failure or a model says."""
+_PREVENTABLE = 0.6
+"""How sure it must be that knowledge would have prevented a failure, for it to be proposed."""
 
 
 def sort_out(
     candidates: Iterable[Candidate],
     known: Known,
     settings: CaptureSettings,
-    judge: Judge,
     repeats: Callable[[Candidate], str],
     *,
     again: bool = False,
 ) -> list[Proposal]:
     """What has no answer yet, the surest first.  What was refused counts `again`; `repeats` tells the item that says the same, "" for none.
 
-    What waits for an answer in another session of the project is not proposed a second time; what is known already is never ticked.  A failure that is dropped is
-    among them only if a model looked at it, so that it is not asked again.
+    What waits for an answer in another session of the project is not proposed a second time; what is known already is never ticked.
     """
     answered = _ANSWERED - _REFUSED if again else _ANSWERED
     found: dict[str, Proposal] = {}
@@ -83,14 +70,14 @@ def sort_out(
         key = key_of(candidate)
         if key in found or known.state(key) in answered:
             continue
-        one = _placed(key, candidate, known.states.get(key), settings, judge)
+        one = _placed(key, candidate, known.states.get(key), settings)
         if one.way in (Way.ASK, Way.LIST):
             if key in known.waiting and key not in known.states:
                 continue
             repeated = repeats(candidate)
             ticked = one.preselected and one.way is Way.ASK and not repeated
             one = one._replace(preselected=ticked, repeats=repeated)
-        if one.way is not Way.DROP or (one.attribution and one.attribution.judge != "rules"):
+        if one.way is not Way.DROP:
             found[key] = one
     return [*found.values()]
 
@@ -111,11 +98,9 @@ def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
             yield one
 
 
-def _placed(
-    key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings, judge: Judge
-) -> Proposal:
+def _placed(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> Proposal:
     is_judged = candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence
-    attribution = judge(report_of(candidate)) if is_judged else None
+    attribution = classify(report_of(candidate)) if is_judged else None
     ticked = is_preselected(candidate, attribution)
     if before and before.state is State.APPROVED and not before.silent:
         told = candidate._replace(summary=before.summary, detail=before.detail)
@@ -136,11 +121,9 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
     is_silent = candidate.kind in _SILENT
     if candidate.source == Source.CALLOUT:
         is_silent = True
-    elif attribution:
-        # Not `<`: a confidence that is no number is none.
-        if not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
-            return Way.DROP
-        is_silent |= attribution.judge != "rules" and attribution.confidence >= _SURE
+    # Not `<`: a confidence that is no number is none.
+    elif attribution and not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
+        return Way.DROP
     if candidate.confidence < PROMPTED:
         return Way.LIST
     return Way.SILENT if is_silent and settings.silent else Way.ASK
@@ -166,29 +149,6 @@ def deserves_question(found: Iterable[Proposal]) -> bool:
 def report_of(candidate: Candidate) -> FailureReport:
     """What a failure is attributed by."""
     return candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
-
-
-def judge_of(asker: Asker | None, settings: VaultSettings, redact: Redact) -> Judge:
-    """A model as the judge, with the prompt template of these settings; the rules if there is none, or its answer cannot be used.
-
-    It is asked about a few failures at most, and no more once it has failed.
-    """
-    if asker is None:
-        return classify
-    template = judging.find_template(settings)
-    left = _MOST_JUDGED
-
-    def judge(report: FailureReport) -> Attribution | None:
-        nonlocal left
-        if left <= 0:
-            return classify(report)
-        left -= 1
-        came = judging.judge_fully(report, asker=asker, redact=redact, template=template)
-        if came.problem and not came.answers:
-            left = 0
-        return came.value
-
-    return judge
 
 
 # --- told safely -----------------------------------------------------------------------------------------------------

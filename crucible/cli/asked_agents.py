@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from crucible.agents.asking import Asker, asker_of, program_of
+from crucible.agents.asking import Program, asker_of, program_of
 from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.cli.surroundings import user_settings
 from crucible.errors import UsageError
@@ -18,7 +18,7 @@ DEFAULT = "default"
 """As `--with` names the agent of the settings."""
 
 
-def agent_named(named: str | None, option: str, purpose: str) -> Asker:
+def agent_named(named: str | None, option: str, purpose: str) -> Program:
     """Who is asked, for the `option` that wished for it; `purpose` ends "no agent is configured that could …".
 
     `UsageError` where nobody may be asked: nobody is configured, or we were started by an agent that `cru` itself asked.
@@ -32,7 +32,7 @@ def agent_named(named: str | None, option: str, purpose: str) -> Asker:
     return asker
 
 
-def agent_if_any(named: str | None, option: str) -> Asker | None:
+def agent_if_any(named: str | None, option: str) -> Program | None:
     """The same, and None where nobody is configured."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")

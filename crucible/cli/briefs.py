@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime
-
 import click
 
-from crucible.agents.asking import Asker, asker_of
 from crucible.brief.covering import count_covered, due_phase, find_brief
 from crucible.brief.model import BriefUpdate
 from crucible.brief.updating import update_brief
 from crucible.cli.door import Door
-from crucible.cli.log_options import SAID
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_json, write_text
 from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import user_settings
 from crucible.errors import UsageError
 from crucible.secrets.redacting import redact_of
 from crucible.vault.store import Note
@@ -27,14 +21,6 @@ __all__ = ["brief"]
 
 @click.command
 @click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
-@click.option(
-    "--model/--no-model",
-    default=None,
-    help="Have the model of your settings write it, or none; by default where one is configured.",
-)
-@click.option(
-    "--goal", metavar="TEXT", type=SAID, default="", help="What the session is for, told to the model."
-)
 @click.option("--print", "only_print", is_flag=True, help="Only show what stands there; change nothing.")
 @format_option("text", "json")
 @click.pass_context
@@ -42,24 +28,19 @@ def brief(
     ctx: click.Context,
     /,
     session: str | None,
-    model: bool | None,
-    goal: str,
     only_print: bool,
     format_: str,
 ) -> None:
     """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
 
-    The brief is a callout under the note's title; edit it there as you like. Without a model it is made of the note's findings:
-    decisions, results, corrections and open ends, and of questions that wait for an answer. A model is told what the session is
-    for: --goal, or what the note says. ID is by default that of CRU_SESSION.
+    The brief is a callout under the note's title; edit it there as you like. It is made of the note's findings: decisions, results, corrections
+    and open ends, and of questions that wait for an answer. ID is by default that of CRU_SESSION.
 
     \b
       cru session brief 2026-11-21-add-rate-limiter
       cru session brief 2026-11-21-add --print --format json
     """
     door = ctx.ensure_object(Door)
-    if only_print and (goal or model is not None):
-        raise UsageError("--print asks no model", "leave out --goal, --model and --no-model, or --print")
     if not session:
         raise UsageError("no session: neither ID nor CRU_SESSION names one", "cru session list")
     vault = open_vault(door)
@@ -67,27 +48,11 @@ def brief(
     if only_print:
         update = BriefUpdate(find_brief(note.session))
     else:
-        redact = redact_of(vault.settings.secrets)
-        asker = _asker(model)
-        if goal and asker is None:
-            raise UsageError("--goal is for a model, and none is asked", _NO_MODEL)
-        update = update_brief(vault, note.path, asker=asker, redact=redact, now=datetime.now(UTC), goal=goal)
+        update = update_brief(vault, note.path, redact=redact_of(vault.settings.secrets))
     _show(note, update, format_)
     if update.problem:
         say(f"cru: {update.problem}", style="red")
         ctx.exit(1)
-
-
-_NO_MODEL = 'set agents.command in your settings, for example "claude -p"'
-
-
-def _asker(model: bool | None) -> Asker | None:
-    if model is False:
-        return None
-    asker = asker_of(user_settings().agents, os.environ)
-    if model and asker is None:
-        raise UsageError("no model is configured", _NO_MODEL)
-    return asker
 
 
 def _show(note: Note, update: BriefUpdate, format_: str) -> None:
@@ -101,8 +66,6 @@ def _show(note: Note, update: BriefUpdate, format_: str) -> None:
                 "phases_covered": count_covered(note.session, found.covers) if found else 0,
                 "phases": len(note.session.phases),
                 "changed": update.changed,
-                "model": update.model or None,
-                "cost_usd": update.cost_usd,
             }
         )
     elif found:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from crucible.agents.asking import Asker, asker_of
-from crucible.agents.marks import OWN_ENVIRONMENT
-from crucible.agents.patience import Patience
 from crucible.capture.asking import Answer, Offer, accepted
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.records import State
@@ -23,7 +18,7 @@ from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.recall_opening import similar_here
 from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import user_settings, whence
+from crucible.cli.surroundings import whence
 from crucible.errors import UsageError
 from crucible.index.query import SessionQuery, select
 from crucible.index.store import Index
@@ -34,7 +29,7 @@ from crucible.vault.projects import folder_in_project, project_of
 from crucible.vault.store import Vault
 from crucible.vault.walk import note_name
 
-__all__ = ["capture", "configured_asker", "project_folder"]
+__all__ = ["capture", "project_folder"]
 
 
 @click.command
@@ -52,11 +47,6 @@ __all__ = ["capture", "configured_asker", "project_folder"]
     help="What becomes of what is much like an item of knowledge; by default it is not kept, and the item is named.",
 )
 @click.option("--again", is_flag=True, help="Also what was skipped before.")
-@click.option(
-    "--model/--no-model",
-    default=None,
-    help="Have the model of your settings, or rules, say where failures come from; by default the model where one is configured.",
-)
 @click.option("--dry-run", is_flag=True, help="Only list; keep nothing, ask nothing, note nothing.")
 @format_option("text", "json")
 @click.pass_context
@@ -67,7 +57,6 @@ def capture(
     accept: str | None,
     task: str,
     choice: str | None,
-    model: bool | None,
     format_: str,
     *,
     again: bool,
@@ -100,7 +89,6 @@ def capture(
         note.path,
         now=datetime.now(UTC),
         ask=given or (terminal_ask(door, vault) if format_ == "text" else None),
-        asker=configured_asker(model),
         when=When.ASKED,
         task=task,
         folder=project_folder(note.session.project or ""),
@@ -175,15 +163,3 @@ def project_folder(project: str) -> Path | None:
     around = [one for one in named if here.is_relative_to(one)]
     tops = (one for one in (here, *here.parents) if (one / ".git").exists())
     return next(iter((*around, *tops)), here)
-
-
-def configured_asker(model: bool | None = None) -> Asker | None:
-    """The user's model, in one time-out for all questions; None if none is configured or wanted, or a model runs this command."""
-    program = (
-        None
-        if model is False or os.environ.get(OWN_ENVIRONMENT)
-        else asker_of(user_settings().agents, os.environ)
-    )
-    if model and program is None:
-        raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
-    return Patience(program, time.monotonic) if program else None

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import click
 
 from crucible.acts.evidence import Evidence, load_evidence
-from crucible.agents.asking import Asker
+from crucible.asking.agent import Agent
 from crucible.cli.asked_agents import agent_named
+from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import load_note, open_vault
@@ -116,13 +117,14 @@ def codify_sessions(
     vault = open_vault(door)
     found = _load(vault, sessions)
     redact = redact_of(vault.settings.secrets)
-    asker = agent_named(named, "--refine", "refine it") if refine or named is not None else None
+    program = agent_named(named, "--refine", "refine it") if refine or named is not None else None
     workflow = codify([_recorded(vault, session) for session in found], redact)
     _check_work(workflow, found)
     slug = slugify(next(session.title for session in found if session.id in workflow.sessions))
     good = True
-    if asker:
-        workflow, good = _refined(vault, workflow, found, asker, redact)
+    if program:
+        agent = as_agent(program, vault.root, "workflow", found[0].id if len(found) == 1 else "")
+        workflow, good = _refined(vault, workflow, found, agent, redact)
     for error in errors_of(workflow):
         good = False
         say(f"cru: {error}", style="red")
@@ -206,14 +208,16 @@ def _has_calls(session: Session) -> bool:
 
 
 def _refined(
-    vault: Vault, draft: Workflow, sessions: Sequence[Session], asker: Asker, redact: Redact
+    vault: Vault, draft: Workflow, sessions: Sequence[Session], agent: Agent, redact: Redact
 ) -> tuple[Workflow, bool]:
+    template, budget = find_template(vault.settings), user_budget()
     say("asking for a refined workflow …")
-    found = refine(draft, sessions, asker=asker, template=find_template(vault.settings), redact=redact)
+    found = refine(draft, sessions, asker=agent, template=template, redact=redact, budget=budget)
     if found.problem:
         say(f"cru: not refined, the draft is kept: {found.problem}", style="red")
     elif found.answers[-1].model:
         say(f"refined by {found.answers[-1].model}")
+    say_spent(agent)
     return found.workflow, not found.problem
 
 

@@ -15,7 +15,6 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.agents.asking import asker_of
 from crucible.agents.clients import LONGEST_ARGUMENT
 from crucible.agents.launching import ClientFailed, check_installed, ending_of, run_client, unbroken
 from crucible.agents.marks import RESUMING_ENVIRONMENT, resume_mark
@@ -30,7 +29,6 @@ from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.resume_context import Asked, build, native_of, place_of, resume_problem
 from crucible.cli.stopped import follow
-from crucible.cli.surroundings import user_settings
 from crucible.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.record.cleaning import Cleaning
 from crucible.resume.context import find_material
@@ -292,9 +290,7 @@ def _environment(vault: Vault, plan: _Plan) -> dict[str, str]:
 def _brief(vault: Vault, session_id: str) -> None:
     """Bring it up to date, as hooks do where a client has them."""
     try:
-        asker = asker_of(user_settings().agents, os.environ)
-        redact = redact_of(vault.settings.secrets)
-        problem = update_brief(vault, session_id, asker=asker, redact=redact, now=datetime.now(UTC)).problem
+        problem = update_brief(vault, session_id, redact=redact_of(vault.settings.secrets)).problem
     except CrucibleError as error:
         problem = str(error)
     if problem:

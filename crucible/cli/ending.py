@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from datetime import datetime
 
 import click
 from click.core import ParameterSource
 
 from crucible import record
-from crucible.agents.patience import Patience
 from crucible.capture.ending import Ended
+from crucible.cli.asking import agent_at_end, say_spent
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.door import Door
 from crucible.cli.log_options import (
@@ -24,7 +23,6 @@ from crucible.cli.log_options import (
 )
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.output import say, write
-from crucible.cli.recording import user_asker
 from crucible.cli.session_ref import SESSION
 from crucible.cli.stopped import finish, say_problems_of
 from crucible.errors import UsageError
@@ -43,7 +41,9 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 @click.argument("ident", metavar="[ID]", type=SESSION, default="")
 @click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
 @click.option("--failed", is_flag=True, help="It has failed, not completed.")
-@click.option("--no-model", is_flag=True, help="Ask no model, also where your settings name one.")
+@click.option(
+    "--no-model", is_flag=True, help="Ask no agent, also where your settings want it at each session's end."
+)
 @session_option
 @at_option
 @click.pass_context
@@ -59,8 +59,8 @@ def end(
 ) -> None:
     """End the session: completed or failed, with a summary. A subagent's parent is told.
 
-    Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. Where your
-    settings name a model, that writes it. What is surely worth keeping becomes knowledge, as `cru capture` does it; on a terminal you are asked
+    Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. Where `agents.at_end` is
+    set in your settings, your agent is asked first what mattered. What is surely worth keeping becomes knowledge, as `cru capture` does it; on a terminal you are asked
     about the rest.
 
     A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
@@ -82,12 +82,12 @@ def end(
             "`cru session list --status active` shows which go on; `cru session end ID`",
         )
     name = note_name(find_note(vault, ident).name) if ident else named_session(session)
-    program = None if no_model else user_asker("the brief and the history")
-    asker = Patience(program, time.monotonic) if program else None
-    recorder = record.open(name, vault=vault, asker=asker, **recording_place())
+    recorder = record.open(name, vault=vault, **recording_place())
     is_again = not _end(recorder, summary, at, failed=failed)
     say_warnings(recorder)
-    ended = finish(vault, recorder.path, asker=asker, ask=terminal_ask(door, vault))
+    agent = None if no_model else agent_at_end(vault.root, recorder.id)
+    ended = finish(vault, recorder.path, asker=agent, ask=terminal_ask(door, vault))
+    say_spent(agent)
     if is_again:
         say(f"{recorder.id} has ended already{_became(ended)}")
     _tell(vault, ended)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from crucible.agents.asking import Answer, Asker
+from crucible.agents.asking import Answer
+from crucible.asking.agent import Agent
+from crucible.asking.budget import BUDGET
 from crucible.cases.attributing import attribute, judge_case
 from crucible.cases.model import Case, Puzzle, Review
 from crucible.cli.asked_agents import agent_if_any
+from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.output import say
-from crucible.errors import AgentFailed, UsageError
+from crucible.errors import UsageError
 from crucible.knowledge.judging import find_template
 from crucible.secrets.scanner import Redact
 from crucible.vault.store import Vault
@@ -21,12 +24,18 @@ _PATIENCE = 4
 class Improver:
     """Judge cases before they are exported; `problems` counts those that the agent could not judge."""
 
-    def __init__(self, vault: Vault, redact: Redact, judge: Asker | None, *, by_rules: bool) -> None:
+    def __init__(self, vault: Vault, redact: Redact, judge: Agent | None, *, by_rules: bool) -> None:
         self.redact = redact
         self.problems = 0
-        self._judge = _Patient(judge) if judge else None
+        self._agent = judge
+        self._failed = 0
         self._by_rules = by_rules
         self._template = find_template(vault.settings)
+        self._budget = user_budget() if judge else BUDGET
+
+    def say_spent(self) -> None:
+        """Say what the agent's answers took."""
+        say_spent(self._agent)
 
     def improved(self, case: Case, *, settled: bool = False) -> Case:
         """The case with its category; unchanged if a human reviewed it, an agent judged it, or it is `settled`."""
@@ -34,35 +43,31 @@ class Improver:
         is_judged = known is not None and not known.judge.startswith("rules")
         if settled or is_judged or case.review is not Review.PROPOSED:
             return case
-        if self._judge is None or self._judge.is_over:
+        if self._agent is None or self._failed >= _PATIENCE:
             return attribute(case) if self._by_rules and not known else case
-        judged, problem = judge_case(case, self._judge, self.redact, self._template)
+        # Each case may take the whole time-out: a user who wants hundreds judged waits for them.
+        agent = _Counted(self._agent.renewed().about("attribution", case.place.session))
+        judged, problem = judge_case(case, agent, self.redact, self._template, self._budget)
+        self._failed = 0 if agent.answered else self._failed + agent.asked
+        if self._failed >= _PATIENCE:
+            say("cru: the agent gives no answers, so it is not asked again", style="yellow")
         if problem:
             self.problems += 1
             say(f"cru: {case.id}: judged by rules: {problem}", style="yellow")
         return judged
 
 
-class _Patient:
-    """An agent that is asked as long as it answers now and then; `is_over` when it failed too often in a row."""
+class _Counted:
+    """An agent, how often it was asked, and how often it answered."""
 
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
-        self._failed = 0
-
-    @property
-    def is_over(self) -> bool:
-        return self._failed >= _PATIENCE
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.asked = self.answered = 0
 
     def ask(self, prompt: str) -> Answer:
-        try:
-            answer = self._asker.ask(prompt)
-        except AgentFailed:
-            self._failed += 1
-            if self.is_over:
-                say("cru: the agent gives no answers, so it is not asked again", style="yellow")
-            raise
-        self._failed = 0
+        self.asked += 1
+        answer = self._agent.ask(prompt)
+        self.answered += 1
         return answer
 
 
@@ -73,4 +78,5 @@ def improver_of(vault: Vault, redact: Redact, named: str | None, *, judge: bool,
     asked = agent_if_any(named, "--judge") if judge else None
     if judge and asked is None:
         say("no agent is configured, so rules say where failures come from, and how sure they are")
-    return Improver(vault, redact, asked, by_rules=by_rules or judge)
+    agent = as_agent(asked, vault.root, "attribution") if asked else None
+    return Improver(vault, redact, agent, by_rules=by_rules or judge)

@@ -130,6 +130,7 @@ def learn(
         report = _exported(_Task(vault, chosen, gatherer, seen, wish, ways, improve), picked)
     report(format_, door)
     seen.tell(picked.dropped)
+    improve.say_spent()
     if wish.wanted.accepted and not seen.cases:
         say("none of these cases is accepted: `cru cases accept` does that, `cru cases list` tells them")
     ctx.exit(PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0)

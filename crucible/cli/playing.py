@@ -9,16 +9,20 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 import click
 
+from crucible.asking.loop import seen_by
 from crucible.cases.playing import Verdict, judge_answer, parts_of, prompt_of
 from crucible.cases.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
 from crucible.cases.rubric import CheckKind, Result
 from crucible.cli.asked_agents import agent_named
+from crucible.cli.asking import as_agent, say_spent
+from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
-from crucible.cli.surroundings import from_here
-from crucible.errors import AgentFailed, NoteUnreadable, UsageError
+from crucible.cli.surroundings import from_here, user_settings, vault_root
+from crucible.errors import AgentFailed, CrucibleError, NoteUnreadable, UsageError
 from crucible.note.source import Source
+from crucible.secrets.redacting import redact_of
 from crucible.vault.files import read_bytes
 
 __all__ = ["play"]
@@ -77,7 +81,7 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
     path = Path(from_here(file))
     puzzle = _named(path, read_puzzle_file)
     solution = _solution(path, puzzle)
-    answer = _answer(puzzle, wish)
+    answer = _answer(puzzle, wish, ctx.ensure_object(Door))
     verdict = judge_answer(solution, answer)
     _tell(puzzle, solution, answer, verdict, format_)
     ctx.exit(PROBLEMS_FOUND if verdict.met is False else 0)
@@ -100,10 +104,10 @@ def _named(path: Path, read: Callable[[Source], _File]) -> _File:
 # --- the answer ------------------------------------------------------------------------------------------------------
 
 
-def _answer(puzzle: PuzzleFile, wish: _Wish) -> str:
+def _answer(puzzle: PuzzleFile, wish: _Wish, door: Door) -> str:
     if wish.named is not None:
         say("asking for an answer …")
-        return _asked(puzzle, wish)
+        return _asked(puzzle, wish, door)
     if wish.answer not in (None, "-"):
         return read_bytes(Path(from_here(str(wish.answer))))[0].decode("utf-8", "replace")
     if wish.answer == "-" or not sys.stdin.isatty():
@@ -120,11 +124,24 @@ def _stdin() -> TextIO:
     return sys.stdin
 
 
-def _asked(puzzle: PuzzleFile, wish: _Wish) -> str:
+def _asked(puzzle: PuzzleFile, wish: _Wish, door: Door) -> str:
+    """An agent's answer as it is: it is judged, and never kept."""
+    agent = as_agent(agent_named(wish.named, "--with", "answer it"), _vault(door), "puzzle")
+    seen = seen_by(redact_of(user_settings().secrets))
     try:
-        return agent_named(wish.named, "--with", "answer it").ask(prompt_of(puzzle, wish.hints)).text
+        answer = agent.ask(seen(prompt_of(puzzle, wish.hints))).text
     except AgentFailed as error:
         raise AgentFailed(f"no answer: {error}", error.hint) from error
+    say_spent(agent)
+    return answer
+
+
+def _vault(door: Door) -> Path | None:
+    """The vault in which the answer's cost is written down; puzzles need none."""
+    try:
+        return Path(vault_root(door, user_settings()))
+    except CrucibleError:
+        return None
 
 
 def _typed(puzzle: PuzzleFile, given: int) -> Iterator[str]:

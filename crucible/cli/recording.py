@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +9,6 @@ import click
 from click.core import ParameterSource
 
 from crucible import record
-from crucible.agents.asking import Program, asker_of
 from crucible.cli.door import Door
 from crucible.cli.indexed import open_index
 from crucible.cli.log_options import (
@@ -33,7 +30,7 @@ from crucible.index.query import SessionQuery, select
 from crucible.vault.projects import project_of
 from crucible.vault.walk import note_name
 
-__all__ = ["pause", "start", "user_asker"]
+__all__ = ["pause", "start"]
 
 
 @click.command
@@ -116,19 +113,11 @@ def pause(
     if ident and typed:
         raise UsageError("two sessions are named", "an ID, or --session")
     name = note_name(find_note(vault, ident).name) if ident else session or _newest_active(door)
-    recorder = record.open(name, vault=vault, asker=user_asker(), **recording_place())
+    recorder = record.open(name, vault=vault, **recording_place())
     phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
     say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
     say_warnings(recorder)
     follow(vault, recorder.path)
-
-
-def user_asker(what: str = "the brief") -> Program | None:
-    """Who writes the `what`; whoever waits for a model is told."""
-    asker = asker_of(user_settings().agents, os.environ)
-    if asker and sys.stderr.isatty():
-        say(f"bringing {what} up to date, with the model of your settings …")
-    return asker
 
 
 def _newest_active(door: Door) -> str:

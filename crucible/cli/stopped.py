@@ -28,7 +28,7 @@ def finish(
     ask: Ask | None = None,
     updates: bool = False,
 ) -> Ended:
-    """What follows the stop of the session whose note is at `path`, as `after_stop`; `asker` is a model, `ask` a person."""
+    """What follows the stop of the session whose note is at `path`, as `after_stop`; `asker` is the user's agent, `ask` a person."""
     project = ""
     # The session has ended; what is wrong with its note is told by the first step.
     with suppress(CrucibleError):

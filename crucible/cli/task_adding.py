@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 import click
 
-from crucible.agents.asking import Asker as Model
-from crucible.agents.asking import asker_of
-from crucible.agents.marks import OWN_ENVIRONMENT
+from crucible.asking.agent import Agent
+from crucible.cli.asked_agents import agent_named
+from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.door import Door
 from crucible.cli.log_options import SAID, recording_place
 from crucible.cli.opening import open_vault
@@ -20,7 +20,6 @@ from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.recall_opening import Asker, open_asked
 from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import user_settings
 from crucible.cli.task_opening import find_session, our_session
 from crucible.cli.task_showing import counted, say_circles, task_json
 from crucible.errors import CrucibleError, UsageError, VaultError
@@ -29,7 +28,7 @@ from crucible.secrets import Redact
 from crucible.secrets.redacting import redact_of
 from crucible.session.model import Session
 from crucible.session.tasks import PRIORITIES
-from crucible.tasks.breaking import TEMPLATE, Piece, break_down, find_template
+from crucible.tasks.breaking import TEMPLATE, Broken, Piece, break_down, find_template
 from crucible.tasks.creating import annotate_new
 from crucible.tasks.model import OpenTask, Recalled, Ref
 from crucible.tasks.picking import RecallCounts, recalled_ids
@@ -60,12 +59,9 @@ __all__ = ["add"]
     "--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True, help="How urgent it is."
 )
 @click.option(
-    "--break-down/--no-break-down",
-    "breaks",
-    default=None,
-    help="Whether the model of your settings breaks it into tasks; by default on a terminal, or with --yes, where one is configured.",
+    "--break-down", "breaks", is_flag=True, help="Have the agent of your settings break it into tasks."
 )
-@click.option("--yes", is_flag=True, help="Add what the model made of it without asking.")
+@click.option("--yes", is_flag=True, help="Add the tasks that the agent named without asking.")
 @format_option("text", "json")
 @click.pass_obj
 def add(
@@ -77,18 +73,18 @@ def add(
     priority: str,
     format_: str,
     *,
-    breaks: bool | None,
+    breaks: bool,
     yes: bool,
 ) -> None:
     """Add a task, or have a description broken into some; prints the id of each.
 
     Without --session it goes to the newest session of this folder's project that is active or paused. What recall knows of such work is
-    asked once, now, and kept with the task for whoever picks it up. A model's tasks are shown with what depends on what, and you are asked
-    before they are added; without a terminal that takes --yes. When it makes nothing of the description, that is one task.
+    asked once, now, and kept with the task for whoever picks it up. With --break-down your agent is asked for tasks; they are shown with what depends
+    on what, and you are asked before they are added; without a terminal that takes --yes. An answer that cannot be used leaves one task.
 
     \b
       cru task add "Test the limiter" --depends-on 2
-      cru task add "Bill with Stripe, with retries and a report" --yes
+      cru task add "Bill with Stripe, with retries and a report" --break-down
     """
     if not text.strip():
         raise UsageError("a task has no content", "say what is to be done")
@@ -157,25 +153,20 @@ def _pieces(
     text: str,
     redact: Redact,
     *,
-    breaks: bool | None,
+    breaks: bool,
     yes: bool,
 ) -> tuple[Piece, ...]:
     """The tasks to add: one, or what the model makes of it, when that is agreed to."""
     whole = (Piece(text),)
+    if not breaks:
+        return whole
     # An agent may have a terminal, and is no human.
     may_ask = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and "CLAUDECODE" not in os.environ
-    model = _model(breaks, wished=may_ask or yes)
-    if model is None:
-        return whole
-    try:
-        template = find_template(vault.settings)
-        broken = break_down(text, tasks_of(session), asker=model, redact=redact, template=template)
-    except VaultError as error:
-        say(f"cru: {error}; Crucible's own is used", style="yellow")
-        own = OwnTemplate(TEMPLATE)
-        broken = break_down(text, tasks_of(session), asker=model, redact=redact, template=own)
+    agent = as_agent(agent_named(None, "--break-down", "break it down"), vault.root, "tasks", session.id)
+    broken = _broken(vault, session, text, agent, redact)
+    say_spent(agent)
     if broken.problem:
-        say(f"cru: the model was asked in vain; it is one task, since {broken.problem}", style="yellow")
+        say(f"cru: the agent's answer was not used, so it is one task: {broken.problem}", style="yellow")
         return whole
     if len(broken.pieces) == 1:
         return broken.pieces
@@ -189,15 +180,17 @@ def _pieces(
         raise click.Abort
     raise UsageError(
         "nothing was added: nobody can be asked whether these tasks are meant",
-        "--yes adds them, --no-break-down adds one task",
+        "--yes adds them; without --break-down it is one task",
     )
 
 
-def _model(breaks: bool | None, *, wished: bool) -> Model | None:
-    """Who is asked; None where nobody is to be."""
-    if breaks is False or (breaks is None and not wished):
-        return None
-    model = None if os.environ.get(OWN_ENVIRONMENT) else asker_of(user_settings().agents, os.environ)
-    if breaks and model is None:
-        raise UsageError("no model is configured", 'set agents.command in your settings, "claude -p" perhaps')
-    return model
+def _broken(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Broken:
+    """What the agent makes of it, asked with the vault's own template unless that is broken."""
+    there, budget = tasks_of(session), user_budget()
+    try:
+        template = find_template(vault.settings)
+        return break_down(text, there, asker=agent, redact=redact, template=template, budget=budget)
+    except VaultError as error:
+        say(f"cru: {error}; Crucible's own is used", style="yellow")
+        own = OwnTemplate(TEMPLATE)
+        return break_down(text, there, asker=agent, redact=redact, template=own, budget=budget)

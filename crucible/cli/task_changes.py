@@ -12,7 +12,7 @@ import click
 
 from crucible import record
 from crucible.capture.keeping import Captured, When, capture_session
-from crucible.cli.capturing import configured_asker, project_folder
+from crucible.cli.capturing import project_folder
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.capturing_telling import say_captured
 from crucible.cli.door import Door
@@ -373,7 +373,6 @@ def _captured(
             path,
             now=now,
             ask=terminal_ask(door, vault),
-            asker=configured_asker(),
             when=When.TASK,
             task=opened.task.ref.id,
             folder=project_folder(opened.owner.project),

@@ -75,8 +75,8 @@ class Wish(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def keep_entry(vault: Vault, entry: Entry, basis: str = "", place: str = "") -> Path:
-    """Write the note, or bring the one that stands there up to date; `basis` is as `marks.basis_of` makes it, `place` where the session's note is.
+def keep_entry(vault: Vault, entry: Entry, place: str = "") -> Path:
+    """Write the note, or bring the one that stands there up to date; `place` is where the session's note is.
 
     `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
     """
@@ -85,7 +85,7 @@ def keep_entry(vault: Vault, entry: Entry, basis: str = "", place: str = "") -> 
         files.make_folders(vault.root, path.parent)
         try:
             files.create_exclusive(
-                path, Source(render_entry(entry, basis, place)).to_bytes(), fsync=vault.settings.fsync
+                path, Source(render_entry(entry, place)).to_bytes(), fsync=vault.settings.fsync
             )
         except NoteExists:  # somebody was faster
             pass
@@ -93,7 +93,7 @@ def keep_entry(vault: Vault, entry: Entry, basis: str = "", place: str = "") -> 
             vault.touched.add(path)
             return path
     try:
-        vault.update(path, lambda note: _edits(note, revised(note.source, entry, basis)))
+        vault.update(path, lambda note: _edits(note, revised(note.source, entry)))
     except EditRefused as error:
         raise EditRefused(f"{path}: {error}", error.hint) from error
     return path

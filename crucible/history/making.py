@@ -1,7 +1,4 @@
-"""A session's history from its note: composed by rules or written by a model, and stored.
-
-What was captured before stays listed, what a model wrote stays while it is true, and what the model was asked is recorded.
-"""
+"""A session's history from its note, composed by rules, and stored; what was captured before stays listed."""
 
 from __future__ import annotations
 
@@ -12,14 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.acts.evidence import Evidence, load_evidence
-from crucible.agents.asking import Asker
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Bookmark
-from crucible.brief.updating import record_answer
 from crucible.errors import BadSessionId, CrucibleError, SessionNotFound
 from crucible.history.composing import compose_entry
 from crucible.history.keeping import entry_path, keep_entry
-from crucible.history.marks import BASIS, basis_of, read_marks
+from crucible.history.marks import read_marks
 from crucible.history.memories import MemoryKind, load_memories, remember
 from crucible.history.model import (
     NO_CAPTURES,
@@ -30,8 +25,7 @@ from crucible.history.model import (
 )
 from crucible.history.notes import read_entry
 from crucible.history.revising import own_entry
-from crucible.history.shortening import shortener, without_folders
-from crucible.history.telling import Told, tell, updated
+from crucible.history.shortening import shortener
 from crucible.history.worked import worked
 from crucible.index.following import NOTHING, Following
 from crucible.note.source import Source
@@ -47,7 +41,7 @@ _ATTEMPTS = 5
 
 
 class Made(NamedTuple):
-    """A session's history: its note, its content, whether the note is new, and what went wrong, a line each.
+    """A session's history: its note, its content, and whether the note is new.
 
     `is_left` says that the note was not changed, since a person took it over.
     """
@@ -55,7 +49,6 @@ class Made(NamedTuple):
     path: Path
     entry: Entry
     is_new: bool
-    problems: tuple[str, ...] = ()
     is_left: bool = False
 
 
@@ -69,7 +62,7 @@ def told_of(
     evidence: Evidence | None = None,
     following: Following = NOTHING,
 ) -> Entry:
-    """The history of the session in `note`, composed without a model and without its history note; no text has a secret or an absolute path.
+    """The history of the session in `note`, composed without its history note; no text has a secret or an absolute path.
 
     `roots` are folders of its project, `following` is the work of its later sessions.
     """
@@ -92,18 +85,14 @@ def make_history(
     vault: Vault,
     note: Note,
     *,
-    now: datetime,
     redact: Redact,
-    asker: Asker | None = None,
     captures: Captures = NO_CAPTURES,
     roots: Sequence[str] = (),
-    is_same: bool = False,
 ) -> Made:
-    """Write the history of the session in `note`, or update it; `asker` is a model that writes it.
+    """Write the history of the session in `note`, or update it.
 
-    A note that a person took over is not changed, and nobody is asked.  `captures` join those in the note, `roots` are folders of the session's project.
-    What a model wrote before stays, except for what has been settled, until the session changes; with `is_same` it has not.
-    If the model fails, that is a problem, and the history is composed.  Raises like `keep_entry`, and `NoteUnreadable`.
+    A note that a person took over is not changed.  `captures` join those in the note, `roots` are folders of the session's project.  In a note of an
+    older version the words of a model are replaced like our own.  Raises like `keep_entry`, and `NoteUnreadable`.
     """
     session, path = note.session, entry_path(vault, note.session.id)
     evidence, before = load_evidence(vault.root, session.id), _source_of(vault, path)
@@ -114,20 +103,10 @@ def make_history(
     alone = shortener(evidence.roots)
     listed = standing.captures if standing else NO_CAPTURES
     joined = shortened_captures(listed, alone).joined(shortened_captures(captures, alone))
-    composed = told_of(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
-    entry, basis, was_basis = composed, _basis(composed), (marks or {}).get(BASIS, "")
-    problems: list[str] = []
-    if asker is not None and not is_theirs:
-        paths = shortener((*evidence.roots, *roots))
-        told = tell(
-            vault.settings, session, composed, said=note.source.text, asker=asker, redact=redact, paths=paths
-        )
-        entry, problems = told.entry, [*told.problems, *_recorded(vault, session.id, told, now)]
-    if not entry.author and standing and standing.author and (is_same or was_basis == basis):
-        entry, basis = updated(standing, composed), was_basis
+    entry = told_of(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
     is_new = not path.is_file()
-    keep_entry(vault, entry, basis if entry.author else "", vault.relative(note.path))
-    return Made(path, entry, is_new, tuple(problems), is_theirs)
+    keep_entry(vault, entry, vault.relative(note.path))
+    return Made(path, entry, is_new, is_theirs)
 
 
 def refresh_history(
@@ -135,7 +114,7 @@ def refresh_history(
 ) -> Path | None:
     """Update the history that covers the session at `path` after an answer, and return its note; None if there is none.
 
-    A subagent's session is covered by its parent's history.  No model is asked.  Todos in memory that the answer settled are marked done.
+    A subagent's session is covered by its parent's history.  Todos in memory that the answer settled are marked done.
     Raises like `make_history` and `remember`.
     """
     found = None
@@ -146,7 +125,7 @@ def refresh_history(
         if any(one.session == note.session.id and not one.done for one in known):
             remember(vault, note.session, now=now, redact=redact, roots=roots)
         if _has_history(vault, note):
-            found = make_history(vault, note, now=now, redact=redact, roots=roots, is_same=True).path
+            found = make_history(vault, note, redact=redact, roots=roots).path
         if files.holds(path, seen.data):  # else somebody else answered meanwhile
             break
     return found
@@ -190,26 +169,8 @@ def _blockers(marks: Sequence[Bookmark], session: Session) -> Sequence[str]:
     return said[-1].blockers if said and said[-1].phase.partition(".")[0] == last else ()
 
 
-def _basis(composed: Entry) -> str:
-    """The mark of what the session says beside what waits for an answer, the same from whatever folder its paths are seen."""
-    lines = (*composed.done, *composed.decisions, *composed.corrections)
-    said = (without_folders("\n".join((one.text, one.why, *one.points))) for one in lines)
-    tasks = map(without_folders, composed.tasks_completed)
-    return basis_of((*said, *tasks, *composed.files_modified))
-
-
 def _source_of(vault: Vault, path: Path) -> Source | None:
     """The note as it is; None where there is none, or it cannot be read: writing it will say so."""
     with suppress(CrucibleError):
         return vault.read(path).source if path.is_file() else None
     return None
-
-
-# --- what was asked --------------------------------------------------------------------------------------------------
-
-
-def _recorded(vault: Vault, session_id: str, told: Told, now: datetime) -> Iterator[str]:
-    """Record the cost of each answer; yields a problem if that fails."""
-    for number, answer in enumerate(told.answers, 1):
-        values = {"kept": bool(told.entry.author) and number == len(told.answers)}
-        yield from filter(None, (record_answer(vault, session_id, "history", answer, values, now=now),))

@@ -7,16 +7,13 @@ means that a person changed or deleted it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from crucible.history.model import HEADINGS, Entry, Line, lines_of
 from crucible.note.scalars import Value, render_entry
 from crucible.patterns import late_pattern
 
 __all__ = [
-    "BASIS",
-    "UNNAMED",
-    "basis_of",
     "is_marks_line",
     "item_keys",
     "item_mark",
@@ -25,10 +22,8 @@ __all__ = [
     "value_mark",
 ]
 
-BASIS = "told_from"
-"""The key of what a model was shown."""
-UNNAMED = "text-"
-"""How the name of a line without a finding begins."""
+_FORMER = "told_from"
+"""A key in notes that a model wrote for older versions: what it was shown."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
 _LINE = late_pattern(rf"%% crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) %%[ \t]*")
@@ -41,7 +36,7 @@ def item_keys(entry: Entry) -> dict[str, Line]:
     found: dict[str, Line] = {}
     for part in HEADINGS:
         for line in lines_of(entry, part):
-            name = line.finding if _NAME.fullmatch(line.finding) else f"{UNNAMED}{_digest(line.text)}"
+            name = line.finding if _NAME.fullmatch(line.finding) else f"text-{_digest(line.text)}"
             key, number = f"{part}/{name}", 1
             while key in found:
                 number += 1
@@ -60,11 +55,6 @@ def value_mark(key: str, value: Value) -> str:
     return _digest("\n".join(render_entry(key, value)))
 
 
-def basis_of(texts: Iterable[str]) -> str:
-    """The digest of what a model was shown of a session: while it is the same, what the model wrote still holds."""
-    return _digest("\0".join(texts))
-
-
 def render_marks(marks: Mapping[str, str]) -> str:
     """The line, in one order, so that nothing new changes nothing."""
     return " ".join(["%% crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "%%"])
@@ -78,11 +68,10 @@ def is_marks_line(line: str) -> bool:
 def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
     """The digests by key of all such lines, since a merge may have left two; None without any."""
     found = [match[1].split() for line in lines if (match := _LINE.fullmatch(line))]
-    return (
-        {key: digest for marks in found for key, _, digest in (one.rpartition("=") for one in marks)}
-        if found
-        else None
-    )
+    if not found:
+        return None
+    pairs = (one.rpartition("=") for marks in found for one in marks)
+    return {key: digest for key, _, digest in pairs if key != _FORMER}
 
 
 def _digest(text: str) -> str:

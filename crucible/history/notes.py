@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from crucible.errors import BadSessionId
-from crucible.history.marks import BASIS, item_keys, item_mark, render_marks, value_mark
+from crucible.history.marks import item_keys, item_mark, render_marks, value_mark
 from crucible.history.model import (
     HEADINGS,
     LISTS,
@@ -89,8 +89,8 @@ class Item(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def render_entry(entry: Entry, basis: str = "", place: str = "") -> str:
-    """The whole note with the marks of its content; `basis` is the mark of what a model was shown, if any.
+def render_entry(entry: Entry, place: str = "") -> str:
+    """The whole note with the marks of its content.
 
     `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would lead here.
     """
@@ -108,8 +108,6 @@ def render_entry(entry: Entry, basis: str = "", place: str = "") -> str:
         shown = render_item(part, line, counts[part])
         marks[key] = item_mark(shown)
         rows.setdefault(part, [f"## {HEADINGS[part]}", ""]).extend(shown)
-    if basis:
-        marks[BASIS] = basis
     blocks += [*map("\n".join, rows.values()), render_marks(marks)]
     return render_frontmatter({**values, "format": FORMAT}) + "\n" + "\n\n".join(blocks) + "\n"
 

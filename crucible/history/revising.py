@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 
 from crucible.errors import EditRefused
 from crucible.history.marks import (
-    BASIS,
     is_marks_line,
     item_keys,
     item_mark,
@@ -38,8 +37,8 @@ __all__ = ["own_entry", "revised", "with_property"]
 _Marks = dict[str, str]
 
 
-def revised(source: Source, entry: Entry, basis: str = "") -> Source:
-    """The note with what the session came to by now, unchanged if nothing is new.  `basis` is as `marks.basis_of` makes it.
+def revised(source: Source, entry: Entry) -> Source:
+    """The note with what the session came to by now, unchanged if nothing is new.
 
     A note without marks is a person's alone and stays the same.  Raises `EditRefused` for a note that is not a history.
     """
@@ -50,12 +49,9 @@ def revised(source: Source, entry: Entry, basis: str = "") -> Source:
         return source
     tidy = tidy_entry(entry)
     told = properties_of(tidy)
-    known = [key for key in sorted(marks) if key != BASIS and "/" not in key]
+    known = [key for key in sorted(marks) if "/" not in key]
     for key in dict.fromkeys((*told, *known)):
         source = _with_property(source, key, told.get(key), marks)
-    marks.pop(BASIS, "")
-    if basis:
-        marks[BASIS] = basis
     return _with_items(source, item_keys(tidy), marks)
 
 

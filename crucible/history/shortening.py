@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from crucible.patterns import late_pattern
 
-__all__ = ["Shorten", "shortener", "without_folders"]
+__all__ = ["Shorten", "shortener"]
 
 Shorten = Callable[[str], str]
 
@@ -33,7 +33,6 @@ _VERB = late_pattern(
     r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|curl|URL|url|endpoint|route|https?)[ :`\"']*\Z"
 )
 _HOME = late_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/]+(?:/|\Z)|/root(?:/|\Z)|~[^/]+(?:/|\Z)")
-_FOLDERS = late_pattern(rf"(?<![^{_END}])[^{_END}]*/(?=[^{_END}/])")
 _KEPT = 2
 """Parts of a path outside of the project that are kept: the last ones."""
 
@@ -60,11 +59,6 @@ def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
         return _PATH.sub(lambda found: _short(found, text), text)
 
     return shorten
-
-
-def without_folders(text: str) -> str:
-    """A text with only the last part of each path, by which it is known again when its paths are seen from another folder."""
-    return _FOLDERS.sub("", text.replace("\\", "/")) if "/" in text or "\\" in text else text
 
 
 def _inside(tops: Sequence[str]) -> re.Pattern[str]:

@@ -1,15 +1,19 @@
 """What follows a client's end: history, captures, tasks and memory of its session, in the process that nobody waits for.
 
-Owns that no model and no human is asked there, and that a fault is a line in the hooks' log.
+Owns that no human is asked there, the user's agent only where they said so, and that a fault is a line in the hooks' log.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.agents.asking import asker_of
+from crucible.asking.agent import Agent
 from crucible.briefing.compacting import compact, live_sessions
 from crucible.capture.ending import Helpers, after_stop
 from crucible.errors import VaultError
@@ -85,4 +89,17 @@ def _helpers(vault: Vault, user: UserSettings, one: Stopped) -> Helpers:
         return open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault))
 
     has_recall = vault.root.joinpath(*_RECALL).is_dir()
-    return Helpers(recall=recall if has_recall else None, folder=folder if is_here else None, roots=roots)
+    return Helpers(
+        _agent(vault, user, one.path.stem),
+        recall=recall if has_recall else None,
+        folder=folder if is_here else None,
+        roots=roots,
+    )
+
+
+def _agent(vault: Vault, user: UserSettings, session: str) -> Agent | None:
+    """Who is asked what mattered in the session; None unless the user said so and configured somebody."""
+    program = asker_of(user.agents, os.environ) if user.agents.at_end else None
+    if program is None:
+        return None
+    return Agent(program, time.monotonic, lambda: datetime.now(UTC), vault.root, "findings", session)

@@ -15,7 +15,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.agents.asking import asker_of
 from crucible.brief.updating import update_briefs
 from crucible.errors import CrucibleError, VaultError
 from crucible.flight.retention import is_due, purge
@@ -119,7 +118,7 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
                 _finish(vault, user, each, tried, stopped)
     finally:
         if vault.touched:
-            _bring_briefs_up_to_date(vault, user)
+            _bring_briefs_up_to_date(vault)
         end_all(vault, user, stopped)
         if vault.touched:
             with suppress(CrucibleError):  # what cannot be done now is done by the next query
@@ -136,15 +135,12 @@ def _finish_rename(vault: Vault) -> None:
         complain(str(vault.root), "rename", error)
 
 
-def _bring_briefs_up_to_date(vault: Vault, user: UserSettings) -> None:
-    """Of all notes that were written, last of all: a model, where the user wants one, takes its time."""
+def _bring_briefs_up_to_date(vault: Vault) -> None:
+    """Of all notes that were written."""
     root = str(vault.root)
     try:
-        asker = asker_of(user.agents, os.environ)
         redact = redact_of(vault.settings.secrets)
-        for problem in update_briefs(
-            vault, set(vault.touched), asker=asker, redact=redact, now=datetime.now(UTC)
-        ):
+        for problem in update_briefs(vault, set(vault.touched), redact=redact):
             if problem not in _log_of(vault):
                 complain(root, "brief", VaultError(problem))
     except CrucibleError as error:

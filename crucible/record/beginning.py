@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from crucible.agents.asking import Asker
 from crucible.errors import NoteExists
 from crucible.flight.meta import Facts
 from crucible.record.cleaning import Cleaning
@@ -53,15 +52,13 @@ def session(
     continues: str = "",
     now: Clock = utc_now,
     redact: Redact | None = None,
-    asker: Asker | None = None,
 ) -> Recorder:
     """Begin a session: its note is there, active, when this returns.
 
     `vault` is its folder.  `agent` is `name@version`; `goal` stands under the title; `continues` names the session that
     this one goes on from, `parent` the one that delegated it: both name it in turn.  Where no `project` is named, it is
     that of the folder `cwd`, as its repository is called, or as `projects` (a name's folders) says; "" is none.  `now` gives the time and `redact`
-    takes out secrets, by default as the vault's settings say.  `asker` writes the brief when the session is paused or ends,
-    by default nobody does: it is extracted.  Raises `SessionNotFound` for an unknown other session.
+    takes out secrets, by default as the vault's settings say.   Raises `SessionNotFound` for an unknown other session.
     """
     place = patient(vault)
     project = project_of(str(cwd), projects) if project is None else project
@@ -80,7 +77,7 @@ def session(
         writer = _delegated(Writer(place, parent, redact), about, clean, now)
     else:
         writer = _begun(place, about, clean, Writer(place, continues, redact) if continues else None, now)
-    writer.surroundings, writer.asker = (str(cwd), projects), asker
+    writer.surroundings = (str(cwd), projects)
     return Recorder(writer, now)
 
 
@@ -92,15 +89,14 @@ def open_session(
     projects: Mapping[str, Sequence[str]] = MappingProxyType({}),
     now: Clock = utc_now,
     redact: Redact | None = None,
-    asker: Asker | None = None,
 ) -> Recorder:
     """Attach to the session of exactly this id; nothing is written yet.
 
-    `cwd` is the folder whose git and files go into bookmarks when its project is the session's; `projects` and `asker` as in `session`.
+    `cwd` is the folder whose git and files go into bookmarks when its project is the session's; `projects` as in `session`.
     Raises `BadSessionId` for what can be no id, and `SessionNotFound`.
     """
     writer = Writer(patient(vault), session_id, redact)
-    writer.surroundings, writer.asker = (str(cwd), projects), asker
+    writer.surroundings = (str(cwd), projects)
     return Recorder(writer, now)
 
 
@@ -112,15 +108,12 @@ def resume(
     projects: Mapping[str, Sequence[str]] = MappingProxyType({}),
     now: Clock = utc_now,
     redact: Redact | None = None,
-    asker: Asker | None = None,
 ) -> Recorder:
     """Go on with a session that is paused, or active still: it is active when this returns.
 
     Raises as `open_session`, and `SessionEnded` for one that was ended.
     """
-    recorder = open_session(
-        session_id, vault=vault, cwd=cwd, projects=projects, now=now, redact=redact, asker=asker
-    )
+    recorder = open_session(session_id, vault=vault, cwd=cwd, projects=projects, now=now, redact=redact)
     recorder.wake()
     return recorder
 

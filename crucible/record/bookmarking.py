@@ -59,10 +59,10 @@ def keep_bookmark(writer: Writer, why: Why, when: datetime, said: Remark = Remar
         writer.warnings.append(f"no bookmark: {error}")
 
 
-def keep_brief(writer: Writer, when: datetime) -> None:
+def keep_brief(writer: Writer) -> None:
     """Bring the note's brief up to date."""
     try:
-        update = update_brief(writer.vault, writer.path, asker=writer.asker, redact=writer.redact, now=when)
+        update = update_brief(writer.vault, writer.path, redact=writer.redact)
     except CrucibleError as error:
         writer.say(error)
         return

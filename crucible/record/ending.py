@@ -56,7 +56,7 @@ def _tell_parent(ended: Ended) -> str:
 
 def _tell_brief(ended: Ended) -> str:
     if ended.parent is None:  # what a subagent came to stands in its parent's note
-        keep_brief(ended.writer, ended.now)
+        keep_brief(ended.writer)
     return ""
 
 
@@ -86,7 +86,7 @@ def pause_session(
     writer.rests = True
     writer.keep("pause", {"content": why, "note": said.note, "blockers": list(said.blockers)}, when, phase)
     keep_bookmark(writer, Why.PAUSED, when, said)
-    keep_brief(writer, when)
+    keep_brief(writer)
     return phase
 
 

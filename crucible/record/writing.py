@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.agents.asking import Asker
 from crucible.errors import CrucibleError, EditRefused, SessionNotFound, VaultNotFound
 from crucible.flight.entries import append_entry
 from crucible.flight.meta import Facts, save_meta
@@ -108,8 +107,6 @@ class Writer:
         self.warnings: list[str] = []
         self.surroundings: tuple[str, Mapping[str, Sequence[str]]] = ("", {})
         """The folder that the recording program stands in, "" for none, and the user's projects with their folders."""
-        self.asker: Asker | None = None
-        """Who writes the brief; nobody but our own rules by default."""
         self.rests = False
         """Whether our own last write paused or ended the session."""
         self._last: tuple[Source, Place | None] | None = None

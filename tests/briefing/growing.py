@@ -41,7 +41,7 @@ def faults(folder: Path, sessions: int) -> Iterator[str]:
     newest = deque(session_texts(40 * sessions), sessions)  # those of the last days before `NOW`
     for seed, (name, text) in enumerate(newest):
         note = vault.create(name, text.replace("the module", f"{HOME}/src/app.py").encode())
-        make_history(vault, note, now=NOW, redact=redact_of(vault.settings.secrets), roots=(HOME,))
+        make_history(vault, note, redact=redact_of(vault.settings.secrets), roots=(HOME,))
         budget = Random(seed).choice((1, 100, 200, 400, 800, 1600, 3200))
         yield from _wrong(name, budget, _briefing(vault, quoter, budget))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.capture import keeping
+from crucible.capture import keeping, sorting
 from crucible.capture.asking import Answer, Offer
 from crucible.capture.friction import MOST_PROMPTS
 from crucible.capture.keeping import Captured, When, capture_session
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.records import CAPTURES, State, captures_of, load_known
 from crucible.capture.saving import Saver
-from crucible.capture.sorting import Judge
 from crucible.errors import VaultError
 from crucible.knowledge.items import Item, ItemType, Origin, Scope
 from crucible.knowledge.keeping import load_items
-from crucible.knowledge.model import Attribution, Category, FailureReport
+from crucible.knowledge.model import Attribution, Category
 from crucible.session.findings import findings_of
 from crucible.settings import VaultSettings
 from crucible.vault.init import init_vault
@@ -79,11 +78,7 @@ FAILURE = Candidate(
 )
 
 
-def judge(category: Category, confidence: float) -> Any:
-    return lambda _: Attribution(category, "it was not known", "read --help", confidence, "tiny")
-
-
-ASKED = judge(Category.TOOL_MISUSE, 0.7)
+ASKED = Attribution(Category.TOOL_MISUSE, "it was not known", "read --help", 0.7)
 
 
 @dataclass
@@ -115,12 +110,12 @@ def note(vault: Vault) -> Path:
 
 
 def run(
-    vault: Vault, path: Path, *candidates: Candidate, judge: Judge | None = None, **more: Any
+    vault: Vault, path: Path, *candidates: Candidate, attribution: Attribution | None = None, **more: Any
 ) -> Captured:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keeping, "detect", lambda *_: candidates)
-        if judge:
-            patch.setattr(keeping, "judge_of", lambda *_: judge)
+        if attribution:
+            patch.setattr(sorting, "classify", lambda _: attribution)
         return capture_session(vault, path, **{"now": NOW, **more})
 
 
@@ -165,33 +160,9 @@ def test_a_vault_may_want_to_be_asked_about_everything(vault: Vault, note: Path)
     assert items(vault) == []
 
 
-def test_a_failure_that_knowledge_would_surely_have_prevented_is_kept(vault: Vault, note: Path) -> None:
-    run(vault, note, FAILURE, judge=judge(Category.TOOL_MISUSE, 0.9))
-    (item,) = items(vault)
-    assert (item.type, item.failure.category) == (ItemType.FAILURE, Category.TOOL_MISUSE)
-    assert (item.failure.root_cause, item.failure.preventable_with, item.failure.resolution) == (
-        "it was not known",
-        "read --help",
-        "--quick",
-    )
-
-
 def test_a_failure_of_chance_is_nothing(vault: Vault, note: Path) -> None:
-    told = run(vault, note, FAILURE, judge=judge(Category.EXECUTION_ERROR, 0.95))
+    told = run(vault, note, FAILURE, attribution=replace(ASKED, category=Category.EXECUTION_ERROR))
     assert (told.kept, told.suggested, items(vault)) == ((), (), [])
-
-
-def test_a_model_is_asked_about_a_failure_once(vault: Vault, note: Path) -> None:
-    reports: list[FailureReport] = []
-
-    def model(report: FailureReport) -> Attribution:
-        reports.append(report)
-        return Attribution(Category.EXTERNAL_DEP, "down", "", 0.9, "tiny")
-
-    for _ in range(3):
-        run(vault, note, FAILURE, judge=model)
-    assert len(reports) == 1
-    assert captures_of(vault.root, ID) == ((), (), ())
 
 
 def test_done_again_it_keeps_and_notes_nothing_more(vault: Vault, note: Path) -> None:
@@ -288,7 +259,7 @@ def test_the_settings_may_forbid_to_ask_at_the_end(vault: Vault, note: Path) -> 
 
 def test_failures_are_reviewed_where_the_budget_has_room_for_that_too(vault: Vault, note: Path) -> None:
     human = Human(skips=False)
-    run(vault, note, DECISION, FAILURE, ask=human, judge=ASKED)
+    run(vault, note, DECISION, FAILURE, ask=human, attribution=ASKED)
     assert human.asked == [DECISION.summary, FAILURE.summary]
     assert load_known(vault.root, ID).spent == (("capture_prompt", "failure_review"),)
 
@@ -297,11 +268,11 @@ def test_where_it_has_not_the_failures_wait(vault: Vault, note: Path) -> None:
     human = Human(skips=False)
     run(vault, note, PATTERN, ask=human)
     human = Human(skips=False)
-    told = run(vault, note, PATTERN, DECISION, FAILURE, ask=human, judge=ASKED)
+    told = run(vault, note, PATTERN, DECISION, FAILURE, ask=human, attribution=ASKED)
     assert human.asked == [DECISION.summary, PATTERN.summary]
     assert [one.candidate.summary for one in told.suggested][-1] == PATTERN.summary
     last = Human()
-    run(vault, note, DECISION, FAILURE, ask=last, judge=ASKED)
+    run(vault, note, DECISION, FAILURE, ask=last, attribution=ASKED)
     assert (last.offers, told.budget.left) == ([], 0)
 
 
@@ -336,7 +307,7 @@ def test_over_any_sequence_the_budget_and_three_prompts_hold(
     path = vault.create(ID, NOTE.format(id=ID).replace("2026-11-21T20:20:00Z", ended)).path
     human = Human(skips=False)
     for moment in moments:
-        told = run(vault, path, DECISION, PATTERN, FAILURE, UNSURE, ask=human, when=moment, judge=ASKED)
+        told = run(vault, path, DECISION, PATTERN, FAILURE, UNSURE, ask=human, when=moment, attribution=ASKED)
         assert told.budget.spent <= told.budget.limit == {5: 2, 60: 4, 300: 6}[minutes]
     assert len(human.offers) == told.budget.prompts <= MOST_PROMPTS
 
@@ -365,7 +336,7 @@ def test_a_simple_implementation_is_not(vault: Vault, note: Path) -> None:
 
 
 def test_a_failure_that_was_mended_is(vault: Vault, note: Path) -> None:
-    assert at_task(vault, note, FAILURE, judge=ASKED)[0].asked == [FAILURE.summary]
+    assert at_task(vault, note, FAILURE, attribution=ASKED)[0].asked == [FAILURE.summary]
 
 
 def test_a_decision_record_is_kept_without_one(vault: Vault, note: Path) -> None:

@@ -6,15 +6,11 @@ import math
 
 import pytest
 
-from crucible.agents.asking import Answer
 from crucible.capture.model import Candidate, Kind, Way
-from crucible.capture.sorting import is_preselected, judge_of, report_of, way_of
-from crucible.errors import AgentFailed
-from crucible.knowledge.classifying import classify
+from crucible.capture.sorting import is_preselected, way_of
 from crucible.knowledge.model import Attribution, Category
 from crucible.lifecycle_settings import CaptureSettings
 from crucible.session.findings import Source
-from crucible.vault.store import Vault
 
 SETTINGS = CaptureSettings()
 
@@ -24,7 +20,7 @@ def candidate(kind: Kind, confidence: float) -> Candidate:
 
 
 def attributed(category: Category, confidence: float) -> Attribution:
-    return Attribution(category, "why", "what", confidence, "tiny")
+    return Attribution(category, "why", "what", confidence)
 
 
 @pytest.mark.parametrize("kind", [Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION])
@@ -59,7 +55,7 @@ def test_what_was_told_outright_is_kept_without_a_question(kind: Kind) -> None:
 @pytest.mark.parametrize(
     ("category", "confidence", "way"),
     [
-        (Category.TOOL_MISUSE, 0.85, Way.SILENT),
+        (Category.TOOL_MISUSE, 0.99, Way.ASK),
         (Category.KNOWLEDGE_GAP, 0.84, Way.ASK),
         (Category.CONTEXT_MISSING, 0.6, Way.ASK),
         (Category.CONTEXT_MISSING, 0.59, Way.DROP),
@@ -68,9 +64,7 @@ def test_what_was_told_outright_is_kept_without_a_question(kind: Kind) -> None:
         (Category.REQUIREMENTS_AMBIG, 0.99, Way.DROP),
     ],
 )
-def test_a_failure_goes_where_a_model_s_attribution_says(
-    category: Category, confidence: float, way: Way
-) -> None:
+def test_a_failure_goes_where_its_attribution_says(category: Category, confidence: float, way: Way) -> None:
     found = attributed(category, confidence)
     assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is way
     assert way_of(candidate(Kind.FAILURE, 0.65), SETTINGS, found) is (
@@ -85,7 +79,7 @@ def test_what_knowledge_could_have_prevented_are_three_of_the_six(category: Cate
     preventable = {Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.CONTEXT_MISSING}
     found = attributed(category, 0.9)
     assert found.preventable is (category in preventable)
-    assert (way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is Way.SILENT) is found.preventable
+    assert (way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is Way.ASK) is found.preventable
 
 
 def test_a_confidence_that_is_no_number_is_none() -> None:
@@ -103,7 +97,7 @@ def test_what_was_recorded_on_purpose_is_kept_whatever_its_category() -> None:
     assert way_of(told, SETTINGS, attributed(Category.EXTERNAL_DEP, 0.99)) is Way.SILENT
 
 
-def test_the_rule_alone_keeps_no_failure_without_a_question() -> None:
+def test_no_failure_is_kept_without_a_question() -> None:
     sure = Attribution(Category.KNOWLEDGE_GAP, "why", "what", 0.85)
     assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, sure) is Way.ASK
     assert is_preselected(candidate(Kind.FAILURE, 0.9), sure)
@@ -113,38 +107,3 @@ def test_above_point_eight_it_is_ticked_beforehand() -> None:
     assert not is_preselected(candidate(Kind.DECISION, 0.8))
     assert is_preselected(candidate(Kind.DECISION, 0.81))
     assert not is_preselected(candidate(Kind.FAILURE, 0.95), attributed(Category.TOOL_MISUSE, 0.7))
-
-
-# --- a model as the judge --------------------------------------------------------------------------------------------
-
-
-class Model:
-    def __init__(self, *answers: str) -> None:
-        self.answers, self.asked = list(answers), 0
-
-    def ask(self, prompt: str) -> Answer:
-        assert "category" in prompt
-        self.asked += 1
-        if not self.answers:
-            raise AgentFailed("no answer")
-        return Answer(self.answers.pop(0), "tiny")
-
-
-SAID = '{"category": "external_dep", "root_cause": "the registry was down", "preventable_with": "", "confidence": 0.9}'
-
-
-def test_a_model_judges_where_one_is_configured(vault: Vault) -> None:
-    judge = judge_of(Model(SAID), vault.settings, lambda text: (text, {}))
-    found = judge(report_of(candidate(Kind.FAILURE, 0.9)))
-    assert found
-    assert (found.category, found.judge) == (Category.EXTERNAL_DEP, "tiny")
-
-
-def test_a_model_that_fails_is_not_asked_about_the_next_one(vault: Vault) -> None:
-    model = Model()
-    judge = judge_of(model, vault.settings, lambda text: (text, {}))
-    report = report_of(Candidate(Kind.FAILURE, 0.9, "unknown option --foo", "", 1))
-    found = [judge(report) for _ in range(3)]
-    assert found == [classify(report)] * 3
-    assert found[0]
-    assert model.asked <= 2

@@ -11,22 +11,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crucible.agents import asking
 from crucible.bookmarks.renames import CAPTURES
 from crucible.capture import keeping
 from crucible.capture.model import Candidate, Kind
 from crucible.capture.preferring import set_preference
 from crucible.capture.records import captures_of
-from crucible.capture.sorting import judge_of
-from crucible.cli.capturing import configured_asker
 from crucible.knowledge.keeping import load_items
-from crucible.knowledge.model import FailureReport
 from crucible.settings import load_vault_settings
 from crucible.vault.store import Vault
 from tests.bookmarks.repositories import made
@@ -460,23 +455,3 @@ def test_what_could_not_be_kept_is_not_called_nothing(cru: Cru, vault: Vault, fi
     assert done.exit_code == 1
     assert "not kept" in done.stderr
     assert "nothing in it waits" not in done.stderr
-
-
-def test_a_model_that_judges_many_failures_has_one_time_out_for_all(
-    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given: list[float] = []
-
-    def run(_words: object, _given: object, _env: object, timeout: float, **_: object) -> bytes:
-        given.append(timeout)
-        return b"I cannot say."
-
-    config = tmp_path / "user.toml"
-    config.write_text("[agents]\ncommand = 'model'\ntimeout_seconds = 50\n")
-    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
-    monkeypatch.setattr(asking, "run_program", run)
-    judge = judge_of(configured_asker(), vault.settings, lambda text: (text, {}))
-    for error in ("one", "two"):
-        judge(FailureReport(error))
-    assert given[0] == 50
-    assert all(later < sooner for sooner, later in pairwise(given))

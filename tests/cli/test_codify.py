@@ -324,7 +324,7 @@ def test_an_answer_that_loses_a_decision_is_refused_and_the_second_one_taken(
 ) -> None:
     script = (
         "lost = '\\n'.join(line for line in draft.split('\\n') if 'Decided:' not in line)\n"
-        "print(draft if 'WHAT WAS WRONG' in said else lost)"
+        "print(draft if '[what was wrong]' in said else lost)"
     )
     assert cru("session", "codify", ID, "--refine", "--with", agent(tmp_path, script)).exit_code == 0
     assert "Decided: Token bucket" in next(iter(workflows(vault).values()))

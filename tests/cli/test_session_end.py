@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +11,6 @@ from crucible.cli import ending
 from crucible.session.model import Status
 from crucible.vault.store import Vault
 from tests.running import Cru
-from tests.trusting import trust
-
-ANSWER = "## What We Did\n\n- Told by a model\n\n## Decisions Made\n\n- The token bucket\n"
 
 
 @pytest.fixture
@@ -28,20 +23,6 @@ def session(cru: Cru) -> str:
     ):
         assert cru("log", *words, "--session", name).exit_code == 0
     return name
-
-
-@pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that answers, and keeps what it was asked last."""
-    program, asked = tmp_path / "model", tmp_path / "asked"
-    program.write_text(
-        f"#!{sys.executable}\nimport sys\nopen({str(asked)!r}, 'w').write(sys.stdin.read())\nprint({ANSWER!r})\n"
-    )
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    config = tmp_path / "user.toml"
-    config.write_text(f"[agents]\ncommand = '{program}'\n")
-    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
-    return asked
 
 
 def test_an_end_writes_the_history_and_prints_where_it_is(cru: Cru, vault: Vault, session: str) -> None:
@@ -124,54 +105,6 @@ def test_a_history_folder_that_cannot_be_written_does_not_keep_the_session_from_
     assert (done.exit_code, done.stdout) == (0, "")
     assert "cru: history: " in done.stderr
     assert vault.load(session).session.status is Status.COMPLETED
-
-
-@pytest.mark.usefixtures("model")
-def test_a_model_that_is_configured_tells_it(cru: Cru, vault: Vault, session: str) -> None:
-    assert cru("session", "end", session).exit_code == 0
-    text = (vault.root / "history" / f"{session}.md").read_text()
-    assert "author: model\n" in text
-    assert "1. **Told by a model**\n" in text
-    assert "- **The token bucket**\n" in text
-
-
-def test_no_model_is_asked_where_that_is_not_wanted(
-    cru: Cru, vault: Vault, session: str, model: Path
-) -> None:
-    assert cru("session", "end", session, "--no-model").exit_code == 0
-    assert not model.exists()
-    assert "author:" not in (vault.root / "history" / f"{session}.md").read_text()
-
-
-def test_a_model_that_hangs_is_waited_for_once(
-    cru: Cru, vault: Vault, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program, asked = tmp_path / "slow", tmp_path / "asked"
-    program.write_text(f"#!/bin/sh\necho asked >> {asked}\nexec sleep 60\n")
-    program.chmod(0o755)
-    config = tmp_path / "user.toml"
-    config.write_text(f"[agents]\ncommand = '{program}'\ntimeout_seconds = 0.2\n")
-    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
-    ended = cru("session", "end", session)
-    assert (ended.exit_code, ended.stdout) == (0, f"history/{session}.md\n")
-    assert asked.read_text() == "asked\n"
-    assert ended.stderr.count("no answer within 0.2 seconds") == 1
-    assert (
-        f"the history of {session} was written by rules, not by the model: it was not asked" in ended.stderr
-    )
-
-
-@pytest.mark.usefixtures("model")
-def test_a_broken_template_is_named_and_ours_is_used(cru: Cru, vault: Vault, session: str) -> None:
-    template = vault.root / ".crucible" / "templates" / "history.md.j2"
-    template.parent.mkdir(exist_ok=True)
-    template.write_text("{% if %}")
-    trust(vault.root)
-    done = cru("session", "end", session)
-    assert done.exit_code == 0
-    assert f"{template}:1: " in done.stderr
-    assert "the built-in template was used" in done.stderr
-    assert "author: model" in (vault.root / "history" / f"{session}.md").read_text()
 
 
 def test_one_that_somebody_else_ends_at_the_same_moment_is_no_failure(

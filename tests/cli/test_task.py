@@ -274,8 +274,8 @@ def test_a_model_breaks_a_description_into_tasks(cru: Cru, vault: Vault, session
     assert "  2. Build  (after 1)\n" in refused.stderr
     assert "--yes adds them" in refused.stderr
     assert not vault.load(session).session.tasks
-    assert cru("task", "add", "First").stdout == f"{session}.1\n"  # nobody could be asked, so no model was
-    done = cru("task", "add", "Bill it", "--yes", "--depends-on", "1", "--priority", "high")
+    assert cru("task", "add", "First", "--yes").stdout == f"{session}.1\n"  # nobody wished for it
+    done = cru("task", "add", "Bill it", "--break-down", "--yes", "--depends-on", "1", "--priority", "high")
     assert done.stdout.split() == [f"{session}.{n}" for n in (2, 3, 4)]
     tasks = vault.load(session).session.tasks
     assert [(one.content, one.depends_on) for one in tasks[1:]] == [
@@ -285,9 +285,9 @@ def test_a_model_breaks_a_description_into_tasks(cru: Cru, vault: Vault, session
     ]
     assert all(annotation(vault, session, one.id).is_file() for one in tasks)
     model.write_text("I cannot")
-    failed = cru("task", "add", "Bill it", "--yes")
+    failed = cru("task", "add", "Bill it", "--break-down", "--yes")
     assert failed.stdout == f"{session}.5\n"
-    assert "it is one task, since its answer was refused" in failed.stderr
+    assert "so it is one task: its answer was refused" in failed.stderr
 
 
 @pytest.mark.parametrize("says", ["y", "n"])
@@ -297,7 +297,7 @@ def test_a_human_on_a_terminal_is_asked(
     main, side = pty.openpty()
     os.write(main, f"{says}\n".encode())
     more = {"capture_output": False, "stdin": side, "stdout": side, "stderr": subprocess.PIPE}
-    done = cru_process("--vault", vault.root, "task", "add", "Bill it", **more)
+    done = cru_process("--vault", vault.root, "task", "add", "Bill it", "--break-down", **more)
     os.close(side)
     os.close(main)
     assert b"2. Build  (after 1)" in done.stderr
@@ -312,7 +312,7 @@ def test_a_renamed_session_takes_along_what_is_noted_of_its_tasks(cru: Cru, vaul
 
 def test_without_a_model_a_description_is_one_task(cru: Cru, session: str) -> None:
     assert cru("task", "add", "Bill it", "--yes").stdout == f"{session}.1\n"
-    assert "no model is configured" in cru("task", "add", "x", "--break-down").stderr
+    assert "no agent is configured" in cru("task", "add", "x", "--break-down").stderr
 
 
 # --- what goes wrong ---------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from crucible.secrets import scanner
 from crucible.settings import SecretSettings, VaultSettings
 from crucible.vault.store import Vault
 from tests.cli.notes import note
-from tests.history.test_making import Model
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 NAME = "2026-11-21-billing"
@@ -52,10 +51,10 @@ def place(tmp_path: Path) -> Vault:
     return vault
 
 
-def made(place: Vault, *told: str) -> Path:
+def made(place: Vault) -> Path:
     """The history as a session's end in the project's folder leaves it, and what memory has of it."""
-    note, asker = place.load(NAME), Model(*told) if told else None
-    path = make_history(place, note, now=NOW, redact=redact, asker=asker, roots=SHOP).path
+    note = place.load(NAME)
+    path = make_history(place, note, redact=redact, roots=SHOP).path
     remember(place, note.session, now=NOW, redact=redact, roots=SHOP)
     return path
 
@@ -85,38 +84,6 @@ def test_what_is_much_like_an_answered_question_is_open_still(place: Vault) -> N
         False,
     )
     assert to_do(place) == {INVOICES, invoices}
-
-
-def test_of_two_questions_that_a_model_told_in_one_line_one_is_open_still(place: Vault) -> None:
-    both = "Drop the legacy customer tables of orders and of invoices, each table?"
-    path = made(place, f"## Decisions Made\n\n- Cents [D1]\n\n## Open Questions\n\n- {both} [Q1] [Q2]\n")
-    assert ORDERS not in path.read_text()
-    text = refreshed(place, answered(place, ORDERS))
-    assert (f"- {INVOICES}\n" in text, both in text, "- **Cents**\n" in text) == (True, False, True)
-    assert INVOICES in to_do(place)
-    assert not {both, ORDERS} & to_do(place)
-
-
-def test_an_answer_from_another_folder_costs_nothing_that_a_model_told(place: Vault) -> None:
-    path = made(place, "## What We Did\n\n- Paid words\n\n## Decisions Made\n\n- Cents [D1]\n")
-    text = refreshed(place, answered(place, ORDERS), ())
-    assert ("1. **Paid words**\n" in text, "author: big-model\n" in text, ORDERS in text) == (
-        True,
-        True,
-        False,
-    )
-    made(place)
-    assert path.read_text() == text
-
-
-def test_an_answer_costs_nothing_that_a_model_told_before_the_session_went_on(place: Vault) -> None:
-    path = made(place, "## What We Did\n\n- Paid words\n\n## Decisions Made\n\n- Cents [D1]\n")
-    path_of_note = place.find(NAME)
-    path_of_note.write_text(path_of_note.read_text() + "\n> [!decision]\n> Round up\n")
-    text = refreshed(place, answered(place, ORDERS))
-    assert ("1. **Paid words**\n" in text, ORDERS in text, "Round up" in text) == (True, False, True)
-    made(place)
-    assert "- **Round up**\n" in path.read_text()
 
 
 def test_an_answer_from_another_folder_says_no_edited_line_again(place: Vault) -> None:

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from crucible.asking.agent import Agent
+from crucible.capture.ending import Ended, Helpers
 from crucible.flight.spooled import Spooled
 from crucible.history.memories import Memory, MemoryKind, append_memories, load_memories
+from crucible.hooks import endings
 from crucible.hooks.endings import Stopped, end_all, stopped_now
 from crucible.hooks.log import LOG
 from crucible.hooks.stops import Met
 from crucible.session.standing import Client
-from crucible.settings import UserSettings, VaultSettings
+from crucible.settings import AgentSettings, UserSettings, VaultSettings
 from crucible.vault.store import Vault
 from tests.cli.notes import note
 from tests.hooks.playing import Client as Player
@@ -35,6 +38,26 @@ def test_its_history_is_written_without_absolute_paths(place: Vault) -> None:
     end_all(place, UserSettings(), [Stopped(path, "/home/dev/shop"), Stopped(path, "/home/dev/shop")])
     assert "- **In a.py** (captured)\n" in (place.root / "history" / f"{NAME}.md").read_text()
     assert not (place.root / LOG).exists()
+
+
+@pytest.mark.parametrize("at_end", [True, False])
+@pytest.mark.parametrize("command", ["claude -p", ""])
+def test_an_agent_is_at_hand_only_where_the_user_said_so_and_configured_one(
+    place: Vault, monkeypatch: pytest.MonkeyPatch, command: str, at_end: bool
+) -> None:
+    given: list[Helpers] = []
+
+    def after(*_: object, helpers: Helpers, **__: object) -> Ended:
+        given.append(helpers)
+        return Ended()
+
+    monkeypatch.setattr(endings, "after_stop", after)
+    user = UserSettings(agents=AgentSettings(command, at_end=at_end))
+    end_all(place, user, [Stopped(place.find(NAME), "")])
+    agent = given[0].asker
+    assert isinstance(agent, Agent) is (bool(command) and at_end)
+    if isinstance(agent, Agent):
+        assert (agent.purpose, agent.session, agent.root) == ("findings", NAME, place.root)
 
 
 def test_a_fault_is_a_line_in_the_log(place: Vault) -> None:

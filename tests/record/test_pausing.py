@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from crucible import record
-from crucible.agents.asking import Answer
 from crucible.bookmarks.keeping import load_bookmarks
 from crucible.bookmarks.model import Bookmark, Why
 from crucible.brief.covering import find_brief
-from crucible.errors import AgentFailed, EditRefused, UsageError, VaultError
+from crucible.errors import EditRefused, UsageError, VaultError
 from crucible.record import bookmarking
 from crucible.vault.store import Vault
 
@@ -193,41 +192,6 @@ def test_a_pause_and_an_end_bring_the_brief_up_to_date(vault: Vault) -> None:
     brief = find_brief(vault.load(s.id).session)
     assert brief is not None
     assert brief.covers.startswith("phase-2 ")
-
-
-def test_a_brief_is_written_by_whoever_was_handed_in(vault: Vault) -> None:
-    class Model:
-        name = "model"
-
-        def ask(self, prompt: str) -> Answer:
-            assert "Back off" in prompt
-            return Answer("The server recovers slowly, so it backs off.", "small")
-
-    s = record.session("Fix it", vault=vault, now=lambda: WHEN, asker=Model())
-    s.phase("Research")
-    s.decision("Back off")
-    s.phase("Build")
-    s.pause()
-    brief = find_brief(vault.load(s.id).session)
-    assert brief is not None
-    assert brief.text == "The server recovers slowly, so it backs off."
-
-
-def test_a_model_that_fails_is_a_warning(vault: Vault) -> None:
-    class Broken:
-        name = "broken"
-
-        def ask(self, _prompt: str) -> Answer:
-            raise AgentFailed("the model is gone")
-
-    s = record.session("Fix it", vault=vault, now=lambda: WHEN, asker=Broken())
-    s.phase("Research")
-    s.decision("Back off")
-    s.phase("Build")
-    s.pause()
-    session = vault.load(s.id).session
-    assert (session.status, find_brief(session)) == ("paused", None)
-    assert any("the model is gone" in told for told in s.warnings)
 
 
 def test_a_subagents_note_gets_no_brief_of_its_own(vault: Vault, recorder: record.Recorder) -> None:

@@ -1,0 +1,43 @@
+"""The agent that a command asks: within one time-out, its answers written down in the vault, and what they took said at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crucible.agents.asking import Program, asker_of
+from crucible.asking.agent import Agent
+from crucible.asking.budget import Budget, budget_of
+from crucible.cli.output import say
+from crucible.cli.surroundings import user_settings
+
+__all__ = ["agent_at_end", "as_agent", "say_spent", "user_budget"]
+
+
+def as_agent(program: Program, root: Path | None, purpose: str, session: str = "") -> Agent:
+    """The program as an agent of this command; see `Agent` for the vault's `root`, the `purpose` and the `session`."""
+    return Agent(program, time.monotonic, lambda: datetime.now(UTC), root, purpose, session)
+
+
+def agent_at_end(root: Path, session: str) -> Agent | None:
+    """Who is asked what mattered in a session that ends; None unless the user said so and configured somebody."""
+    settings = user_settings().agents
+    program = asker_of(settings, os.environ) if settings.at_end else None
+    return as_agent(program, root, "findings", session) if program else None
+
+
+def user_budget() -> Budget:
+    """How much foreign text a prompt shows."""
+    return budget_of(user_settings().agents)
+
+
+def say_spent(agent: Agent | None) -> None:
+    """Say what the agent's answers took, if it gave any."""
+    if agent is None:
+        return
+    for line in agent.problems:
+        say(f"cru: {line}", style="yellow")
+    if line := agent.spent_line():
+        say(line)
