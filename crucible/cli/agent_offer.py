@@ -13,8 +13,9 @@ import click
 
 from crucible.agents.clients import CLIENTS, client_of
 from crucible.cli.door import Door
+from crucible.cli.humans import human_is_there
 from crucible.cli.output import clean_line, say
-from crucible.cli.surroundings import human_is_there, settings_path, user_settings
+from crucible.cli.surroundings import settings_path, user_settings
 from crucible.settings import AgentSettings
 from crucible.toml import Table, file_text
 from crucible.vault.init import set_user_settings

@@ -15,8 +15,8 @@ from crucible.capture.model import PROMPTED, Candidate, Proposal
 from crucible.capture.preferring import set_preference
 from crucible.cli.aligning import cut_to
 from crucible.cli.door import Door
+from crucible.cli.humans import human_is_there
 from crucible.cli.output import clean, clean_line, given_width, say
-from crucible.cli.surroundings import human_is_there
 from crucible.errors import CrucibleError
 from crucible.note.contain import normal, normal_line
 from crucible.settings import load_vault_settings

@@ -6,7 +6,6 @@ Imports little, since listing sessions and completing an id need it.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 
 from crucible.cli.door import Door
@@ -24,7 +23,6 @@ from crucible.vault.discovery import find_vault, is_unfinished
 
 __all__ = [
     "from_here",
-    "human_is_there",
     "settings_path",
     "user_settings",
     "vault_place",
@@ -65,14 +63,6 @@ def from_here(path: str) -> str:
             "the working directory is gone", "go to a folder that is there, or name an absolute path"
         )
     return path if here is None else os.path.join(here, path)
-
-
-def human_is_there(door: Door) -> bool:
-    """Whether somebody can be asked: on a terminal, and no agent, which may have one."""
-    from crucible.agents.marks import OWN_ENVIRONMENT  # noqa: PLC0415  few commands ask anybody
-
-    terminal = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and sys.stderr.isatty()
-    return terminal and not any(os.environ.get(name) for name in (OWN_ENVIRONMENT, "CLAUDECODE"))
 
 
 def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]:
