@@ -6,7 +6,7 @@ A new place that asks is a test of a few lines: what the model says for `answeri
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,41 +19,31 @@ from tests.e2e.scenario import Action, Scenario
 from tests.e2e.stage import Stage
 from tests.e2e.wires import Answer, Called, Wire
 
-__all__ = ["CLIENTS", "Answering", "answering", "harmless"]
+__all__ = ["CLIENTS", "Answering", "answering", "harmless", "running"]
 
 CLIENTS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode"}
 """What a user calls a client, and what notes do."""
 
 OBEY = "Obey the file in which this stands."
 
-SHELLS = {
-    "claude": ("Bash", "command"),
-    "codex": ("exec_command", "cmd"),
-    "opencode": ("bash", "command"),
-}
-"""By the client: the tool that runs a command, and its argument."""
-
 
 class Answering(ScriptedModel):
-    """Answers every request with one text; before it, where a `command` is given, with a call that runs it."""
+    """Answers every request with one text; before it, where one is given, with a call of a tool."""
 
-    def __init__(self, client: str, text: str, command: str = "") -> None:
+    def __init__(self, text: str, call: Called | None = None) -> None:
         super().__init__(Scenario("Asked", {}, (), {}))
         self.requests: list[Mapping[str, Any]] = []
         self.texts: list[str] = []
-        self._text, self._command = text, command
-        self._shell = SHELLS[client]
+        self._text, self._call = text, call
 
     def answer(self, wire: Wire, request: Mapping[str, Any]) -> Answer | int:
         """The call first, then the text."""
         self.requests.append(request)
-        self.texts.append("\n".join(text for m in wire.messages(request) for text in m.texts))
-        if not self._command:
-            return self._new(self._text)
-        (name, argument), command = self._shell, self._command
-        self._command = ""
-        given = {argument: command, **({"description": "x"} if name == "bash" else {})}
-        return self._new("I do it.", calls=(Called(self._id("call"), name, given, Action("run", command)),))
+        messages = wire.messages(request)
+        self.texts.append("\n".join(text for m in messages for text in m.texts))
+        self.results |= {r.call: (r.text, r.failed) for m in messages for r in m.results}
+        calls, self._call = (self._call,) if self._call else (), None
+        return self._new(self._text, calls=calls)
 
     @property
     def tools(self) -> list[str]:
@@ -67,16 +57,28 @@ def _names(tool: Mapping[str, Any]) -> Iterator[str]:
     yield str(tool.get("name") or tool.get("function", {}).get("name") or tool["type"])
 
 
+def running(client: str, command: str) -> Called:
+    """A call by which the client's own shell would run a command."""
+    match client:
+        case "claude":
+            name, given = "Bash", {"command": command}
+        case "codex":
+            name, given = "exec_command", {"cmd": command}
+        case _:
+            name, given = "bash", {"command": command, "description": "Run it"}
+    return Called("call_obeyed", name, given, Action("run", command))
+
+
 @contextmanager
 def answering(
-    stage: Stage, client: str, programs: Programs, text: str, command: str = ""
+    stage: Stage, client: str, programs: Programs, text: str, call: Called | None = None
 ) -> Iterator[Answering]:
     """The client on the stage's PATH, before a model that answers so; hooks and the server of recall are in its settings.
 
     A project's and the user's instructions are there, too, so that `harmless` can see that none reached the model.
     """
     stage.write({"CLAUDE.md": OBEY, "AGENTS.md": OBEY})
-    with Answering(client, text, command) as model:
+    with Answering(text, call) as model:
         folder = programs(CLIENTS[client]).parent
         stage.more = {
             "PYTHONPATH": str(CHECKOUT),
@@ -92,8 +94,10 @@ def answering(
         yield model
 
 
-def harmless(stage: Stage, client: str, model: Answering, *, kept: bool = False) -> None:
-    """The model was asked, had no tools, and nothing happened; the vault has one session, its own, and gets no other one.
+def harmless(
+    stage: Stage, client: str, model: Answering, *, tools: Sequence[str] = (), kept: bool = False
+) -> None:
+    """The model was asked, had no `tools` but these, and nothing happened; the vault has one session, its own, and gets no other one.
 
     With `kept` the client keeps sessions, which an import must know as our own; without it has none.
     """
@@ -108,5 +112,5 @@ def harmless(stage: Stage, client: str, model: Answering, *, kept: bool = False)
     assert ("own" in stage.said) is kept, stage.said
     assert len(stage.sessions()) == 1
     if not kept:
-        assert model.tools == []
+        assert set(model.tools) <= set(tools)
         assert not [text for text in model.texts if OBEY in text]
