@@ -18,7 +18,6 @@ from crucible.vault.store import Vault
 
 __all__ = ["measure"]
 
-_NOW = datetime(2026, 11, 22, tzinfo=UTC)
 _NAME = "2026-11-21-known"
 
 
@@ -44,10 +43,10 @@ def _speed(folder: Path) -> list[Figure]:
     def save() -> None:
         """The note read and understood, its history composed, looked through, rendered and written."""
         (folder / "history" / f"{_NAME}.md").unlink(missing_ok=True)
-        make_history(vault, Vault(folder).read(path), now=_NOW, redact=redact)
+        make_history(vault, Vault(folder).read(path), redact=redact)
 
     def save_again() -> None:
-        make_history(vault, Vault(folder).read(path), now=_NOW, redact=redact)
+        make_history(vault, Vault(folder).read(path), redact=redact)
 
     parser = MarkdownIt("commonmark")
     turns = {

@@ -18,6 +18,7 @@ from crucible.cli.programs import project_folder
 from crucible.cli.progress import bar
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
+from crucible.doctor.agents import check_agents
 from crucible.doctor.client_secrets import check_client_secrets
 from crucible.doctor.findings import Finding, State, numbered
 from crucible.doctor.formats import check_formats, migrate_notes
@@ -45,7 +46,7 @@ from crucible.index.vouching import ask
 from crucible.installing.claude_code import settings_path
 from crucible.installing.mcp_servers import CLIENTS as SERVED
 from crucible.installing.mcp_servers import is_used, parts_of
-from crucible.settings import UserSettings, VaultSettings, load_vault_settings
+from crucible.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
 from crucible.vault.store import Vault
 
 __all__ = ["doctor"]
@@ -67,7 +68,7 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 @format_option("table", "json")
 @click.pass_context
 def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> None:
-    """Look after the vault: settings, rights, hooks, MCP, transcripts, spool, sessions, index; each finding with the command that mends it.
+    """Look after the vault: settings, rights, hooks, MCP, agents and what they cost, transcripts, spool, sessions, index; each finding with the command that mends it.
 
     Nothing is changed without --migrate. The exit code is 3 when something is bad.
 
@@ -101,6 +102,7 @@ class _Seen(NamedTuple):
     """The vault, and what is wrong with the settings that it and its user have."""
 
     vault: Vault
+    agents: AgentSettings
     faults: tuple[CrucibleError, ...]
     warnings: tuple[str, ...]
 
@@ -110,7 +112,12 @@ def _seen(door: Door) -> _Seen:
     user, unread = _or_default(user_settings, UserSettings(user_settings_file()))
     root = vault_root(door, user)
     settings, broken = _or_default(lambda: load_vault_settings(root, user), VaultSettings())
-    return _Seen(Vault(Path(root), settings), (*unread, *broken), (*user.warnings, *settings.warnings))
+    return _Seen(
+        Vault(Path(root), settings),
+        user.agents,
+        (*unread, *broken),
+        (*user.warnings, *settings.warnings),
+    )
 
 
 def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[CrucibleError, ...]]:
@@ -135,6 +142,7 @@ def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]
     mine = [native for native in natives if table.find(_source(native))]
     yield from _of_hooks(vault.root, home, last_written(mine, "claude-code"), now)
     yield from _of_servers(vault.root, home)
+    yield from check_agents(vault.root, seen.agents, os.environ, now)
     archived = {_source(native) for native in mine}
     yield from check_transcripts(
         natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home

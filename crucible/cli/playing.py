@@ -20,7 +20,7 @@ from crucible.cli.given import GivenPath
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
 from crucible.cli.surroundings import from_here, user_settings, vault_root
-from crucible.errors import AgentFailed, CrucibleError, NoteUnreadable, UsageError
+from crucible.errors import AgentFailed, NoteUnreadable, UsageError, VaultNotFound
 from crucible.note.source import Source
 from crucible.secrets.redacting import redact_of
 from crucible.vault.files import read_bytes
@@ -140,7 +140,7 @@ def _vault(door: Door) -> Path | None:
     """The vault in which the answer's cost is written down; puzzles need none."""
     try:
         return Path(vault_root(door, user_settings()))
-    except CrucibleError:
+    except VaultNotFound:
         return None
 
 

@@ -21,7 +21,7 @@ class State(StrEnum):
 class Finding:
     """One finding.
 
-    `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, transcripts, secrets, spool, sessions, format, index.  `mend` is
+    `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, spool, sessions, format, index.  `mend` is
     the command that fixes it, or "".
     `items` names what it is about, one text each: paths, ids, `path:line: reason`.
     """

@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crucible.agents import asking
 from crucible.agents.asking import Program
 from crucible.agents.running import TimedOut
 from crucible.asking.agent import Agent, TimeUsedUp
 from crucible.asking.spending import spent_since
+from crucible.errors import AgentFailed
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -103,6 +106,40 @@ def test_each_answer_is_a_line_of_the_vault_without_a_word_that_was_said(
     assert "question" not in text
     assert "yes" not in text
     assert spent_since(tmp_path, NOW) == asked.spent
+
+
+@given(
+    st.binary(max_size=300)
+    | st.builds(
+        lambda text, model, cost, tokens: json.dumps(
+            {
+                "result": text,
+                "model": model,
+                "modelUsage": {model: {}} if tokens else [],
+                "total_cost_usd": cost,
+                "usage": {"input_tokens": tokens, "output_tokens": tokens, "cache_read_input_tokens": cost},
+            }
+        ).encode(),
+        st.text(st.characters(), max_size=20) | st.none(),
+        st.text(st.characters(), max_size=500),
+        st.floats() | st.integers() | st.text(max_size=3) | st.none(),
+        st.integers(-(10**30), 10**30) | st.booleans() | st.lists(st.integers()),
+    )
+)
+def test_whatever_a_program_prints_is_an_answer_or_a_failure_and_its_cost_can_be_kept(
+    tmp_path_factory: pytest.TempPathFactory, said: bytes
+) -> None:
+    root = tmp_path_factory.mktemp("vault")
+    with pytest.MonkeyPatch.context() as patch:
+        asked = agent(Clock(1, says=said), patch, root=root)
+        try:
+            asked.about("findings").ask("?")
+        except AgentFailed:
+            assert asked.spent_line() == ""
+        else:
+            assert asked.problems == ()
+            assert asked.spent_line().isprintable()
+    assert spent_since(root, NOW) == asked.spent
 
 
 def test_what_cannot_be_written_down_costs_no_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crucible.agents.marks import OWN_MARK
@@ -197,6 +197,7 @@ def _loads(text: str, _: str) -> int:
 DEEP = '{"tasks": ' + "[" * 900 + "]" * 900 + "}"
 
 
+@settings(max_examples=max(500, settings().max_examples))
 @given(HOSTILE, HOSTILE)
 @example(DEEP, DEEP.replace("tasks", "category"))
 @example('{"category": ' + "9" * 5000 + "}", '{"tasks": [{"content": "\\ud800", "after": [NaN]}]}')

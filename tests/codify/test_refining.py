@@ -37,6 +37,7 @@ from crucible.workflow.model import (
     Workflow,
 )
 from crucible.workflow.reading import read_workflow
+from tests.asking.test_loop import HOSTILE
 from tests.saying import Says
 from tests.session.strategies import sessions
 from tests.trusting import trusted
@@ -423,6 +424,13 @@ def test_an_agent_that_fails_is_asked_once_more() -> None:
     assert refined(AgentFailed("it: exit code 1"), GOOD)[0].problem == ""
     found, _ = refined(AgentFailed("one"), AgentFailed("it: exit code 1: no credit"))
     assert (found.workflow, found.problem) == (DRAFT, "it: exit code 1: no credit")
+
+
+@given(HOSTILE, HOSTILE)
+def test_no_answer_raises(first: str, second: str) -> None:
+    found, _ = refined(first, second)
+    assert found.workflow.steps
+    assert (found.workflow is DRAFT) == bool(found.problem)
 
 
 # --- the prompt ------------------------------------------------------------------------------------------------------
