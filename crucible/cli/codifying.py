@@ -108,7 +108,7 @@ def codify_sessions(
     \b
       cru session codify 2026-11-21-add-rate-limiter
       cru session codify 2026-11-21-add 2026-11-22-add -o limiter.md
-      cru session codify 2026-11-21-add --refine --with 'claude -p'
+      cru session codify 2026-11-21-add --refine --with claude
       cru session codify 2026-11-21-add --format mermaid
     """
     wish = _Wish(format=format_, **given)
