@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from crucible.agents.clients import ClientProgram, client_of
+from crucible.agents.clients import NO_FILES, ClientProgram, client_of
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
 from crucible.agents.running import MOST_BYTES, Exited, Reins, run_program
 from crucible.errors import AgentFailed
@@ -79,7 +79,7 @@ def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
 def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | None) -> Program:
     """A client by its name, which then answers and does nothing else; or a command line, split as a shell would.
 
-    `where` it was named is for the message of `AgentFailed`.
+    Claude Code pulls no file into a prompt that quotes its path, whoever names it.  `where` it was named is for the message of `AgentFailed`.
     """
     client = client_of(named.strip())
     if client is not None:
@@ -90,7 +90,7 @@ def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | 
         raise AgentFailed(f"{where}: {error}", "mend its quotes") from error
     if not words:
         raise AgentFailed(f"{where}: it is empty", "name claude, codex, opencode or a command line")
-    return Program(words, env, timeout)
+    return Program(words, {**NO_FILES, **env}, timeout)
 
 
 def _asked_words(client: ClientProgram, env: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = ["CLIENTS", "LONGEST_ARGUMENT", "ClientProgram", "client_of", "command_line"]
+__all__ = ["CLIENTS", "LONGEST_ARGUMENT", "NO_FILES", "ClientProgram", "client_of", "command_line"]
 
 LONGEST_ARGUMENT = 128 * 1024 - 1
 """Bytes that Linux takes in one argument."""
@@ -76,6 +76,9 @@ _CODEX_CONFIG = (
 )
 """Codex reports a name that its version does not know, and goes on."""
 
+NO_FILES: Mapping[str, str] = MappingProxyType({"CLAUDE_CODE_DISABLE_ATTACHMENTS": "1"})
+"""In the environment: Claude Code reads no file whose path stands behind an @ in the prompt, not even without tools."""
+
 _OPENCODE_AGENT = "cru-asked"
 _OPENCODE_CONFIG = {
     # The second step is for a model that calls a tool it does not have; the last one is told to stop.
@@ -103,12 +106,8 @@ CLIENTS: Mapping[str, ClientProgram] = MappingProxyType(
                 *("-p", "--output-format", "json", "--max-turns", "1", "--no-session-persistence"),
                 *("--tools", "", "--strict-mcp-config", "--system-prompt", _SYSTEM),
             ),
-            asked_env={
-                # As `--safe-mode`, but versions before it do not fail.
-                "CLAUDE_CODE_SAFE_MODE": "1",
-                # Else it reads any file whose path stands behind an @ in the prompt.
-                "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
-            },
+            # As `--safe-mode`, but versions before it do not fail.
+            asked_env={"CLAUDE_CODE_SAFE_MODE": "1", **NO_FILES},
         ),
         "codex": ClientProgram(
             "codex",

@@ -331,7 +331,8 @@ def test_a_client_that_is_only_named_is_asked_as_its_entry_says(name: str, tmp_p
 def test_a_command_line_is_taken_as_it_is() -> None:
     asker = asker_of(AgentSettings(command="claude -p --model haiku"), ENV)
     assert asker is not None
-    assert (asker.words, dict(asker.env)) == (("claude", "-p", "--model", "haiku"), ENV)
+    assert asker.words == ("claude", "-p", "--model", "haiku")
+    assert dict(asker.env) == {**ENV, "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1"}
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

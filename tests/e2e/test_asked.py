@@ -108,6 +108,7 @@ def test_a_whole_command_line_is_taken_as_it_is_and_its_session_is_our_own(
     with answering(stage, client, programs, json.dumps(TASKS)) as model:
         assert add_tasks(stage) == ["Bill it", "Test it"]
         assert model.tools
+        assert "what nobody may read" not in json.dumps(model.requests)
         harmless(stage, client, model, kept=True)
 
 
