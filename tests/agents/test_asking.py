@@ -11,8 +11,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crucible.agents.asking import Answer, asker_of
+from crucible.agents.asking import Answer, asker_of, read_answer
 from crucible.agents.clients import CLIENTS
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
 from crucible.agents.running import MOST_BYTES
@@ -296,6 +298,73 @@ def test_opencode_tells_dollars_where_it_knows_prices(tmp_path: Path) -> None:
 def test_the_model_that_said_most_is_named(tmp_path: Path) -> None:
     used = {"small": {"outputTokens": 3}, "large": {"outputTokens": 400}, "odd": None}
     assert ask(tmp_path, f"print({json.dumps({'result': 'x', 'modelUsage': used})!r})").model == "large"
+
+
+KEYS = [
+    *(
+        "type",
+        "result",
+        "is_error",
+        "subtype",
+        "usage",
+        "total_cost_usd",
+        "modelUsage",
+        "model",
+        "item",
+        "text",
+    ),
+    *(
+        "error",
+        "message",
+        "data",
+        "name",
+        "sessionID",
+        "part",
+        "messageID",
+        "tokens",
+        "cache",
+        "input",
+        "output",
+    ),
+    *("read", "write", "reasoning", "cost", "input_tokens", "output_tokens", "outputTokens"),
+]
+WORDS = [
+    "result",
+    "item.completed",
+    "turn.failed",
+    "turn.completed",
+    "error",
+    "text",
+    "step_finish",
+    "agent_message",
+]
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(WORDS)
+)
+ROWS = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
+    max_leaves=12,
+)
+
+
+def printed(text: str) -> Answer | str:
+    """What is read of it, or why nothing is."""
+    try:
+        return read_answer(text, "client")
+    except AgentFailed as error:
+        return str(error)
+
+
+@given(rows=st.lists(st.dictionaries(st.sampled_from(KEYS), ROWS, max_size=6), min_size=1, max_size=4))
+def test_whatever_a_client_prints_is_an_answer_or_a_failure_in_a_line(rows: list[dict[str, object]]) -> None:
+    answer = printed("\n".join(map(json.dumps, rows)))
+    if isinstance(answer, str):
+        assert "\n" not in answer
+        return
+    assert isinstance(answer.text, str)
+    assert answer.model.isprintable()
+    assert all(n is None or n >= 0 for n in (answer.tokens_in, answer.tokens_out, answer.cost_usd))
 
 
 # --- a client that is only named -------------------------------------------------------------------------------------
