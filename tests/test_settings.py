@@ -38,7 +38,7 @@ from crucible.settings import (
     user_settings_path,
 )
 from crucible.tidy_toml import read_tidy
-from crucible.vault.init import with_default_vault
+from crucible.vault.init import with_user_settings
 
 FILE = "/v/config.toml"
 HOME = "/home/me"
@@ -368,7 +368,7 @@ def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
         "knowledge": {},
         "secrets": {},
     }
-    text = with_default_vault("[projects]\nshop = ['/a', \"/b\"]\n", FILE, "/new vault")
+    text = with_user_settings("[projects]\nshop = ['/a', \"/b\"]\n", FILE, {"default_vault": "/new vault"})
     assert read_tidy(text) == {"default_vault": "/new vault", "projects": {"shop": ["/a", "/b"]}}
     assert read_tidy("a = 1\r\nb = false\r\n") == {"a": 1, "b": False}
 
@@ -403,12 +403,12 @@ def test_user_settings_lie_where_the_environment_says() -> None:
 
 def test_setting_the_default_vault_keeps_comments_order_and_other_keys() -> None:
     text = '# mine\ndefault_vault = "/old"  # was\nfuture = 1\n\n[projects] # p\nshop = ["/a",\n  "/b"]\n'
-    changed = with_default_vault(text, FILE, "/new")
+    changed = with_user_settings(text, FILE, {"default_vault": "/new"})
     assert changed == text.replace('"/old"', '"/new"')
 
 
 def test_the_default_vault_stands_above_the_tables() -> None:
-    changed = with_default_vault("\ufeff# mine\n[projects]\na = ['/x']\n", FILE, "/new")
+    changed = with_user_settings("\ufeff# mine\n[projects]\na = ['/x']\n", FILE, {"default_vault": "/new"})
     assert changed.startswith("\ufeff# mine\n")
     read = read_user_settings(changed, FILE, HOME)
     assert (read.default_vault, read.projects) == ("/new", {"a": ("/x",)})
@@ -416,7 +416,7 @@ def test_the_default_vault_stands_above_the_tables() -> None:
 
 def test_broken_settings_are_not_overwritten() -> None:
     with pytest.raises(VaultError, match="no valid TOML"):
-        with_default_vault("[projects", FILE, "/new")
+        with_user_settings("[projects", FILE, {"default_vault": "/new"})
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
@@ -430,7 +430,7 @@ def test_any_default_vault_is_read_back_and_the_rest_stays(
     import tomlkit
 
     text = tomlkit.dumps({"future": future, "projects": names})
-    changed = with_default_vault(text, FILE, "/" + vault)
+    changed = with_user_settings(text, FILE, {"default_vault": "/" + vault})
     before, after = tomllib.loads(text), tomllib.loads(changed)
     assert after.pop("default_vault") == "/" + vault
     assert after == before
@@ -446,7 +446,7 @@ def test_what_tomlkit_cannot_follow_is_one_clear_error() -> None:
     for depth in range(100, 500, 20):
         text = f"a = {'[' * depth}{']' * depth}\n"
         try:
-            changed = with_default_vault(text, FILE, "/notes")
+            changed = with_user_settings(text, FILE, {"default_vault": "/notes"})
         except VaultError as error:
             assert str(error).startswith("/v/config.toml: no valid TOML")  # noqa: PT017  either is right
         else:

@@ -1,6 +1,7 @@
-"""Asking a model to write something: a command of the user's, or a model of the `llm` library.
+"""Asking a model to write something: a client, a command of the user's, or a model of the `llm` library.
 
 Owns what is started, in which surroundings, and how an answer is read.  Nobody is asked whom the user did not configure.
+A client that is only named answers and does nothing else; a command line is taken as it is.
 What we start is marked as our own twice, in its prompt and in its environment, so that no hook captures it and no import
 takes it in; it runs in an empty folder, so that no project's instructions reach it.
 """
@@ -13,14 +14,16 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
+from crucible.agents.clients import NO_FILES, ClientProgram, client_of
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
-from crucible.agents.running import MOST_BYTES, Reins, run_program
+from crucible.agents.running import MOST_BYTES, Exited, Reins, run_program
 from crucible.errors import AgentFailed
 from crucible.settings import AgentSettings
 
-__all__ = ["Answer", "Asker", "Program", "asker_of", "own_environment", "read_answer", "split_command"]
+__all__ = ["Answer", "Asker", "Program", "asker_of", "own_environment", "program_of", "read_answer"]
 
 _FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
 """Taken out of its environment: which session it would write to, and what makes Claude Code refuse to start in itself."""
@@ -66,19 +69,51 @@ def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
     if env.get(OWN_ENVIRONMENT):
         return None
     if settings.command.strip():
-        return Program(split_command(settings.command, "agents.command"), env, settings.timeout_seconds)
+        return program_of(settings.command, "agents.command", env, settings.timeout_seconds)
     if settings.model.strip():
         model = settings.model.strip()
         return Program((*_LLM, model), env, settings.timeout_seconds, model)
     return None
 
 
-def split_command(command: str, where: str) -> tuple[str, ...]:
-    """A command's words as a shell would split them; `where` it was given is for the message of `AgentFailed`."""
+def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | None) -> Program:
+    """A client by its name, which then answers and does nothing else; or a command line, split as a shell would.
+
+    Claude Code pulls no file into a prompt that quotes its path, whoever names it.  `where` it was named is for the message of `AgentFailed`.
+    """
+    client = client_of(named.strip())
+    if client is not None:
+        return Program(_asked_words(client, env), {**env, **client.asked_env}, timeout)
     try:
-        return tuple(shlex.split(command))
+        words = tuple(shlex.split(named))
     except ValueError as error:
         raise AgentFailed(f"{where}: {error}", "mend its quotes") from error
+    if not words:
+        raise AgentFailed(f"{where}: it is empty", "name claude, codex, opencode or a command line")
+    return Program(words, {**NO_FILES, **env}, timeout)
+
+
+def _asked_words(client: ClientProgram, env: Mapping[str, str]) -> tuple[str, ...]:
+    words = (client.program, *client.asked_once)
+    servers = _codex_servers(env) if client.program == "codex" else ()
+    if not servers:
+        return words
+    # Codex merges tables, so that an empty one would leave all servers there.
+    off = ", ".join(f"{json.dumps(name)} = {{enabled = false}}" for name in servers)
+    return (*words, "-c", f"mcp_servers={{{off}}}")
+
+
+def _codex_servers(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The MCP servers of the user's settings for Codex; of a file that cannot be read Codex itself complains."""
+    import tomllib  # noqa: PLC0415  slow, and only Codex's settings need it
+
+    folder = env.get("CODEX_HOME") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".codex")
+    try:
+        told = tomllib.loads(Path(folder, "config.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ()
+    servers = told.get("mcp_servers")
+    return tuple(servers) if isinstance(servers, dict) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +136,25 @@ class Program:
     def ask(self, prompt: str) -> Answer:
         """The answer; `AgentFailed` for a program that is not there, fails, says nothing, too much, or nothing in time."""
         given = f"{OWN_MARK}\n{prompt}".encode("utf-8", "replace")
-        data = run_program(
-            self.words,
-            given,
-            own_environment(self.env),
-            self.timeout_seconds,
-            folder=self.folder,
-            reins=self.reins,
-            most=self.most,
-        )
+        model = self.model or os.path.basename(self.words[0])
+        try:
+            data = run_program(
+                self.words,
+                given,
+                own_environment(self.env),
+                self.timeout_seconds,
+                folder=self.folder,
+                reins=self.reins,
+                most=self.most,
+            )
+        except Exited as error:
+            read_answer(error.said.decode("utf-8", "replace"), model)  # it may say better why
+            raise
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
             raise AgentFailed(f"{self.words[0]}: its answer is no text") from error
-        answer = read_answer(text, self.model or os.path.basename(self.words[0]))
+        answer = read_answer(text, model)
         if not answer.text.strip() and not self.may_be_silent:
             raise AgentFailed(f"{os.path.basename(self.words[0])}: it answered nothing")
         return answer
@@ -137,18 +177,13 @@ def read_answer(text: str, model: str) -> Answer:
     rows = _rows(text)
     if not rows:
         return Answer(text, model)
-    if "result" in rows[-1]:
+    if "result" in rows[-1] or rows[-1].get("type") == "result":
         return _read_result(rows[-1], model)
-    if any("sessionID" in row and isinstance(row.get("part"), dict) for row in rows):
+    if any("sessionID" in row and ("part" in row or "error" in row) for row in rows):
         return _read_parts(rows, model)
-    said = [item for row in rows if (item := _codex_message(row))]
-    if not said:
-        return Answer(text, model)
-    usage: dict[str, Any] = next(
-        (row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {}
-    )
-    counts = (_count(usage, name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
-    return Answer(said[-1], model, None, *counts)
+    if any(str(row.get("type")).startswith(("thread.", "turn.", "item.")) for row in rows):
+        return _read_items(rows, model)
+    return Answer(text, model)
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
@@ -166,21 +201,43 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 
 def _read_result(row: Mapping[str, Any], model: str) -> Answer:
-    text = row["result"]
+    """Claude Code's one row; one that ended without an answer has no `result`, but says how in its `subtype`."""
+    text = row.get("result")
     if row.get("is_error") or not isinstance(text, str):
-        raise AgentFailed(f"{model}: it ended in an error: {_printable(str(text))}")
+        raise _failed(model, text if isinstance(text, str) else row.get("subtype"))
     usage = row["usage"] if isinstance(row.get("usage"), dict) else {}
-    cost = row.get("total_cost_usd")
-    told = row.get("modelUsage")
-    named = next(iter(told), "") if isinstance(told, dict) else row.get("model")
     return Answer(
         text,
-        _printable(named) or model if isinstance(named, str) else model,
-        float(cost) if isinstance(cost, int | float) and _is_number(cost) else None,
+        _told_model(row) or model,
+        _dollars(row.get("total_cost_usd")),
         _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
         _count(usage, "output_tokens"),
         _count(usage, "cache_read_input_tokens"),
     )
+
+
+def _told_model(row: Mapping[str, Any]) -> str:
+    """The model that said most: a client may use a small one beside it."""
+    told = row.get("modelUsage")
+    if not isinstance(told, dict):
+        named = row.get("model")
+    else:
+        said = {n: _count(took, "outputTokens") or 0 for n, took in told.items() if isinstance(took, dict)}
+        named = max(said, key=lambda name: said[name], default=next(iter(told), ""))
+    return _printable(named) if isinstance(named, str) else ""
+
+
+def _read_items(rows: list[dict[str, Any]], model: str) -> Answer:
+    """Codex's last message, and what its turn took."""
+    said = [item for row in rows if (item := _codex_message(row))]
+    failed = [row for row in rows if row.get("type") in ("turn.failed", "error")]
+    if any(row.get("type") == "turn.failed" for row in rows) or (failed and not said):
+        raise _failed(model, failed[-1].get("error", failed[-1].get("message")))
+    usage: dict[str, Any] = next(
+        (row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {}
+    )
+    counts = (_count(usage, name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
+    return Answer(said[-1] if said else "", model, None, *counts)
 
 
 def _codex_message(row: Mapping[str, Any]) -> str:
@@ -195,23 +252,35 @@ def _read_parts(rows: list[dict[str, Any]], model: str) -> Answer:
     """The texts of OpenCode's last message, and what all of its steps took."""
     parts = [(row.get("type"), part) for row in rows if isinstance(part := row.get("part"), dict)]
     texts = [part for kind, part in parts if kind == "text" and isinstance(part.get("text"), str)]
-    if not texts and any(row.get("type") == "error" for row in rows):
-        raise AgentFailed(f"{model}: it ended in an error")
+    errors = [row for row in rows if row.get("type") == "error"]
+    if errors and (not texts or errors[-1] is rows[-1]):
+        raise _failed(model, errors[-1].get("error"))
     last = [part["text"] for part in texts if part.get("messageID") == texts[-1].get("messageID")]
-    took = [
-        tokens
-        for kind, part in parts
-        if kind == "step_finish" and isinstance(tokens := part.get("tokens"), dict)
-    ]
+    ends = [part for kind, part in parts if kind == "step_finish"]
+    took = [tokens for part in ends if isinstance(tokens := part.get("tokens"), dict)]
     caches = [cache for tokens in took if isinstance(cache := tokens.get("cache"), dict)]
-    fresh, said = (_sum(took, name) for name in ("input", "output"))
-    read, written = (_sum(caches, name) for name in ("read", "write"))
+    fresh, read, written = _sum(took, "input"), _sum(caches, "read"), _sum(caches, "write")
     whole = None if fresh is None else fresh + (read or 0) + (written or 0)
-    return Answer("\n\n".join(last), model, None, whole, said, read)
+    # It tells 0 for a model whose prices it does not know.
+    cost = sum(dollars for part in ends if (dollars := _dollars(part.get("cost")))) or None
+    return Answer("\n\n".join(last), model, cost, whole, _sum(took, "output", "reasoning"), read)
 
 
-def _sum(rows: list[dict[str, Any]], name: str) -> int | None:
-    found = [count for row in rows if (count := _count(row, name)) is not None]
+def _failed(model: str, told: object) -> AgentFailed:
+    """What a client says of its error: a text, or an object that holds a message somewhere."""
+    for name in ("data", "message", "name"):
+        if isinstance(told, dict):
+            told = told.get(name, told)
+    why = _printable(told) if isinstance(told, str) else ""
+    return AgentFailed(f"{model}: it ended in an error{': ' if why else ''}{why}")
+
+
+def _dollars(cost: object) -> float | None:
+    return float(cost) if isinstance(cost, int | float) and _is_number(cost) else None
+
+
+def _sum(rows: list[dict[str, Any]], *names: str) -> int | None:
+    found = [count for row in rows if (count := _count(row, *names)) is not None]
     return sum(found) if found else None
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 
 import click
 
-from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.capture.asking import Act, Answer, Ask, Offer, Typed, read_typed
 from crucible.capture.model import PROMPTED, Candidate, Proposal
 from crucible.capture.preferring import set_preference
 from crucible.cli.aligning import cut_to
 from crucible.cli.door import Door
+from crucible.cli.humans import human_is_there
 from crucible.cli.output import clean, clean_line, given_width, say
 from crucible.errors import CrucibleError
 from crucible.note.contain import normal, normal_line
@@ -25,19 +24,13 @@ from crucible.vault.store import Vault
 
 __all__ = ["lines_of", "terminal_ask"]
 
-_AGENTS = (OWN_ENVIRONMENT, "CLAUDECODE")
-"""Set where an agent types the commands, which may have a terminal and is no human."""
 _LABEL = {"adr": "ADR", "self_correction": "self-correction"}
 _LONGEST_SHOWN = 160
 
 
 def terminal_ask(door: Door, vault: Vault) -> Ask | None:
     """Who asks on this terminal; None where there is none, or an agent sits at it."""
-    if not (door.terminal and sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-    if any(os.environ.get(name) for name in _AGENTS):
-        return None
-    return lambda offer: _Dialogue(offer, vault).run()
+    return (lambda offer: _Dialogue(offer, vault).run()) if human_is_there(door) else None
 
 
 def lines_of(number: int, proposal: Proposal, *, ticked: bool) -> tuple[str, str]:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from crucible.cli.agent_offer import offer_to_ask
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.output import clean_line, say_lines, write
 from crucible.cli.surroundings import from_here, settings_path, user_settings, working_directory
 from crucible.templates import render_template
-from crucible.vault.init import init_vault, set_default_vault
+from crucible.vault.init import init_vault, set_user_settings
 
 __all__ = ["init"]
 
@@ -25,7 +26,8 @@ __all__ = ["init"]
 def init(door: Door, directory: Path | None, default: bool) -> None:
     """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
 
-    Writes the path of everything that was made.
+    Writes the path of everything that was made. On a terminal it asks, once, whether your agent is to be asked at the end of each
+    session what mattered in it, and tells what that costs; the answer goes into your own settings.
 
     \b
       cru init ~/notes            a folder that Obsidian may already use
@@ -38,7 +40,7 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
         user_settings()
     made = init_vault(root)
     if default:
-        set_default_vault(config, root)
+        set_user_settings(config, {"default_vault": str(root)})
     # All is done before a reader can go away.
     for path in made:
         write(str(path))
@@ -47,3 +49,4 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
     shown = clean_line(str(config)) if default else None
     said = render_template("init.txt.j2", root=clean_line(str(root)), made=made, config=shown, away=away)
     say_lines(said)
+    offer_to_ask(door)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from crucible.cli.agent_offer import offer_to_ask
 from crucible.cli.door import Door
 from crucible.cli.installing_mcp import register, say_what_stays
 from crucible.cli.output import clean_line, write
@@ -40,6 +41,8 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
     With --mcp the client starts `cru mcp` instead, by which its agent asks what earlier sessions say and tells of its
     decisions, and gets a skill that says when: in ~/.claude.json, or the project's .mcp.json, and the skills folder.
 
+    On a terminal it asks, once, whether Claude Code is to be asked at the end of each session what mattered in it, and tells what that costs.
+
     --remove alone takes out the hooks and leaves the server, --mcp --remove takes out the server and leaves the hooks; each of them
     in your own settings, or with --project in this project's, and says what stays.
 
@@ -66,6 +69,7 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
     changed = install(path, hook_command(shared=project))
     write(f"{'installed in' if changed else 'already in'}  {clean_line(str(path))}")
     say_where(door)
+    offer_to_ask(door, "claude")
 
 
 def hook_command(*, shared: bool) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from crucible.cli.agent_offer import offer_to_ask
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, say, write
 from crucible.cli.programs import own_program, project_folder
@@ -97,6 +98,7 @@ def register(door: Door, client: str, *, project: bool, remove: bool) -> None:
         say(f"{TITLES[client]} reads this when it starts: start it anew")
     if not remove:
         _say_what_is_next(door, client, project=project)
+        offer_to_ask(door, client)
 
 
 def _put_in(part: Part) -> bool:

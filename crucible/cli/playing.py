@@ -72,7 +72,7 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
 
     \b
       cru cases play puzzles/limiter.puzzle.md
-      cru cases play limiter.puzzle.md --with 'claude -p' --hints 1
+      cru cases play limiter.puzzle.md --with claude --hints 1
       cru cases play limiter.puzzle.md --answer mine.md --format json
     """
     wish = _Wish(**given)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from crucible.agents.asking import split_command
+from crucible.agents.asking import program_of
 from crucible.asking.agent import told_spent
 from crucible.asking.spending import spent_since
 from crucible.doctor.findings import Finding, State, numbered
@@ -53,7 +53,7 @@ def _who(settings: AgentSettings, env: Mapping[str, str]) -> tuple[str, str]:
     if not settings.command.strip():
         return settings.model.strip(), ""
     try:
-        program = split_command(settings.command, "agents.command")[0]
+        program = program_of(settings.command, "agents.command", env, None).words[0]
     except CrucibleError as error:
         return "agents.command", str(error)
     name = os.path.basename(program)

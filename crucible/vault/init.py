@@ -1,4 +1,4 @@
-"""A new vault: its folders, settings and git files; and the user's default vault.
+"""A new vault: its folders, settings and git files; and values put into the user's own settings.
 
 Nothing that exists is overwritten: a file that is there keeps its lines and gets at most new ones at its end, so that
 `cru init` may be run again at any time.
@@ -7,7 +7,9 @@ Nothing that exists is overwritten: a file that is there keeps its lines and get
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from crucible.errors import NoteExists, VaultError, reason_of
 from crucible.settings import DEFAULT_CONFIG, load_vault_settings
@@ -15,7 +17,7 @@ from crucible.toml import StrPath, Table, no_toml
 from crucible.vault import files
 from crucible.vault.walk import CASES, KNOWLEDGE, WORKFLOWS
 
-__all__ = ["init_vault", "set_default_vault", "with_default_vault"]
+__all__ = ["init_vault", "set_user_settings", "with_user_settings"]
 
 _GITIGNORE = """\
 # Everything here is private, derived or passing, except what is allowed below.
@@ -62,8 +64,8 @@ def init_vault(directory: Path) -> list[Path]:
     return list(dict.fromkeys(made))
 
 
-def set_default_vault(user_config: Path, vault: Path) -> None:
-    """Write `default_vault` into the user's settings; their other keys, comments and order stay."""
+def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> None:
+    """Write values by their dotted keys into the user's settings; their other keys, comments and order stay."""
     config = Path(os.path.realpath(user_config))
     try:
         config.parent.mkdir(parents=True, exist_ok=True)
@@ -74,20 +76,27 @@ def set_default_vault(user_config: Path, vault: Path) -> None:
         ) from error
     except OSError as error:
         raise VaultError(f"{user_config}: {reason_of(error)}") from error
-    changed = with_default_vault(text, user_config, Path(os.path.realpath(vault)))
+    changed = with_user_settings(text, user_config, values)
     if changed != text:
         files.write_atomic(config, changed.encode("utf-8"))
 
 
-def with_default_vault(text: str, path: StrPath, vault: StrPath) -> str:
-    """The text of the user's settings with the default vault set; comments, order and other keys stay."""
-    import tomlkit  # noqa: PLC0415  slow, and only `--default` needs it
+def with_user_settings(text: str, path: StrPath, values: Mapping[str, str | bool]) -> str:
+    """The text of the user's settings with these values set; comments, order and other keys stay."""
+    import tomlkit  # noqa: PLC0415  slow, and only what writes settings needs it
 
-    Table(text, path)  # a file that does not parse is an error here, never overwritten
+    read = Table(text, path)  # a file that does not parse is an error here, never overwritten
+    for dotted in values:
+        read.pop(dotted)  # and so is a value where a table should be
     bom = text[:1] if text.startswith("\ufeff") else ""
     try:
         document = tomlkit.parse(text[len(bom) :])
-        document["default_vault"] = str(vault)
+        for dotted, value in values.items():
+            *tables, key = dotted.split(".")
+            at: Any = document
+            for name in tables:
+                at = at.setdefault(name, tomlkit.table())
+            at[key] = value
         return bom + tomlkit.dumps(document)
     except (ValueError, RecursionError) as error:  # it accepts what `tomllib` does, but less nesting
         raise no_toml(path, error) from error

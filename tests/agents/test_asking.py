@@ -7,11 +7,15 @@ import os
 import shlex
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crucible.agents.asking import Answer, asker_of
+from crucible.agents.asking import Answer, asker_of, read_answer
+from crucible.agents.clients import CLIENTS
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
 from crucible.agents.running import MOST_BYTES
 from crucible.errors import AgentFailed
@@ -228,6 +232,196 @@ def test_a_models_name_is_printable_and_short(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ['{"a": 1} and so on', "[1]", '{"text": "x"}', "{" * 5000, "{curly} words"])
 def test_an_answer_that_only_looks_like_json_is_text(tmp_path: Path, text: str) -> None:
     assert ask(tmp_path, f"sys.stdout.write({text!r})").text == text
+
+
+def test_codex_says_why_its_turn_failed(tmp_path: Path) -> None:
+    rows = [
+        {"type": "thread.started", "thread_id": "x"},
+        {"type": "item.completed", "item": {"type": "agent_message", "text": "I look first."}},
+        {"type": "error", "message": "Reconnecting... 1/5"},
+        {"type": "turn.failed", "error": {"message": "no credit\n"}},
+    ]
+    script = "\n".join(f"print({json.dumps(row)!r})" for row in rows)
+    with pytest.raises(AgentFailed, match=": it ended in an error: no credit"):
+        ask(tmp_path, script)
+    with pytest.raises(AgentFailed, match=": it ended in an error: no credit"):
+        ask(tmp_path, f"{script}\nsys.exit(1)")
+
+
+def test_what_codex_could_reconnect_is_no_failure(tmp_path: Path) -> None:
+    rows = [
+        {"type": "error", "message": "Reconnecting... 1/5"},
+        {"type": "item.completed", "item": {"type": "agent_message", "text": "A brief."}},
+        {"type": "turn.completed", "usage": {"input_tokens": 9, "output_tokens": 2}},
+    ]
+    assert ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows)).text == "A brief."
+
+
+def test_a_turn_of_codex_in_which_nothing_was_said_is_no_answer(tmp_path: Path) -> None:
+    rows = [{"type": "turn.started"}, {"type": "turn.completed", "usage": {"input_tokens": 9}}]
+    with pytest.raises(AgentFailed, match="it answered nothing"):
+        ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows))
+
+
+def test_claude_code_that_ends_without_an_answer_says_how(tmp_path: Path) -> None:
+    row = {"type": "result", "subtype": "error_max_turns", "is_error": True, "num_turns": 2}
+    with pytest.raises(AgentFailed, match="it ended in an error: error_max_turns"):
+        ask(tmp_path, f"print({json.dumps(row)!r}); sys.exit(1)")
+
+
+def test_a_client_that_may_not_be_used_says_why(tmp_path: Path) -> None:
+    row = {"type": "result", "is_error": True, "result": "Invalid API key · Please run /login"}
+    with pytest.raises(AgentFailed, match="Please run /login"):
+        ask(tmp_path, f"print({json.dumps(row)!r}); sys.exit(1)")
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_opencode_says_why_it_failed(tmp_path: Path, begun: bool) -> None:
+    said = {"type": "text", "sessionID": "s", "part": {"messageID": "m", "text": "I cann"}}
+    error = {"name": "ContentFilterError", "data": {"message": "blocked"}}
+    rows = [*([said] if begun else []), {"type": "error", "sessionID": "s", "error": error}]
+    with pytest.raises(AgentFailed, match="it ended in an error: blocked"):
+        ask(tmp_path, "\n".join(f"print({json.dumps(row)!r})" for row in rows) + "\nsys.exit(1)")
+
+
+def test_opencode_tells_dollars_where_it_knows_prices(tmp_path: Path) -> None:
+    def row(kind: str, **more: object) -> str:
+        return json.dumps({"type": kind, "sessionID": "s", "part": {"messageID": "m", **more}})
+
+    tokens = {"input": 1, "output": 2, "reasoning": 3, "cache": {"read": 0, "write": 0}}
+    for cost, known in ((0.25, 0.5), (0, None)):
+        end = row("step_finish", tokens=tokens, cost=cost)
+        answer = ask(tmp_path, f"print({row('text', text='x')!r}); print({end!r}); print({end!r})")
+        assert (answer.cost_usd, answer.tokens_out) == (known, 10)
+
+
+def test_the_model_that_said_most_is_named(tmp_path: Path) -> None:
+    used = {"small": {"outputTokens": 3}, "large": {"outputTokens": 400}, "odd": None}
+    assert ask(tmp_path, f"print({json.dumps({'result': 'x', 'modelUsage': used})!r})").model == "large"
+
+
+KEYS = [
+    *(
+        "type",
+        "result",
+        "is_error",
+        "subtype",
+        "usage",
+        "total_cost_usd",
+        "modelUsage",
+        "model",
+        "item",
+        "text",
+    ),
+    *(
+        "error",
+        "message",
+        "data",
+        "name",
+        "sessionID",
+        "part",
+        "messageID",
+        "tokens",
+        "cache",
+        "input",
+        "output",
+    ),
+    *("read", "write", "reasoning", "cost", "input_tokens", "output_tokens", "outputTokens"),
+]
+WORDS = [
+    "result",
+    "item.completed",
+    "turn.failed",
+    "turn.completed",
+    "error",
+    "text",
+    "step_finish",
+    "agent_message",
+]
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(WORDS)
+)
+ROWS = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
+    max_leaves=12,
+)
+
+
+def printed(text: str) -> Answer | str:
+    """What is read of it, or why nothing is."""
+    try:
+        return read_answer(text, "client")
+    except AgentFailed as error:
+        return str(error)
+
+
+@given(rows=st.lists(st.dictionaries(st.sampled_from(KEYS), ROWS, max_size=6), min_size=1, max_size=4))
+def test_whatever_a_client_prints_is_an_answer_or_a_failure_in_a_line(rows: list[dict[str, object]]) -> None:
+    answer = printed("\n".join(map(json.dumps, rows)))
+    if isinstance(answer, str):
+        assert "\n" not in answer
+        return
+    assert isinstance(answer.text, str)
+    assert answer.model.isprintable()
+    assert all(n is None or n >= 0 for n in (answer.tokens_in, answer.tokens_out, answer.cost_usd))
+
+
+# --- a client that is only named -------------------------------------------------------------------------------------
+
+SHOWS = """#!/bin/sh
+exec {python} -c 'import json, os, sys; sys.stdin.read(); print(json.dumps([sys.argv[1:], dict(os.environ)]))' "$@"
+"""
+
+
+def asked(tmp_path: Path, name: str, env: dict[str, str] | None = None) -> tuple[list[str], dict[str, str]]:
+    """The arguments and the environment that a client of this name is asked with."""
+    program = tmp_path / "bin" / name
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(SHOWS.format(python=shlex.quote(sys.executable)), encoding="utf-8")
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{ENV['PATH']}"
+    asker = asker_of(
+        AgentSettings(command=f" {name} "), {**ENV, "HOME": str(tmp_path), "PATH": path, **(env or {})}
+    )
+    assert asker is not None
+    words, surroundings = json.loads(asker.ask("Tell.").text)
+    return words, surroundings
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
+def test_a_client_that_is_only_named_is_asked_as_its_entry_says(name: str, tmp_path: Path) -> None:
+    words, env = asked(tmp_path, name)
+    assert tuple(words) == CLIENTS[name].asked_once
+    assert dict(CLIENTS[name].asked_env).items() <= env.items()
+    assert env[OWN_ENVIRONMENT] == "1"
+
+
+def test_a_command_line_is_taken_as_it_is() -> None:
+    asker = asker_of(AgentSettings(command="claude -p --model haiku"), ENV)
+    assert asker is not None
+    assert asker.words == ("claude", "-p", "--model", "haiku")
+    assert dict(asker.env) == {**ENV, "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1"}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_codex_is_asked_without_the_servers_of_its_settings(elsewhere: bool, tmp_path: Path) -> None:
+    home = tmp_path / ("other" if elsewhere else ".codex")
+    home.mkdir()
+    text = '[mcp_servers.files]\ncommand = "x"\n[mcp_servers."a.b\\"c"]\nurl = "y"\n'
+    (home / "config.toml").write_text(text, encoding="utf-8")
+    words, _ = asked(tmp_path, "codex", {"CODEX_HOME": str(home)} if elsewhere else None)
+    assert words[:-1] == [*CLIENTS["codex"].asked_once, "-c"]
+    told = tomllib.loads(words[-1])
+    assert told == {"mcp_servers": {"files": {"enabled": False}, 'a.b"c': {"enabled": False}}}
+
+
+@pytest.mark.parametrize("text", ["not toml", "mcp_servers = 3", "\udcff"])
+def test_settings_of_codex_that_cannot_be_read_are_its_own_affair(text: str, tmp_path: Path) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    words, _ = asked(tmp_path, "codex")
+    assert tuple(words) == CLIENTS["codex"].asked_once
 
 
 # --- the llm library -------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ lines = [line for line in sys.stdin.read().split("\\n") if line.startswith("[")]
 def ref(part):
     return next(int(line[1:line.index("]")]) for line in lines if part in line)
 print(json.dumps({"findings": [
-    {"kind": "environment", "text": "invoice.go is generated", "refs": [ref("I format")]},
+    {"kind": "environment", "text": "invoice.go is generated", "refs": [ref("template.go")]},
     {"kind": "outcome", "text": "Totals are rounded after the tax, so refunds are exact", "refs": [ref("A: Refunds")]},
     {"kind": "open", "text": "Whether credit notes change too was not answered", "refs": [ref("credit notes")]},
     {"kind": "decision", "text": "A claim without a line", "refs": []},
@@ -82,18 +82,11 @@ def test_of_several_sessions_those_without_news_are_left_out(cru: Cru, vault: Va
     again = text_of(vault).replace(ID, "2026-11-20-other")
     (vault.sessions / "2026-11-20-other.md").write_text(again)
     log = vault.root / ".crucible/log/asked.jsonl"
+    silent = command("import sys; sys.stdin.read(); print('{\"findings\": []}')")
     for _ in range(2):
-        assert (
-            cru(
-                "report",
-                "--since",
-                "2026-11-01",
-                "--with",
-                command(AGENT.replace('"A: Refunds"', '"Refunds"')),
-            ).exit_code
-            == 0
-        )
-        assert [json.loads(line)["session"] for line in log.read_text().splitlines()].count(session) == 1
+        assert cru("report", "--since", "2026-11-01", "--with", silent).exit_code == 0
+        asked = [json.loads(line)["session"] for line in log.read_text().splitlines()]
+        assert sorted(asked) == ["2026-11-20-other", session]
 
 
 def test_a_history_that_was_written_is_brought_up_to_date(cru: Cru, vault: Vault, session: str) -> None:

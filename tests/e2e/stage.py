@@ -6,12 +6,14 @@ that everything behind the hooks has come to rest.  What is looked at afterwards
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from crucible.flight.spooled import load_spool
 from crucible.session.model import Session
@@ -36,6 +38,8 @@ class Stage:
         self.root = root
         self.home, self.project, self.vault = root / "home", root / "project", root / "vault"
         self.more: dict[str, str] = {}
+        self.said = ""
+        """What the last `cru` said on standard error."""
 
     def env(self, url: str = "http://127.0.0.1:9") -> dict[str, str]:
         node = [str(Path(found).parent) for found in [shutil.which("node")] if found]
@@ -54,6 +58,7 @@ class Stage:
             timeout=SECONDS,
             check=False,
         )
+        self.said = ran.stderr
         told = f"cru {' '.join(map(str, args))} ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
         assert ran.returncode == code, told
         return ran.stdout
@@ -83,8 +88,13 @@ class Stage:
 
     def log(self) -> str:
         """The faults that hooks and the process behind them wrote down."""
-        logs = sorted(self.vault.glob(".crucible/log/*"))
+        logs = [path for path in sorted(self.vault.glob(".crucible/log/*")) if path.name != "asked.jsonl"]
         return "\n".join(path.read_text(errors="replace") for path in logs)
+
+    def asked(self) -> list[dict[str, Any]]:
+        """What the answers of agents took, a row each."""
+        path = self.vault / ".crucible" / "log" / "asked.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def sessions(self) -> list[Session]:
         """Every session of the vault, by our own reading, the oldest first."""

@@ -186,7 +186,7 @@ class Responses(Wire):
     def _message(self, item: Mapping[str, Any]) -> Message | None:
         if item["type"] == "message":
             return Message(item["role"], tuple(part["text"] for part in item["content"] if "text" in part))
-        if item["type"] == "function_call_output":
+        if item["type"] in ("function_call_output", "custom_tool_call_output"):
             text = _text(item["output"])
             told = "Process exited with code " in text
             failed = "Process exited with code 0\n" not in text if told else None
@@ -249,11 +249,15 @@ class Responses(Wire):
             "content": [part],
         }
         for call in answer.calls:
+            # What OpenAI's own models call with a text, not with JSON.
+            freeform = call.action.kind == "freeform"
             yield {
-                "type": "function_call",
+                "type": "custom_tool_call" if freeform else "function_call",
                 "id": f"fc_{call.id}",
                 "call_id": call.id,
-                "arguments": json.dumps(call.given),
+                "input" if freeform else "arguments": call.action.given
+                if freeform
+                else json.dumps(call.given),
                 "status": "completed",
                 **self._name(call.name),
             }

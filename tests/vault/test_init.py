@@ -11,7 +11,7 @@ import pytest
 from crucible.errors import OutsideVault, VaultError
 from crucible.settings import VaultSettings, load_user_settings, load_vault_settings
 from crucible.vault.discovery import is_vault
-from crucible.vault.init import init_vault, set_default_vault
+from crucible.vault.init import init_vault, set_user_settings
 
 
 def tree(root: Path) -> dict[str, bytes | None]:
@@ -199,20 +199,20 @@ def test_broken_settings_stop_init_with_their_line(tmp_path: Path) -> None:
 
 def test_the_default_vault_is_written_beside_the_users_other_settings(tmp_path: Path) -> None:
     config = tmp_path / "config" / "crucible" / "config.toml"
-    set_default_vault(config, tmp_path / "one")
+    set_user_settings(config, {"default_vault": str(tmp_path / "one")})
     assert load_user_settings(config, tmp_path).default_vault == str(tmp_path / "one")
     config.write_text("# mine\n" + config.read_text() + '\n[projects]\nshop = ["/x"]\n')
-    set_default_vault(config, tmp_path / "two")
+    set_user_settings(config, {"default_vault": str(tmp_path / "two")})
     assert config.read_text() == f'# mine\ndefault_vault = "{tmp_path}/two"\n\n[projects]\nshop = ["/x"]\n'
     before = config.stat().st_mtime_ns
-    set_default_vault(config, tmp_path / "two")
+    set_user_settings(config, {"default_vault": str(tmp_path / "two")})
     assert config.stat().st_mtime_ns == before
 
 
 def test_the_users_settings_may_be_a_symlink_into_their_dotfiles(tmp_path: Path) -> None:
     (tmp_path / "dotfiles.toml").write_text("")
     (tmp_path / "config.toml").symlink_to("dotfiles.toml")
-    set_default_vault(tmp_path / "config.toml", tmp_path)
+    set_user_settings(tmp_path / "config.toml", {"default_vault": str(tmp_path)})
     assert (tmp_path / "config.toml").is_symlink()
     assert load_user_settings(tmp_path / "dotfiles.toml", tmp_path).default_vault == str(tmp_path)
 
@@ -220,5 +220,34 @@ def test_the_users_settings_may_be_a_symlink_into_their_dotfiles(tmp_path: Path)
 def test_broken_user_settings_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_bytes(b"\xff")
     with pytest.raises(VaultError, match=r"c\.toml"):
-        set_default_vault(tmp_path / "c.toml", tmp_path)
+        set_user_settings(tmp_path / "c.toml", {"default_vault": str(tmp_path)})
     assert (tmp_path / "c.toml").read_bytes() == b"\xff"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '[agents]\ncommand = "claude"\nat_end = true\n'),
+        (
+            '# mine\n[agents] # who\nmodel = "x"  # small\n\n[projects]\n',
+            '# mine\n[agents] # who\nmodel = "x"  # small\ncommand = "claude"\nat_end = true\n\n[projects]\n',
+        ),
+        ('agents.model = "x"\n', 'agents.model = "x"\nagents.command = "claude"\nagents.at_end = true\n'),
+        ('agents = {model = "x"}\n', 'agents = {model = "x",command = "claude",at_end = true}\n'),
+    ],
+)
+def test_values_of_a_table_are_written_as_the_user_writes_it(before: str, after: str, tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text(before)
+    set_user_settings(config, {"agents.command": "claude", "agents.at_end": True})
+    assert config.read_text() == after
+    found = load_user_settings(config, tmp_path).agents
+    assert (found.command, found.at_end) == ("claude", True)
+
+
+def test_a_value_where_a_table_should_be_is_left_alone(tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text("agents = 3\n")
+    with pytest.raises(VaultError, match="agents: expected a table"):
+        set_user_settings(config, {"agents.at_end": True})
+    assert config.read_text() == "agents = 3\n"

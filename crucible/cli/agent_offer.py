@@ -1,0 +1,87 @@
+"""The one offer to ask the user's agent at the end of each session, with what that costs; no is the default.
+
+What was answered is `agents.at_end` in the user's settings: where that is set, nobody is asked again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from crucible.agents.clients import CLIENTS, client_of
+from crucible.cli.door import Door
+from crucible.cli.humans import human_is_there
+from crucible.cli.output import clean_line, say
+from crucible.cli.surroundings import settings_path, user_settings
+from crucible.settings import AgentSettings
+from crucible.toml import Table, file_text
+from crucible.vault.init import set_user_settings
+
+__all__ = ["offer_to_ask"]
+
+_TOKENS_IN, _TOKENS_OUT = 4000, 500
+"""Of one session: the most that the median prompt may take, and a long answer."""
+
+
+class _Price(NamedTuple):
+    """Dollars for a million tokens, sent and answered."""
+
+    model: str
+    sent: float
+    answered: float
+
+
+_PRICES = (_Price("Claude Sonnet 5.5", 2.0, 10.0), _Price("Haiku 4.5", 1.0, 5.0))
+"""As https://platform.claude.com/docs/models lists them."""
+_PRICES_SEEN = "2026-11"
+_AT_END = "agents.at_end"
+
+
+def offer_to_ask(door: Door, installed: str = "") -> None:
+    """Offer it to a human on a terminal who was not asked before; `installed` is the client that a command just installed."""
+    user = user_settings() if human_is_there(door) else None
+    if user is None or not user.trusted:  # settings that are nowhere cannot remember an answer
+        return
+    path = settings_path()
+    if Table(file_text(path) or "", path).pop(_AT_END) is not None:
+        return
+    command = _command(user.agents, installed)
+    if not command and not user.agents.model:
+        return
+    try:
+        agreed = click.confirm(_question(command or user.agents.model), default=False, err=True)
+    except click.Abort:  # neither yes nor no: the next time is soon enough
+        say("")
+        return
+    named = {"agents.command": command} if agreed and command != user.agents.command else {}
+    set_user_settings(Path(path), {**named, _AT_END: agreed})
+    say(f"{_AT_END} = {str(agreed).lower()}, in {clean_line(path)}")
+
+
+def _command(agents: AgentSettings, installed: str) -> str:
+    """What is configured, else what was just installed, else what is on the PATH; "" for none of them."""
+    if agents.command.strip() or agents.model.strip():
+        return agents.command
+    client = client_of(installed)
+    found = (
+        name
+        for name, each in CLIENTS.items()
+        if each == client or (not client and shutil.which(each.program))
+    )
+    return next(found, "")
+
+
+def _question(agent: str) -> str:
+    costs = ", ".join(f"${_dollars(price):.2g} with {price.model}" for price in _PRICES)
+    return (
+        f"Ask your agent ({clean_line(agent)}) at the end of each session what mattered?\n"
+        f"About {_TOKENS_IN:,} tokens in and {_TOKENS_OUT} out a session: about {costs}\n"
+        f"(list prices, {_PRICES_SEEN}); with a subscription it counts as usage."
+    )
+
+
+def _dollars(price: _Price) -> float:
+    return (_TOKENS_IN * price.sent + _TOKENS_OUT * price.answered) / 1_000_000
