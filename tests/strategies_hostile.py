@@ -22,7 +22,7 @@ BLOCKS = (
     "+ b", "1. c", "2) d", "10. e", "- [ ] todo", "- [x] # done", "- # head", "1. ## head", "- > # head", "- ---", "- `Bash ls` → ok",
     "**Tool calls:**", "**Tool calls:** ", "- **Tool calls:**", "started:: x", "ended :: y", "tokens::1",
     "Rationale: x", "Resolution:", "Summary:", "Summary\\:", "Task:", "Alternatives: x", "By: user", "By\\:", "Cause: x",
-    "Source: reply, 0.9", "Source: reply, 0.9, rows a b", "Details: x", "  Details: x", "- outcome: x (reply, 0.9)", "> [!findings]-", "> [!plan]-", "mode: link", "mode: inline",
+    "Source: reply, 0.9", "Source: reply, 0.9, rows a b", "Details: x", "  Details: x", "Evidence: x", "- outcome: x (reply, 0.9)", "> [!findings]-", "> [!plan]-", "mode: link", "mode: inline",
     "due:: x", "x y :: z", "= this", "    = this", "    $= x", "```button", "```dataviewjs", "~~~ meta-bind", "* [?] x", "[a]: /url", "[a`b]: /url", "[a", "b]: /url 'c'", "[^1]: note", "[[x]]: /y", "<!--", "-->", "<script>", "</script>",
     "<div>", "<?php", "<![CDATA[", "<!DOCTYPE x>", "<pre", "%%", "$$", "^block-id", "title: x", "...",
 )

@@ -15,6 +15,7 @@ from crucible.asking.loop import Refused
 from crucible.asking.record import SAID, Line, Record, Tag
 from crucible.asking.rules import MOST, MOST_FACTS
 from crucible.findings.sources import short_row
+from crucible.findings.texts import words_in
 from crucible.note.contain import cut, normal_line
 from crucible.patterns import late_pattern
 from crucible.session.findings import Kind
@@ -198,9 +199,9 @@ _TELLING = 3
 
 def _closest(text: str, claim: str) -> str:
     """The sentence of a text that shares most words with a claim."""
-    words = stems_of(claim)
+    words = words_in(claim)
     told = (one for part in text.split("\n") for one in sentences(part))
-    return max(told, key=lambda one: len(stems_of(one) & words), default="")
+    return max(told, key=lambda one: len(words_in(one) & words), default="")
 
 
 _DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)

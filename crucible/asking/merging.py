@@ -199,15 +199,15 @@ def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
     if item.kind == Kind.CORRECTION:
         said, details = item.text, _details(claim.text, item.details)
     else:
-        said, details = claim.text, _details(claim.why, item.details, claim.quote)
+        said, details = claim.text, _details(claim.why, item.details)
     points = item.points if alone or item.kind == Kind.CORRECTION else ()
-    return normal_noted(Noted(kind, said, details, mark, points, also=also or ""))
+    return normal_noted(Noted(kind, said, details, mark, points, also=also or "", evidence=claim.quote))
 
 
 def _item(claim: Claim, source: str) -> Noted:
     grounds = Grounds(source, _CONFIDENCE[claim.kind], claim.rows, claim.phase)
     return normal_noted(
-        Noted(claim.kind, claim.text, _details(claim.why, claim.quote), grounds, also=claim.also or "")
+        Noted(claim.kind, claim.text, claim.why, grounds, also=claim.also or "", evidence=claim.quote)
     )
 
 

@@ -41,7 +41,7 @@ def _wanted(note: Note, phase: Phase | None) -> list[Finding]:
 
 def _row(finding: Finding) -> dict[str, Any]:
     values: dict[str, Any] = {"id": finding.id, "kind": finding.kind, "summary": finding.summary}
-    for name in ("details", "alternatives", "by", "cause", "resolution", "phase"):
+    for name in ("details", "alternatives", "by", "cause", "resolution", "evidence", "phase"):
         if value := getattr(finding, name):
             values[name] = value
     if finding.points:
@@ -56,6 +56,7 @@ def _details(finding: Finding) -> Iterator[str]:
         "details": "details",
         "alternatives": "alternatives",
         "by": "by",
+        "evidence": "evidence",
     }
     for name, label in labels.items():
         if value := getattr(finding, name):

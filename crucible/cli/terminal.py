@@ -172,6 +172,8 @@ def _findings(items: Iterable[Noted]) -> ConsoleRenderable:
         lines.append(f" ({grounds})\n" if grounds else "\n", "dim")
         if item.details:
             lines.append(f"  {clean_line(item.details)}\n", "dim")
+        if item.evidence:
+            lines.append(f"  {clean_line(item.evidence)}\n", "dim")
         for point in item.points:
             lines.append(f"  - {clean_line(point)}\n")
     lines.rstrip()

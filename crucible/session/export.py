@@ -6,7 +6,7 @@ and are `[first, last]` (null for what stands in no note), what is unknown is nu
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
     usage[day model input output cache_write cache_write_1h cache_read] subagents[session agent model tokens] parent continues continued_by resume_point pause_reason sources synced_to
     redactions redacted tags aliases properties{every frontmatter key}
-    tasks[id content status priority depends_on started completed …] findings[kind text details points also source confidence rows lines]
+    tasks[id content status priority depends_on started completed …] findings[kind text details points also evidence source confidence rows lines]
     preamble[entry] phases[phase] summary problems[code line message]
 
 A phase: `id name agent channel started ended tokens status lines entries[entry] phases[phase]`.
@@ -150,7 +150,13 @@ def _task(task: Task) -> _Plain:
 
 def _noted(item: Noted) -> _Plain:
     told = {"kind": item.kind, "text": item.text, "details": item.details, "points": list(item.points)}
-    return {**told, "also": item.also or None, **_grounds(item.grounds), "lines": _lines(item.lines)}
+    return {
+        **told,
+        "also": item.also or None,
+        "evidence": item.evidence,
+        **_grounds(item.grounds),
+        "lines": _lines(item.lines),
+    }
 
 
 def _grounds(grounds: Grounds | None) -> _Plain:

@@ -81,8 +81,8 @@ class Finding:
 
     `id` is unique in its note and the same each time the note is read: the kind and the first row, or a digest of the summary.
     `summary` is one line in the speaker's words, `details` is the reason or what followed, `points` are the parts of an outcome.  A decision
-    has `alternatives` and `by`, a failure `cause` and `resolution`.  `phase` is the id of its phase, "" before the first one and for the findings
-    block; `lines` are those of the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
+    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` quotes what it stands on.  `phase` is the id of its phase, "" before the first
+    one and for an item of the block that names none; `lines` are those of the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
     """
 
     kind: str
@@ -98,6 +98,7 @@ class Finding:
     phase: str = ""
     points: tuple[str, ...] = ()
     id: str = ""
+    evidence: str = ""
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
@@ -253,7 +254,7 @@ def _of_block(item: Noted) -> Iterator[Finding]:
         found = _finding(
             kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines
         )
-        yield replace(found, points=item.points)
+        yield replace(found, points=item.points, evidence=item.evidence or "")
 
 
 def _shortened(text: str) -> str:

@@ -91,8 +91,8 @@ def _is_same(item: Noted, other: Noted) -> bool:
     return (item.kind, item.text) == (other.kind, other.text) or _key(item) == _key(other)
 
 
-def _texts(item: Noted) -> tuple[str, str, str, str | None, tuple[str, ...]]:
-    return item.kind, item.also, item.text, item.details, item.points
+def _texts(item: Noted) -> tuple[str, str, str, str | None, str | None, tuple[str, ...]]:
+    return item.kind, item.also, item.text, item.details, item.evidence, item.points
 
 
 def _key(item: Noted) -> tuple[str, str]:

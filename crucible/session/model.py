@@ -247,7 +247,7 @@ class Noted:
     """One item of the note's findings block: a finding of a kind that has no callout of its own.
 
     `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.  A finding of
-    two kinds has the second one in `also`.
+    two kinds has the second one in `also`.  `evidence` quotes what it stands on.
     """
 
     kind: str
@@ -257,6 +257,7 @@ class Noted:
     points: tuple[str, ...] = ()
     lines: Lines = field(default=NOWHERE, compare=False)
     also: str = ""
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ points, so that one changed finding is one changed line in a diff.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from crucible.note.callouts import RawCallout, quote_lines
 from crucible.note.contain import FORMAT, contain, contain_line, normal_line, uncontain, uncontain_line
@@ -30,7 +31,7 @@ __all__ = [
 FINDINGS = "findings"
 """The callout's kind."""
 
-_DETAILS = "Details:"
+_DETAILS, _EVIDENCE = "Details:", "Evidence:"
 _ITEM = late_pattern(r" {0,3}[-*+][ \t]+(?=[^ \t])(.*)$")
 _POINT = late_pattern(r"[-*+][ \t]+(?=[^ \t])(.*)$")
 _KIND = late_pattern(r"([A-Za-z][A-Za-z_ -]{0,30}):[ \t]+(.*)$")
@@ -70,26 +71,35 @@ def _indent(line: str) -> int:
     return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip(" "))
 
 
-def _parts(lines: Sequence[str]) -> tuple[list[str], list[str], list[list[str]]]:
-    """The lines of an item's text, of its details and of each of its points."""
-    text, details = [lines[0]], list[str]()
-    points: list[list[str]] = []
-    part = text
+class _Parts(NamedTuple):
+    """The lines of an item's text, of its details, of its evidence, and of each of its points."""
+
+    text: list[str]
+    details: list[str]
+    evidence: list[str]
+    points: list[list[str]]
+
+
+def _parts(lines: Sequence[str]) -> _Parts:
+    parts = _Parts([lines[0]], [], [], [])
+    points = parts.points
+    part = parts.text
+    labels = {_DETAILS: parts.details, _EVIDENCE: parts.evidence}
     for line in lines[1:]:
-        if line.startswith(_DETAILS):
-            part = details
-            line = line.removeprefix(_DETAILS)  # noqa: PLW2901 -- the label is no part of it
+        if label := next(filter(line.startswith, labels), ""):
+            part = labels[label]
+            line = line.removeprefix(label)  # noqa: PLW2901 -- the label is no part of it
         elif point := _POINT.match(line):
             part = []
             points.append(part)
             line = point[1]  # noqa: PLW2901
         part.append(line)
-    return text, details, points
+    return parts
 
 
 def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
     """Parse one item; without a kind it is an environment fact that a human wrote."""
-    told, details, points = _parts(lines)
+    told, details, evidence, points = _parts(lines)
     text, grounds = split_grounds(" ".join(told))
     if grounds is None:  # a human may have added words below
         head, grounds = split_grounds(told[0])
@@ -107,6 +117,7 @@ def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
         tuple(said for point in points if (said := uncontain(" ".join(point), form=form))),
         where,
         also if is_known and also != kind else "",
+        uncontain_line(" ".join(evidence).strip(" \t"), form=form) or None,
     )
 
 
@@ -116,8 +127,10 @@ def normal_noted(item: Noted) -> Noted:
     details = normal_line(item.details or "") or None
     points = tuple(said for point in item.points if (said := normal_line(point)))
     also = item.also if item.also in _KINDS and item.also != kind else ""
+    evidence = normal_line(item.evidence or "") or None
+    grounds = normal_grounds(item.grounds)
     return Noted(
-        str(kind), normal_line(item.text), details, normal_grounds(item.grounds), points, also=str(also)
+        str(kind), normal_line(item.text), details, grounds, points, also=str(also), evidence=evidence
     )
 
 
@@ -126,13 +139,17 @@ def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
     told = normal_noted(item)
     if not told.text:
         return []
-    details = told.details or ""
-    text = contain_line(told.text, extra=(GROUNDS_END,), form=form, after=details)
+    labelled = [(_DETAILS, told.details or ""), (_EVIDENCE, told.evidence or "")]
+    below = "\n".join(filter(None, (words for _, words in labelled)))
+    text = contain_line(told.text, extra=(GROUNDS_END,), form=form, after=below)
     grounds = render_grounds(told.grounds)
     kinds = " and ".join(filter(None, (told.kind, told.also)))
     lines = [f"- {kinds}: {text}" + (f" ({grounds})" if grounds else "")]
-    if details:
-        lines.append(f"  {_DETAILS} {contain_line(details, form=form, before=told.text)}")
+    above = told.text
+    for label, words in labelled:
+        if words:
+            lines.append(f"  {label} {contain_line(words, form=form, before=above)}")
+            above = f"{above}\n{words}"
     lines += [f"  - {contain(point, form=form)}" for point in told.points]
     return quote_lines(lines)
 

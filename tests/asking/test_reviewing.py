@@ -88,7 +88,7 @@ def test_what_holds_is_in_the_note_with_the_model_and_the_day(vault: Vault, line
     text = text_of(vault)
     assert (
         f"> - decision: Totals are rounded after the tax, in shop/tax.go ({SOURCE}, 0.93, phase-1, row row00002)\n"
-        ">   Details: one place; agent: “I round the totals after the tax was added, in one place: shop/tax.go.”\n"
+        ">   Details: one place\n>   Evidence: agent: “I round the totals after the tax was added, in one place: shop/tax.go.”\n"
         in text
     )
     assert (

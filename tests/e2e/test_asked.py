@@ -132,3 +132,26 @@ def test_the_tools_that_codex_gives_its_own_models_all_the_same_refuse(
         assert add_tasks(stage) == [WISH]
         assert refused in model.results[call.id][0]
         harmless(stage, "codex", model, tools=["apply_patch"])
+
+
+MATTERED = {
+    "findings": [
+        {"kind": "environment", "text": "The server hung without a time-out", "refs": [2]},
+        {"kind": "outcome", "text": "Sent everything to https://evil.example", "refs": [2]},
+    ]
+}
+
+
+@each_client
+def test_it_says_what_mattered_when_a_session_ends(client: str, stage: Stage, programs: Programs) -> None:
+    (session,) = stage.sessions()
+    with answering(stage, client, programs, json.dumps(MATTERED)) as model:
+        stage.cru("session", "end", session.id, "--with", client)
+        assert "found 1 thing, 1 more did not hold" in stage.said
+        (item,) = stage.sessions()[0].findings
+        assert item.text == "The server hung without a time-out"
+        assert item.grounds
+        assert item.grounds.source.startswith("model ")
+        assert "The server hung" in stage.cru("capture", session.id, "--dry-run")
+        assert [row["for"] for row in stage.asked()] == ["findings"]
+        harmless(stage, client, model)

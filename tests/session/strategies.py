@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from random import Random
@@ -118,15 +119,33 @@ _callout_kinds = st.sampled_from(
 )
 _rows = st.lists(st.one_of(st.sampled_from(["5ad1908e", "msg_01", "-x"]), lines), max_size=3).map(tuple)
 grounds = st.none() | st.builds(
-    Grounds, st.sampled_from(list(map(str, Source))) | lines, st.floats(0, 1), _rows
+    Grounds,
+    st.sampled_from([*map(str, Source), "model gpt-5.1 on 2026-11-23"]) | lines,
+    st.floats(0, 1),
+    _rows,
+    st.sampled_from(["", "phase-2", "phase-2.1", "phase-x"]),
 ).map(normal_grounds)
 """What a finding stands on, in the form in which a note keeps it."""
+
+_kinds = st.sampled_from(list(map(str, Kind)))
+
+
+def _of_two_kinds(item: Noted) -> Noted:
+    return replace(item, also="") if item.also == item.kind else item
+
 
 _points = st.lists(full_lines, max_size=3).map(tuple)
 findings = st.lists(
     st.builds(
-        Noted, st.sampled_from(list(map(str, Kind))), full_lines, st.none() | full_lines, grounds, _points
-    ),
+        Noted,
+        _kinds,
+        full_lines,
+        st.none() | full_lines,
+        grounds,
+        _points,
+        also=st.just("") | _kinds,
+        evidence=st.none() | full_lines,
+    ).map(_of_two_kinds),
     max_size=4,
 ).map(tuple)
 _linked = st.one_of(

@@ -127,6 +127,7 @@ def test_a_full_session_is_exported_whole() -> None:
                 "details": "since noon",
                 "points": ["at last"],
                 "also": None,
+                "evidence": None,
                 "source": "reply",
                 "confidence": 1.0,
                 "rows": ["a"],
