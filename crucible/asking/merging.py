@@ -1,7 +1,8 @@
 """Merge what an agent claimed into a note's findings block: one entry for one thing.
 
 A claim that structure found too becomes one item with it: callouts and a person's words stay as they are, other items get the agent's text.
-Whatever a human wrote, edited or deleted stays so.  Asking again replaces only what an agent said before.
+What structure only guesses (a closing text, an instruction) and the agent did not name goes.  Whatever a human wrote, edited or deleted
+stays so.  Asking again replaces only what an agent said before.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from crucible.asking.answer import Claim, stems_of
-from crucible.session.findings import Kind, findings_of
+from crucible.session.findings import Kind, Source, findings_of
 from crucible.session.model import Decision, Failure, Grounds, Noted, Session
 from crucible.session.noted import normal_noted, render_noted
 
-__all__ = ["Detected", "Merged", "merged"]
+__all__ = ["Detected", "Earlier", "Merged", "merged"]
 
 _CONFIDENCE = {
     Kind.DECISION: 0.93,
@@ -40,12 +41,22 @@ class Detected(NamedTuple):
     callouts: Sequence[Decision | Failure] = ()
 
 
+class Earlier(NamedTuple):
+    """What an agent said before, and what structure had found that went since the agent did not name it."""
+
+    said: tuple[Noted, ...] = ()
+    left_out: tuple[Noted, ...] = ()
+
+
 class Merged(NamedTuple):
-    """The items of the block, those of them that an agent said, and what one said before that a human deleted or reworded."""
+    """The items of the block, those of them that the agent said, and what is to be remembered when one is asked again.
+
+    The latter includes what an agent said before and a human deleted or reworded.
+    """
 
     items: tuple[Noted, ...]
-    said: tuple[Noted, ...] = ()
-    gone: tuple[Noted, ...] = ()
+    said: tuple[Noted, ...]
+    earlier: Earlier
 
 
 @dataclass(slots=True, eq=False)
@@ -64,18 +75,19 @@ class _Thing:
 
 
 def merged(
-    session: Session, claims: Iterable[Claim], detected: Detected, earlier: Sequence[Noted], source: str
+    session: Session, claims: Sequence[Claim], detected: Detected, earlier: Earlier, source: str
 ) -> Merged:
-    """The findings block after an answer; `earlier` are the items that an agent said before, `source` goes into the new ones."""
+    """The findings block after an answer; `source` goes into what the agent said."""
     found = {_lines(item): normal_noted(item) for item in detected.items}
-    said = {_lines(item) for item in earlier}
-    items = [*_without(said, session.findings, found)]
+    items = _without(earlier, session.findings, found)
     things = [*_there(session, items, found), *_gone(session, found, detected.callouts, earlier)]
+    weak = {thing.at for thing in things if thing.detected and _is_weak(thing.detected, claims)}
     left, ours, added = [*claims], list[Noted](), list[Noted]()
     shared = [thing for claim in left for thing in things if _score(claim, thing)]
     for claim, thing in _pairs(left, things):
         left.remove(claim)
         if thing.detected:
+            weak.discard(thing.at)
             items[thing.at] = _joined(thing.detected, claim, source, alone=shared.count(thing) == 1)
             ours.append(items[thing.at])
         elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
@@ -83,8 +95,24 @@ def merged(
     added += [_item(claim, source) for claim in left]
     added.sort(key=lambda item: _ORDER.get(item.kind, len(_ORDER)))
     there = {_lines(item) for item in session.findings}
-    gone = tuple(item for item in earlier if _lines(item) not in there)
-    return Merged((*items, *added), (*ours, *added), gone)
+    gone = [item for item in earlier.said if _lines(item) not in there]
+    left_out = tuple(item for at, item in enumerate(items) if at in weak)
+    kept = (item for at, item in enumerate(items) if at not in weak)
+    said = (*ours, *added)
+    return Merged((*kept, *added), said, Earlier((*said, *gone), left_out))
+
+
+_FEW = 2
+
+
+def _is_weak(item: Noted, claims: Sequence[Claim]) -> bool:
+    """True for a guess of structure that an agent judged as well: it named several outcomes, or anything in place of an instruction."""
+    if item.kind == Kind.INSTRUCTION:
+        return bool(claims)
+    is_guess = (
+        item.kind == Kind.OUTCOME and item.grounds is not None and item.grounds.source == Source.SUMMARY
+    )
+    return is_guess and sum(claim.kind is Kind.OUTCOME for claim in claims) >= _FEW
 
 
 def _lines(item: Noted) -> tuple[str, ...]:
@@ -103,17 +131,23 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 # --- what is known ---------------------------------------------------------------------------------------------------
 
 
-def _without(
-    said: Collection[tuple[str, ...]], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
-) -> Iterator[Noted]:
-    """The items without what an agent said before; what structure had found there stands there again."""
-    there = {_lines(item) for item in items}
-    before = {_row(item): item for lines, item in found.items() if _row(item) and lines not in there}
+def _without(earlier: Earlier, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> list[Noted]:
+    """The items without what an agent said before; what structure had found is there again, in its order."""
+    said, there = {_lines(item) for item in earlier.said}, {_lines(item) for item in items}
+    missing = {lines: item for lines, item in found.items() if lines not in there}
+    before = {_row(item): item for item in missing.values() if _row(item)}
+    kept = []
     for item in items:
         if _lines(item) not in said:
-            yield item
+            kept.append(item)
         elif old := before.pop(_row(item), None):
-            yield old
+            kept.append(old)
+    kept += [missing[lines] for item in earlier.left_out if (lines := _lines(item)) in missing]
+    order = {lines: at for at, lines in enumerate(found)}
+    ordered = iter(
+        sorted((item for item in kept if _lines(item) in order), key=lambda item: order[_lines(item)])
+    )
+    return [next(ordered) if _lines(item) in order else item for item in kept]
 
 
 def _there(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[_Thing]:
@@ -129,12 +163,12 @@ def _gone(
     session: Session,
     found: dict[tuple[str, ...], Noted],
     callouts: Iterable[Decision | Failure],
-    earlier: Sequence[Noted],
+    earlier: Earlier,
 ) -> Iterator[_Thing]:
     """What a human deleted or reworded: structure or an agent found it, and the note does not have it."""
-    there = {_lines(item) for item in session.findings}
-    rows = {_row(item) for item in earlier}
-    for item in (*(one for one in found.values() if _row(one) not in rows), *earlier):
+    there = {_lines(item) for item in (*session.findings, *earlier.left_out)}
+    rows = {_row(item) for item in earlier.said}
+    for item in (*(one for one in found.values() if _row(one) not in rows), *earlier.said):
         if _lines(item) not in there:
             told = item.grounds.rows if item.grounds else ()
             yield _Thing(_kinds(item), told, item.text, is_gone=True)

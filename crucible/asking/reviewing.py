@@ -6,7 +6,7 @@ agent does or says: a fault is a line, and the note stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -18,7 +18,7 @@ from crucible.asking.answer import Claims, Said, read_answer
 from crucible.asking.budget import BUDGET, Budget
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import ask_checked, quoted, seen_by
-from crucible.asking.merging import Detected, Merged, merged
+from crucible.asking.merging import Detected, Earlier, Merged, merged
 from crucible.asking.note_lines import lines_of_note
 from crucible.asking.record import Record, fit
 from crucible.asking.rules import RULES
@@ -78,7 +78,7 @@ class Material:
 
     events: tuple[Placed, ...] = ()
     detected: Detected = field(default_factory=Detected)
-    earlier: tuple[Noted, ...] = ()
+    earlier: Earlier = field(default_factory=Earlier)
     digest: str = ""
 
 
@@ -92,8 +92,9 @@ def material_of(root: Path, session_id: str) -> Material:
         if not placed.event.at.agent:
             callouts += detector.add(placed.event)
     last = next((record for record in reversed(kept) if record.type == FINDINGS), None)
-    earlier, digest = _earlier(last.values) if last else ((), "")
-    return Material(events, Detected(detector.noted(), callouts), earlier, digest)
+    values = last.values if last else {}
+    earlier = Earlier(_items(values.get("said")), _items(values.get("left_out")))
+    return Material(events, Detected(detector.noted(), callouts), earlier, str(values.get("record", "")))
 
 
 def _records(root: Path, session_id: str) -> list[Kept]:
@@ -103,11 +104,15 @@ def _records(root: Path, session_id: str) -> list[Kept]:
         return []
 
 
-def _earlier(values: Mapping[str, object]) -> tuple[tuple[Noted, ...], str]:
-    items, digest = values.get("items"), values.get("record")
-    lines = [one for one in items if isinstance(one, str)] if isinstance(items, list) else []
-    found = (read_noted(one.split("\n")) for one in lines)
-    return tuple(item for item in found if item), digest if isinstance(digest, str) else ""
+def _items(value: object) -> tuple[Noted, ...]:
+    """Items as an entry of the event log keeps them: each a text, as the note has it."""
+    texts = value if isinstance(value, list) else []
+    found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
+    return tuple(item for item in found if item)
+
+
+def _texts(items: Iterable[Noted]) -> list[str]:
+    return ["\n".join(render_noted(item)) for item in items]
 
 
 def review(
@@ -187,12 +192,12 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
     """Merge the claims into the note as it is now, and remember what was said."""
     claims, model = answer.claims, answer.model
     source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
-    found = Merged(())
+    found = Merged((), (), material.earlier)
 
     def intention(there: Note) -> list[Edit]:
         nonlocal found
         session, earlier = there.session, material.earlier
-        if earlier and not session.findings:  # a human deleted the block
+        if earlier.said and not session.findings:  # a human deleted the block
             found = Merged((), (), earlier)
             return []
         found = merged(session, claims.kept, material.detected, earlier, source)
@@ -200,8 +205,8 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
 
     try:
         vault.update(note.path, intention)
-        items = ["\n".join(render_noted(item)) for item in (*found.said, *found.gone)]
-        values = {"model": model, "items": items, "record": answer.digest, "dropped": claims.dropped}
+        kept = {"said": _texts(found.earlier.said), "left_out": _texts(found.earlier.left_out)}
+        values = {"model": model, "record": answer.digest, "dropped": claims.dropped, **kept}
         limit = vault.settings.flight.max_value_bytes
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
     except CrucibleError as error:

@@ -145,8 +145,16 @@ def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
     """The request, then what was decided, corrected, fixed and done."""
     if words := _request(session):
         yield "request", Line(words, finding="request")
-    yield from filter(None, (_of_finding(one, kept) for one in findings_of(session)))
+    yield from filter(None, (_of_finding(one, kept) for one in findings_of(session) if _is_main(one)))
     yield from (("done", line) for line in _done(session))
+
+
+_MAIN = (Kind.DECISION, Kind.OUTCOME, Kind.CORRECTION, Kind.FAILURE)
+
+
+def _is_main(one: Finding) -> bool:
+    """False for a finding that is listed by its other kind."""
+    return one.also not in _MAIN or (one.kind in _MAIN and _MAIN.index(one.kind) < _MAIN.index(one.also))
 
 
 def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | None:
@@ -180,7 +188,7 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
     for child in children:
         name = f"subagent {child.title or child.id}"
         for one in findings_of(child):
-            if one.kind != Kind.FAILURE and (listed := _of_finding(one, kept, name)):
+            if _is_main(one) and one.kind != Kind.FAILURE and (listed := _of_finding(one, kept, name)):
                 yield listed
         for line in open_questions(child):
             yield _part_of(line), line._replace(text=f"{line.text} ({name})")
@@ -274,7 +282,7 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
 
     Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
     """
-    outcomes = (one for one in findings_of(session) if one.kind == Kind.OUTCOME)
+    outcomes = (one for one in findings_of(session) if one.kind == Kind.OUTCOME and _is_main(one))
     own = [text for one in outcomes for text in (one.summary, *one.points)]
     since = Following(following.sessions, (*following.said, *own))
     left = [task for task in session.tasks if task.status not in CLOSED_TASKS]

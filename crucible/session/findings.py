@@ -81,7 +81,7 @@ class Finding:
 
     `id` is unique in its note and the same each time the note is read: the kind and the first row, or a digest of the summary.
     `summary` is one line in the speaker's words, `details` is the reason or what followed, `points` are the parts of an outcome.  A decision
-    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` quotes what it stands on.  `phase` is the id of its phase, "" before the first
+    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` quotes what it stands on.  `also` is the other kind of an item of two kinds, which is a finding as well.  `phase` is the id of its phase, "" before the first
     one and for an item of the block that names none; `lines` are those of the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
     """
 
@@ -99,6 +99,7 @@ class Finding:
     points: tuple[str, ...] = ()
     id: str = ""
     evidence: str = ""
+    also: str = ""
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
@@ -254,7 +255,16 @@ def _of_block(item: Noted) -> Iterator[Finding]:
         found = _finding(
             kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines
         )
-        yield replace(found, points=item.points, evidence=item.evidence or "")
+        cause = found.details if kind == Kind.FAILURE else ""
+        details = "" if cause else found.details
+        yield replace(
+            found,
+            details=details,
+            cause=cause,
+            points=item.points,
+            evidence=item.evidence or "",
+            also=item.kind if kind == item.also else item.also,
+        )
 
 
 def _shortened(text: str) -> str:

@@ -12,7 +12,7 @@ from crucible.agents.running import TimedOut
 from crucible.asking.answer import Said, read_answer
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import Refused
-from crucible.asking.merging import Detected, merged
+from crucible.asking.merging import Detected, Earlier, merged
 from crucible.asking.record import fit
 from crucible.errors import AgentFailed
 from crucible.note.source import Source, apply_edits
@@ -300,7 +300,7 @@ def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> Non
         claims = read_answer(json.dumps({"findings": listed}), RECORD, Said(RECORD.text, text)).kept
     except Refused:
         return
-    found = merged(session, claims, Detected(TOLD.detector.noted(), TOLD.callouts), (), SOURCE)
+    found = merged(session, claims, Detected(TOLD.detector.noted(), TOLD.callouts), Earlier(), SOURCE)
     after = apply_edits(source, merge_findings(source, session, session.findings, found.items)).text
     assert not read_session(Source(after), ID).problems
     assert after.endswith(text.partition("## ")[2]), "what is below the block is as it was"
