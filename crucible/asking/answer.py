@@ -7,7 +7,7 @@ that nothing settles becomes an instruction, a failure without a fix an open end
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crucible.agents.objects import objects_in
@@ -35,7 +35,8 @@ _MOST_ROWS, _ROWS_OF_LINE = 6, 2
 class Claim:
     """A finding that an agent named and that holds.
 
-    `rows` are those of the lines that it refers to, the first line's first; `quote` is what one of these lines says, word for word.
+    `rows` are those of the lines that it refers to, the first line's first, `turns` the turns of these lines; `quote` is what one of them says, word
+    for word.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Claim:
     phase: str = ""
     also: Kind | None = None
     quote: str = ""
+    turns: frozenset[int] = field(default=frozenset(), compare=False)
 
 
 class Claims(NamedTuple):
@@ -141,7 +143,8 @@ def _claim(one: object, record: Record, said: Said) -> Claim | None:
     why = why if said.holds(why) and _TAKEN_OUT not in why else ""
     phase = next((line.phase for line in lines if line.phase), "")
     also = also if also in _SECOND and also is not kind else None
-    return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"))
+    turns = frozenset(line.turn for line in lines if line.tag is not Tag.END)
+    return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"), turns)
 
 
 _TAKEN_OUT = "[REDACTED:"

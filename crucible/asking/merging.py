@@ -1,14 +1,15 @@
 """Merge what an agent claimed into a note's findings block: one entry for one thing.
 
 A claim that structure found too becomes one item with it: callouts and a person's words stay as they are, other items get the agent's text.
-What structure only guesses (a closing text, an instruction) and the agent did not name goes.  Whatever a human wrote, edited or deleted
+What structure only guesses (the closing text of a turn about which the agent said something, an instruction) and the agent did not name goes.  Whatever a human wrote, edited or deleted
 stays so.  Asking again replaces only what an agent said before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.asking.answer import Claim, stems_of
@@ -35,10 +36,11 @@ _MOST_ROWS = 6
 
 
 class Detected(NamedTuple):
-    """What structure finds in the events: items of the block, and callouts."""
+    """What structure finds in the events: items of the block, and callouts; `turns` has the turn of each row, as a note keeps it."""
 
     items: Sequence[Noted] = ()
     callouts: Sequence[Decision | Failure] = ()
+    turns: Mapping[str, int] = MappingProxyType({})
 
 
 class Earlier(NamedTuple):
@@ -81,7 +83,14 @@ def merged(
     found = {_lines(item): normal_noted(item) for item in detected.items}
     items = _without(earlier, session.findings, found)
     things = [*_there(session, items, found), *_gone(session, found, detected.callouts, earlier)]
-    weak = {thing.at for thing in things if thing.detected and _is_weak(thing.detected, claims)}
+    told = {turn for claim in claims for turn in claim.turns}
+    weak = {
+        thing.at
+        for thing in things
+        if thing.detected
+        and claims
+        and _is_guess(thing.detected, {detected.turns.get(row) for row in thing.rows}, told)
+    }
     left, ours, added = [*claims], list[Noted](), list[Noted]()
     shared = [thing for claim in left for thing in things if _score(claim, thing)]
     for claim, thing in _pairs(left, things):
@@ -102,17 +111,11 @@ def merged(
     return Merged((*kept, *added), said, Earlier((*said, *gone), left_out))
 
 
-_FEW = 2
-
-
-def _is_weak(item: Noted, claims: Sequence[Claim]) -> bool:
-    """True for a guess of structure that an agent judged as well: it named several outcomes, or anything in place of an instruction."""
-    if item.kind == Kind.INSTRUCTION:
-        return bool(claims)
-    is_guess = (
-        item.kind == Kind.OUTCOME and item.grounds is not None and item.grounds.source == Source.SUMMARY
-    )
-    return is_guess and sum(claim.kind is Kind.OUTCOME for claim in claims) >= _FEW
+def _is_guess(item: Noted, turns: Collection[int | None], told: Collection[int]) -> bool:
+    """True for an instruction, and for a closing text of turns about which the agent said something."""
+    source = item.grounds.source if item.grounds else ""
+    is_closing = item.kind == Kind.OUTCOME and source == Source.SUMMARY
+    return item.kind == Kind.INSTRUCTION or (is_closing and not {*turns}.isdisjoint(told))
 
 
 def _lines(item: Noted) -> tuple[str, ...]:

@@ -104,10 +104,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The lines that are shown, by their numbers, and the whole text."""
+    """The lines that are shown, by their numbers, and the whole text; `turns` has the turn of each row, also of lines that were cut."""
 
     text: str
     lines: Mapping[int, Line] = field(default_factory=dict)
+    turns: Mapping[str, int] = field(default_factory=dict)
 
 
 def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[str], str] = str) -> Record:
@@ -116,6 +117,7 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
     The last resort leaves out the oldest ones.
     """
     live = [line for line in lines if line.text.strip()]
+    turns = {row: line.turn for line in live for row in line.rows}
     for line in live:
         line.text = show(line.text)
     live = [line for line in live if line.shown]
@@ -136,7 +138,7 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
     first = 0
     while total > budget and first < len(live):
         total, first = total - sizes[first], first + 1
-    return _rendered([line for line in live[first:] if line.shown], is_cut=first > 0)
+    return _rendered([line for line in live[first:] if line.shown], turns, is_cut=first > 0)
 
 
 _TURN, _TWO_DIGITS = 4, 99
@@ -154,11 +156,11 @@ def _size(line: Line, counter: Counter) -> int:
     return counter.count(f"[99] {line.tag}: {line.shown}\n") if line.shown else 0
 
 
-def _rendered(lines: Sequence[Line], *, is_cut: bool) -> Record:
+def _rendered(lines: Sequence[Line], turns: Mapping[str, int], *, is_cut: bool) -> Record:
     told, turn = (["[…] earlier lines were cut"] if is_cut else []), -1
     for number, line in enumerate(lines, 1):
         if line.turn != turn:
             turn = line.turn
             told.append(f"turn {turn}")
         told.append(f"[{number}] {line.tag}: {line.shown}")
-    return Record("\n".join(told), dict(enumerate(lines, 1)))
+    return Record("\n".join(told), dict(enumerate(lines, 1)), turns)

@@ -7,7 +7,7 @@ agent does or says: a fault is a line, and the note stays as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +24,7 @@ from crucible.asking.record import Record, fit
 from crucible.asking.rules import RULES
 from crucible.errors import CrucibleError
 from crucible.findings.detector import Detector
+from crucible.findings.sources import short_row
 from crucible.flight.entries import append_entry
 from crucible.flight.events import events_of
 from crucible.flight.reading import Record as Kept
@@ -146,6 +147,8 @@ def review(
     model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
     if came.value is None:
         return Review(model, problem=came.problem)
+    turns = {short_row(row): turn for row, turn in record.turns.items()}
+    material = replace(material, detected=material.detected._replace(turns=turns))
     return _keep(vault, note, material, _Answer(came.value, model, digest), now)
 
 

@@ -30,8 +30,8 @@ Kinds
 - instruction: the user said what to do and no other way was at stake. Use it whenever you are not sure that it is a decision.
 - correction: the user says that what the agent did, said or assumed is wrong or unwanted, or refuses a call; and what holds instead.
 - failure: something was red or came out wrong, its cause was FOUND, and it was FIXED in this session: symptom and fix in `text`, cause in `why`.
-- outcome: what was done, as a history would list it: 2 to 8, each thing once, however often summaries repeat it; also tests, docs, a review or an
-  explanation that was asked for.
+- outcome: what was done, as a history would list it: 2 to 8, each thing once, however often summaries repeat it. New tests, a document, a review or an
+  explanation that was asked for are outcomes of their own.
 - open: what stayed open at the end: unanswered questions and offers, work named, asked for, begun or put off and not done, tests known to be red. Work
   that is not committed is ONE such finding.
 - environment: a fact of the project or its tools that the next session needs: how it is tested, checked and run, a trap of the tool chain; at most

@@ -95,7 +95,7 @@ def test_what_holds_is_in_the_note_with_the_model_and_the_day(vault: Vault, line
         f"> - environment: invoice.go is generated ({SOURCE}, 0.7, phase-1, rows row00009 row00008)" in text
     )
     outside = [line for line in before.split("\n") if line not in text.split("\n")]
-    assert [line for line in outside if "[!findings]" not in line] == [], "no other line changed"
+    assert all(line.startswith("> ") for line in outside), "no line outside of the block changed"
     assert [(one.kind, one.phase) for one in found_in(vault) if one.source == SOURCE] == [
         ("decision", "phase-1"),
         ("environment", "phase-1"),
@@ -126,13 +126,25 @@ def test_what_structure_found_too_is_one_entry(vault: Vault, lines: dict[str, in
         "decision",
         "open_end",
         "outcome",
-        "outcome",
     ]
     words = next(one for one in found if one.kind == Kind.CORRECTION)
     assert words.summary == '"never touch invoice.go, it is generated"', "a person's words stay"
     assert words.details.startswith("invoice.go is never edited")
     assert done["text"] in [one.summary for one in found]
     assert [one.summary for one in found if one.kind == Kind.OPEN_END] == [still["text"]]
+
+
+def test_a_closing_text_of_a_turn_of_which_the_agent_says_nothing_stays(
+    vault: Vault, lines: dict[str, int]
+) -> None:
+    def outcomes() -> list[str]:
+        return [one.summary for one in found_in(vault) if one.kind == Kind.OUTCOME]
+
+    structural = outcomes()
+    assert len(structural) == 2
+    fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
+    ask(vault, fact)
+    assert outcomes() == structural[:1], "it spoke about the second turn"
 
 
 def test_asking_again_replaces_what_an_agent_said_and_nothing_else(
