@@ -6,14 +6,15 @@ that nothing settles becomes an instruction, a failure without a fix an open end
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from crucible.agents.objects import objects_in
 from crucible.asking.loop import Refused
 from crucible.asking.record import SAID, Line, Record, Tag
 from crucible.asking.rules import MOST, MOST_FACTS
+from crucible.findings.calls import base_name
 from crucible.findings.sources import short_row
 from crucible.findings.texts import words_in
 from crucible.note.contain import cut, normal_line
@@ -28,15 +29,15 @@ _KINDS: Mapping[str, Kind] = {
     "open": Kind.OPEN_END,
 }
 _LONGEST, _LONGEST_WHY = 200, 300
-_MOST_ROWS, _ROWS_OF_LINE = 6, 2
+_MOST_ROWS, _ROWS_OF_LINE = 8, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A finding that an agent named and that holds.
 
-    `rows` are those of the lines that it refers to, the first line's first, `turns` the turns of these lines; `quote` is what one of them says, word
-    for word.
+    `rows` are those of the lines that it refers to, the first line's first, and of edits of the files that it names; `quote` is what one of the lines
+    says, word for word.
     """
 
     kind: Kind
@@ -46,7 +47,6 @@ class Claim:
     phase: str = ""
     also: Kind | None = None
     quote: str = ""
-    turns: frozenset[int] = field(default=frozenset(), compare=False)
 
 
 class Claims(NamedTuple):
@@ -135,7 +135,7 @@ def _claim(one: object, record: Record, said: Said) -> Claim | None:
     kind, also = (_kind(one.get(name)) for name in ("kind", "also"))
     text, why = (_line(one.get(name), most) for name, most in (("text", _LONGEST), ("why", _LONGEST_WHY)))
     lines = [record.lines[number] for number in _numbers(one.get("refs")) if number in record.lines]
-    rows = _rows(lines)
+    rows = _rows(lines, record, text)
     if kind is None or not text or not rows or _TAKEN_OUT in text or not said.holds(text):
         return None
     kind = _grounded(kind, lines, record)
@@ -143,8 +143,7 @@ def _claim(one: object, record: Record, said: Said) -> Claim | None:
     why = why if said.holds(why) and _TAKEN_OUT not in why else ""
     phase = next((line.phase for line in lines if line.phase), "")
     also = also if also in _SECOND and also is not kind else None
-    turns = frozenset(line.turn for line in lines if line.tag is not Tag.END)
-    return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"), turns)
+    return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"))
 
 
 _TAKEN_OUT = "[REDACTED:"
@@ -165,8 +164,20 @@ def _numbers(value: object) -> list[int]:
     return [one for one in listed[:20] if isinstance(one, int) and not isinstance(one, bool)]
 
 
-def _rows(lines: Iterable[Line]) -> tuple[str, ...]:
-    found = (short_row(row) for line in lines for row in line.rows[:_ROWS_OF_LINE])
+def _rows(lines: Sequence[Line], record: Record, text: str) -> tuple[str, ...]:
+    """The rows of the lines; in their turns also the last edit of each file that the text names, rather than any edit."""
+    turns = {line.turn for line in lines}
+    edited = [
+        rows[-1]
+        for line in record.lines.values()
+        if line.turn in turns
+        for path, rows in line.edits.items()
+        if base_name(path) in text
+    ]
+    told = (
+        row for line in lines for row in ((not (edited and line.edits) and line.rows[:_ROWS_OF_LINE]) or ())
+    )
+    found = (short_row(row) for row in (*told, *edited))
     return tuple(dict.fromkeys(filter(None, found)))[:_MOST_ROWS]
 
 

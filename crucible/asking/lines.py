@@ -259,7 +259,8 @@ class _Reader:
         if turn.edited:
             files = (path + (f" x{len(rows)}" if len(rows) > 1 else "") for path, rows in turn.edited.items())
             rows = (row for edits in turn.edited.values() for row in edits)
-            self._line(Tag.EDITED, ", ".join(files), 60, (500, 300, 160), rows)
+            line = self._line(Tag.EDITED, ", ".join(files), 60, (500, 300, 160), rows)
+            line.edits = turn.edited
 
     # --- what it does ---
 

@@ -1,23 +1,21 @@
 """Merge what an agent claimed into a note's findings block: one entry for one thing.
 
 A claim that structure found too becomes one item with it: callouts and a person's words stay as they are, other items get the agent's text.
-What structure only guesses (the closing text of a turn about which the agent said something, an instruction) and the agent did not name goes.  Whatever a human wrote, edited or deleted
-stays so.  Asking again replaces only what an agent said before.
+Whatever a human wrote, edited or deleted stays so.  Asking again replaces only what an agent said before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.asking.answer import Claim, stems_of
-from crucible.session.findings import Kind, Source, findings_of
+from crucible.session.findings import Kind, findings_of
 from crucible.session.model import Decision, Failure, Grounds, Noted, Session
 from crucible.session.noted import normal_noted, render_noted
 
-__all__ = ["Detected", "Earlier", "Merged", "merged"]
+__all__ = ["Detected", "Merged", "merged"]
 
 _CONFIDENCE = {
     Kind.DECISION: 0.93,
@@ -32,33 +30,22 @@ _CONFIDENCE = {
 _ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
 _LIKE, _SAME = 0.2, 0.6
 """The share of the words of two texts for them to say one thing, with a common row and without one."""
-_MOST_ROWS = 6
+_MOST_ROWS = 8
 
 
 class Detected(NamedTuple):
-    """What structure finds in the events: items of the block, and callouts; `turns` has the turn of each row, as a note keeps it."""
+    """What structure finds in the events: items of the block, and callouts."""
 
     items: Sequence[Noted] = ()
     callouts: Sequence[Decision | Failure] = ()
-    turns: Mapping[str, int] = MappingProxyType({})
-
-
-class Earlier(NamedTuple):
-    """What an agent said before, and what structure had found that went since the agent did not name it."""
-
-    said: tuple[Noted, ...] = ()
-    left_out: tuple[Noted, ...] = ()
 
 
 class Merged(NamedTuple):
-    """The items of the block, those of them that the agent said, and what is to be remembered when one is asked again.
-
-    The latter includes what an agent said before and a human deleted or reworded.
-    """
+    """The items of the block, those of them that an agent said, and what one said before that a human deleted or reworded."""
 
     items: tuple[Noted, ...]
-    said: tuple[Noted, ...]
-    earlier: Earlier
+    said: tuple[Noted, ...] = ()
+    gone: tuple[Noted, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -77,26 +64,17 @@ class _Thing:
 
 
 def merged(
-    session: Session, claims: Sequence[Claim], detected: Detected, earlier: Earlier, source: str
+    session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[Noted], source: str
 ) -> Merged:
-    """The findings block after an answer; `source` goes into what the agent said."""
+    """The findings block after an answer; `earlier` are the items that an agent said before, `source` goes into the new ones."""
     found = {_lines(item): normal_noted(item) for item in detected.items}
-    items = _without(earlier, session.findings, found)
+    items = [*_without({_lines(item) for item in earlier}, session.findings, found)]
     things = [*_there(session, items, found), *_gone(session, found, detected.callouts, earlier)]
-    told = {turn for claim in claims for turn in claim.turns}
-    weak = {
-        thing.at
-        for thing in things
-        if thing.detected
-        and claims
-        and _is_guess(thing.detected, {detected.turns.get(row) for row in thing.rows}, told)
-    }
     left, ours, added = [*claims], list[Noted](), list[Noted]()
     shared = [thing for claim in left for thing in things if _score(claim, thing)]
     for claim, thing in _pairs(left, things):
         left.remove(claim)
         if thing.detected:
-            weak.discard(thing.at)
             items[thing.at] = _joined(thing.detected, claim, source, alone=shared.count(thing) == 1)
             ours.append(items[thing.at])
         elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
@@ -104,18 +82,8 @@ def merged(
     added += [_item(claim, source) for claim in left]
     added.sort(key=lambda item: _ORDER.get(item.kind, len(_ORDER)))
     there = {_lines(item) for item in session.findings}
-    gone = [item for item in earlier.said if _lines(item) not in there]
-    left_out = tuple(item for at, item in enumerate(items) if at in weak)
-    kept = (item for at, item in enumerate(items) if at not in weak)
-    said = (*ours, *added)
-    return Merged((*kept, *added), said, Earlier((*said, *gone), left_out))
-
-
-def _is_guess(item: Noted, turns: Collection[int | None], told: Collection[int]) -> bool:
-    """True for an instruction, and for a closing text of turns about which the agent said something."""
-    source = item.grounds.source if item.grounds else ""
-    is_closing = item.kind == Kind.OUTCOME and source == Source.SUMMARY
-    return item.kind == Kind.INSTRUCTION or (is_closing and not {*turns}.isdisjoint(told))
+    gone = tuple(item for item in earlier if _lines(item) not in there)
+    return Merged((*items, *added), (*ours, *added), gone)
 
 
 def _lines(item: Noted) -> tuple[str, ...]:
@@ -123,8 +91,12 @@ def _lines(item: Noted) -> tuple[str, ...]:
     return tuple(render_noted(item))
 
 
+def _rows(item: Noted | Decision | Failure) -> tuple[str, ...]:
+    return item.grounds.rows if item.grounds else ()
+
+
 def _row(item: Noted) -> str:
-    return item.grounds.rows[0] if item.grounds and item.grounds.rows else ""
+    return next(iter(_rows(item)), "")
 
 
 def _kinds(item: Noted) -> tuple[str, ...]:
@@ -134,29 +106,22 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 # --- what is known ---------------------------------------------------------------------------------------------------
 
 
-def _without(earlier: Earlier, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> list[Noted]:
-    """The items without what an agent said before; what structure had found is there again, in its order."""
-    said, there = {_lines(item) for item in earlier.said}, {_lines(item) for item in items}
-    missing = {lines: item for lines, item in found.items() if lines not in there}
-    before = {_row(item): item for item in missing.values() if _row(item)}
-    kept = []
+def _without(
+    said: Collection[tuple[str, ...]], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
+) -> Iterator[Noted]:
+    """The items without what an agent said before; what structure had found there is there again."""
+    there = {_lines(item) for item in items}
+    before = {_row(item): item for lines, item in found.items() if _row(item) and lines not in there}
     for item in items:
         if _lines(item) not in said:
-            kept.append(item)
+            yield item
         elif old := before.pop(_row(item), None):
-            kept.append(old)
-    kept += [missing[lines] for item in earlier.left_out if (lines := _lines(item)) in missing]
-    order = {lines: at for at, lines in enumerate(found)}
-    ordered = iter(
-        sorted((item for item in kept if _lines(item) in order), key=lambda item: order[_lines(item)])
-    )
-    return [next(ordered) if _lines(item) in order else item for item in kept]
+            yield old
 
 
 def _there(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[_Thing]:
     for at, item in enumerate(items):
-        rows = item.grounds.rows if item.grounds else ()
-        yield _Thing(_kinds(item), rows, item.text, at, item if _lines(item) in found else None)
+        yield _Thing(_kinds(item), _rows(item), item.text, at, item if _lines(item) in found else None)
     for finding in findings_of(replace(session, findings=())):
         told = f"{finding.summary} {finding.cause} {finding.resolution} {finding.details}"
         yield _Thing((finding.kind,), finding.rows, told)
@@ -166,21 +131,20 @@ def _gone(
     session: Session,
     found: dict[tuple[str, ...], Noted],
     callouts: Iterable[Decision | Failure],
-    earlier: Earlier,
+    earlier: Sequence[Noted],
 ) -> Iterator[_Thing]:
     """What a human deleted or reworded: structure or an agent found it, and the note does not have it."""
-    there = {_lines(item) for item in (*session.findings, *earlier.left_out)}
-    rows = {_row(item) for item in earlier.said}
-    for item in (*(one for one in found.values() if _row(one) not in rows), *earlier.said):
+    there = {_lines(item) for item in session.findings}
+    joined = {_row(item) for item in earlier}
+    for item in (*(one for one in found.values() if _row(one) not in joined), *earlier):
         if _lines(item) not in there:
-            told = item.grounds.rows if item.grounds else ()
-            yield _Thing(_kinds(item), told, item.text, is_gone=True)
+            yield _Thing(_kinds(item), _rows(item), item.text, is_gone=True)
     known = {(one.kind, row) for one in findings_of(session) for row in one.rows[:1]}
     for callout in callouts:
         kind = Kind.DECISION if isinstance(callout, Decision) else Kind.FAILURE
-        told = callout.grounds.rows if callout.grounds else ()
-        if told and (kind, told[0]) not in known:
-            yield _Thing((kind,), told, callout.text, is_gone=True)
+        rows = _rows(callout)
+        if rows and (kind, rows[0]) not in known:
+            yield _Thing((kind,), rows, callout.text, is_gone=True)
 
 
 # --- one entry for one thing -----------------------------------------------------------------------------------------
@@ -226,13 +190,9 @@ def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
     """
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also
-    rows = tuple(dict.fromkeys((*(item.grounds.rows if item.grounds else ()), *claim.rows)))[:_MOST_ROWS]
-    mark = Grounds(
-        source,
-        max(_CONFIDENCE[claim.kind], item.grounds.confidence if item.grounds else 0),
-        rows,
-        claim.phase,
-    )
+    rows = tuple(dict.fromkeys((*_rows(item), *claim.rows)))[:_MOST_ROWS]
+    sure = max(_CONFIDENCE[claim.kind], item.grounds.confidence if item.grounds else 0)
+    mark = Grounds(source, sure, rows, claim.phase)
     if item.kind == Kind.CORRECTION:
         said, details = item.text, _details(claim.text, item.details)
     else:

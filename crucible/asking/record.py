@@ -71,7 +71,7 @@ class Line:
     """One line: its text is cut to `caps[level]` code points; 0 leaves it out.
 
     `worth` is from 0 to 100: the least is cut first.  `rows` are ids of the transcript's rows, `phase` is the id of the note's phase.
-    `settles` is true if a decision may stand on it.
+    `settles` is true if a decision may stand on it.  `edits` has the rows of the edits of each file, where the line lists files.
     """
 
     tag: Tag
@@ -83,6 +83,7 @@ class Line:
     phase: str = ""
     settles: bool = False
     level: int = 0
+    edits: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.settles = self.settles or self.tag in _SETTLES
@@ -104,11 +105,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The lines that are shown, by their numbers, and the whole text; `turns` has the turn of each row, also of lines that were cut."""
+    """The lines that are shown, by their numbers, and the whole text."""
 
     text: str
     lines: Mapping[int, Line] = field(default_factory=dict)
-    turns: Mapping[str, int] = field(default_factory=dict)
 
 
 def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[str], str] = str) -> Record:
@@ -117,7 +117,6 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
     The last resort leaves out the oldest ones.
     """
     live = [line for line in lines if line.text.strip()]
-    turns = {row: line.turn for line in live for row in line.rows}
     for line in live:
         line.text = show(line.text)
     live = [line for line in live if line.shown]
@@ -138,7 +137,7 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
     first = 0
     while total > budget and first < len(live):
         total, first = total - sizes[first], first + 1
-    return _rendered([line for line in live[first:] if line.shown], turns, is_cut=first > 0)
+    return _rendered([line for line in live[first:] if line.shown], is_cut=first > 0)
 
 
 _TURN, _TWO_DIGITS = 4, 99
@@ -156,11 +155,11 @@ def _size(line: Line, counter: Counter) -> int:
     return counter.count(f"[99] {line.tag}: {line.shown}\n") if line.shown else 0
 
 
-def _rendered(lines: Sequence[Line], turns: Mapping[str, int], *, is_cut: bool) -> Record:
+def _rendered(lines: Sequence[Line], *, is_cut: bool) -> Record:
     told, turn = (["[…] earlier lines were cut"] if is_cut else []), -1
     for number, line in enumerate(lines, 1):
         if line.turn != turn:
             turn = line.turn
             told.append(f"turn {turn}")
         told.append(f"[{number}] {line.tag}: {line.shown}")
-    return Record("\n".join(told), dict(enumerate(lines, 1)), turns)
+    return Record("\n".join(told), dict(enumerate(lines, 1)))

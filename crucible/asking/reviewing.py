@@ -6,8 +6,8 @@ agent does or says: a fault is a line, and the note stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -18,13 +18,12 @@ from crucible.asking.answer import Claims, Said, read_answer
 from crucible.asking.budget import BUDGET, Budget
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import ask_checked, quoted, seen_by
-from crucible.asking.merging import Detected, Earlier, Merged, merged
+from crucible.asking.merging import Detected, Merged, merged
 from crucible.asking.note_lines import lines_of_note
 from crucible.asking.record import Record, fit
 from crucible.asking.rules import RULES
 from crucible.errors import CrucibleError
 from crucible.findings.detector import Detector
-from crucible.findings.sources import short_row
 from crucible.flight.entries import append_entry
 from crucible.flight.events import events_of
 from crucible.flight.reading import Record as Kept
@@ -79,7 +78,7 @@ class Material:
 
     events: tuple[Placed, ...] = ()
     detected: Detected = field(default_factory=Detected)
-    earlier: Earlier = field(default_factory=Earlier)
+    earlier: tuple[Noted, ...] = ()
     digest: str = ""
 
 
@@ -94,8 +93,8 @@ def material_of(root: Path, session_id: str) -> Material:
             callouts += detector.add(placed.event)
     last = next((record for record in reversed(kept) if record.type == FINDINGS), None)
     values = last.values if last else {}
-    earlier = Earlier(_items(values.get("said")), _items(values.get("left_out")))
-    return Material(events, Detected(detector.noted(), callouts), earlier, str(values.get("record", "")))
+    found = Detected(detector.noted(), callouts)
+    return Material(events, found, _items(values.get("items")), str(values.get("record", "")))
 
 
 def _records(root: Path, session_id: str) -> list[Kept]:
@@ -110,10 +109,6 @@ def _items(value: object) -> tuple[Noted, ...]:
     texts = value if isinstance(value, list) else []
     found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
     return tuple(item for item in found if item)
-
-
-def _texts(items: Iterable[Noted]) -> list[str]:
-    return ["\n".join(render_noted(item)) for item in items]
 
 
 def review(
@@ -147,8 +142,6 @@ def review(
     model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
     if came.value is None:
         return Review(model, problem=came.problem)
-    turns = {short_row(row): turn for row, turn in record.turns.items()}
-    material = replace(material, detected=material.detected._replace(turns=turns))
     return _keep(vault, note, material, _Answer(came.value, model, digest), now)
 
 
@@ -195,12 +188,12 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
     """Merge the claims into the note as it is now, and remember what was said."""
     claims, model = answer.claims, answer.model
     source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
-    found = Merged((), (), material.earlier)
+    found = Merged(())
 
     def intention(there: Note) -> list[Edit]:
         nonlocal found
         session, earlier = there.session, material.earlier
-        if earlier.said and not session.findings:  # a human deleted the block
+        if earlier and not session.findings:  # a human deleted the block
             found = Merged((), (), earlier)
             return []
         found = merged(session, claims.kept, material.detected, earlier, source)
@@ -208,8 +201,8 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
 
     try:
         vault.update(note.path, intention)
-        kept = {"said": _texts(found.earlier.said), "left_out": _texts(found.earlier.left_out)}
-        values = {"model": model, "record": answer.digest, "dropped": claims.dropped, **kept}
+        items = ["\n".join(render_noted(item)) for item in (*found.said, *found.gone)]
+        values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
         limit = vault.settings.flight.max_value_bytes
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
     except CrucibleError as error:

@@ -21,7 +21,7 @@ state. `[…]` marks a cut: do not guess what was there.
 Answer with one JSON object and nothing else:
 {{"findings": [{{"kind": "…", "text": "…", "why": "…", "refs": [n, …], "also": "…"}}]}}
 At most {MOST - 5}; a session of two prompts rarely has more than 6. `text`: one statement that can be read alone, at most 160 characters, in your own words, with the
-names of files, functions and commands as the record spells them. `why`: the reason or cause that the record gives, else "". `refs`: first the line
+names of files, functions and commands as the record spells them, without ids of commits. `why`: the reason or cause that the record gives, else "". `refs`: first the line
 where it is settled, said or shown, then the line that explains it; no line, no finding. `also`: only where a rule below says so.
 
 Kinds
@@ -30,17 +30,18 @@ Kinds
 - instruction: the user said what to do and no other way was at stake. Use it whenever you are not sure that it is a decision.
 - correction: the user says that what the agent did, said or assumed is wrong or unwanted, or refuses a call; and what holds instead.
 - failure: something was red or came out wrong, its cause was FOUND, and it was FIXED in this session: symptom and fix in `text`, cause in `why`.
-- outcome: what was done, as a history would list it: 2 to 8, each thing once, however often summaries repeat it. New tests, a document, a review or an
-  explanation that was asked for are outcomes of their own.
-- open: what stayed open at the end: unanswered questions and offers, work named, asked for, begun or put off and not done, tests known to be red. Work
-  that is not committed is ONE such finding.
+- outcome: what was done, as a history would list it: 2 to 8, each thing once, however often summaries repeat it. New tests, a document, a review and
+  the answer to a question (say the answer) are outcomes of their own.
+- open: what stayed open at the end: unanswered questions and offers; work named, asked for, begun or put off and not done; what the user has to do by
+  hand; checks that are red or were not run after the last edit. Work that is not committed is ONE such finding.
 - environment: a fact of the project or its tools that the next session needs: how it is tested, checked and run, a trap of the tool chain; at most
   {MOST_FACTS}.
 
 Rules
 1. A decision needs a line that settles it: an answer, an approval, an edit or a commit. A plan or offer that was refused, interrupted or left
    unanswered is open.
-2. An intention is not a result. What was done is in MEND, PASSES, A, COMMIT or later lines; where lines disagree, the later one holds.
+2. An intention is not a result. What was done is in MEND, PASSES, A, COMMIT or later lines. What a later line undid, replaced, answered or disproved is
+   no finding: say what holds at the end.
 3. A failure without a visible fix is open. A test that was made green by loosening it: say so. Merge the red runs of one cause. Skip typos, wrong
    folders, missing files, edits that did not match.
 4. Corrections are often missed: work called done that does not show or pass; the user saying the same again; a refusal or an interruption and the

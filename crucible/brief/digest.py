@@ -14,7 +14,7 @@ from itertools import islice
 from crucible.brief.covering import asked_in, count_covered, covering, milestones, phase_number
 from crucible.brief.model import MOST_WORDS, Brief, count_words, cut_words
 from crucible.patterns import late_pattern
-from crucible.session.findings import Finding, Kind, Source, findings_by_phase, findings_of
+from crucible.session.findings import Finding, Kind, Source, findings_by_phase, findings_of, without_guesses
 from crucible.session.model import Phase, Prose, Session
 from crucible.session.sentences import clipped
 
@@ -215,7 +215,7 @@ def _placed(session: Session) -> dict[str, list[Finding]]:
     phases = {one.id: phase for phase, found in quoted.items() for one in found}
     after: dict[str, str] = {}
     placed: dict[str, list[Finding]] = {}
-    for one in reversed(findings_of(session)):
+    for one in reversed(without_guesses(findings_of(session))):
         if one.kind == Kind.INSTRUCTION:  # the prompts say them
             continue
         after[one.kind] = phases[one.id] or after.get(one.kind) or session.phases[-1].id

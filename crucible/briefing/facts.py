@@ -32,7 +32,8 @@ from crucible.lifecycle_settings import BriefingSettings
 from crucible.note.fencing import quote_span
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
-from crucible.session.findings import Kind
+from crucible.session.findings import MODEL_SAID, Kind
+from crucible.session.findings import Source as Guess
 from crucible.session.tasks import is_task_news
 from crucible.vault.store import Vault
 from crucible.vault.walk import is_markdown, note_name
@@ -256,7 +257,13 @@ def _is_alive(row: Row, later: int, recent: datetime, paused: Collection[str]) -
 def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
     paths = {row["path"]: row for row in rows}
     for shard in dict.fromkeys(shard_of(str(row["started"] or "")) for row in rows):
-        found = (one for one in view.rows("callouts", [shard]) if one["path"] in paths)
+        found = [one for one in view.rows("callouts", [shard]) if one["path"] in paths]
+        named = {
+            (one["path"], one["kind"]) for one in found if str(one["source"] or "").startswith(MODEL_SAID)
+        }
+        found = [
+            one for one in found if (one["path"], one["kind"]) not in named or one["source"] != Guess.SUMMARY
+        ]
         for one in sorted(found, key=lambda each: -int(each["line"] or 0)):
             kind, text = str(one["kind"]), whole_words(one["text"])
             if one["finding"] or (kind == "milestone" and not is_task_news(text)):

@@ -20,7 +20,7 @@ from crucible.knowledge.model import FailureReport
 from crucible.knowledge.moments import Moment, moments_of
 from crucible.knowledge.reporting import FailedRun, reports_of
 from crucible.session import findings
-from crucible.session.findings import Finding, Source, findings_by_phase
+from crucible.session.findings import Finding, Source, findings_by_phase, findings_of, without_guesses
 from crucible.session.model import Intervention, Session
 from crucible.session.sentences import sentences
 from crucible.session.waiting import words_of
@@ -74,7 +74,11 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
     reports = reports_of(session, moments)
     said = ((moment.phase, moment.entry) for moment in reversed(moments))
     words = {phase: " ".join(one.words.split()) for phase, one in said if isinstance(one, Intervention)}
-    for phase, found in findings_by_phase(session).items():
+    guesses = {one.id for one in findings_of(session)} - {
+        one.id for one in without_guesses(findings_of(session))
+    }
+    for phase, placed in findings_by_phase(session).items():
+        found = [one for one in placed if one.id not in guesses]
         done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
         for one in found:
             kind, report = _KINDS.get(one.kind), reports.get(one.id)

@@ -21,7 +21,7 @@ from crucible.history.shortening import shortener
 from crucible.history.worked import entries_of, modified_files, used_skills, worked
 from crucible.index.following import NOTHING, Following
 from crucible.patterns import late_pattern
-from crucible.session.findings import Finding, Kind, findings_of
+from crucible.session.findings import Finding, Kind, findings_of, without_guesses
 from crucible.session.model import Intervention, Session, Task
 from crucible.session.tasks import CLOSED_TASKS
 from crucible.session.waiting import words_of
@@ -103,7 +103,9 @@ def compose_entry(
     listed = _once(
         [*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers, following)]
     )
-    sure = {one.id: one.confidence for told in (session, *children) for one in findings_of(told)}
+    sure = {
+        one.id: one.confidence for told in (session, *children) for one in without_guesses(findings_of(told))
+    }
     entry = with_lines(
         entry, lambda part, _: _most(part, [line for of, line in listed if of == part], sure, session.id)
     )
@@ -145,11 +147,13 @@ def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
     """The request, then what was decided, corrected, fixed and done."""
     if words := _request(session):
         yield "request", Line(words, finding="request")
-    yield from filter(None, (_of_finding(one, kept) for one in findings_of(session) if _is_main(one)))
+    yield from filter(
+        None, (_of_finding(one, kept) for one in without_guesses(findings_of(session)) if _is_main(one))
+    )
     yield from (("done", line) for line in _done(session))
 
 
-_MAIN = (Kind.DECISION, Kind.OUTCOME, Kind.CORRECTION, Kind.FAILURE)
+_MAIN = (Kind.CORRECTION, Kind.DECISION, Kind.OUTCOME, Kind.FAILURE)
 
 
 def _is_main(one: Finding) -> bool:
@@ -187,7 +191,7 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
     """What was decided and corrected in subagents' sessions, and what is open there, with the subagent's name."""
     for child in children:
         name = f"subagent {child.title or child.id}"
-        for one in findings_of(child):
+        for one in without_guesses(findings_of(child)):
             if _is_main(one) and one.kind != Kind.FAILURE and (listed := _of_finding(one, kept, name)):
                 yield listed
         for line in open_questions(child):
@@ -200,7 +204,9 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 def _request(session: Session) -> str:
     """The user's words in the session's title, else the first that are not an answer; in full if short, else a paragraph."""
     first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
-    answers = [bare(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION]
+    answers = [
+        bare(one.summary) for one in without_guesses(findings_of(session)) if one.kind == Kind.DECISION
+    ]
     title = bare(session.title)
     titled = (one for one in first if title and bare(one).startswith(title))
     asked = (one for one in first if not any(said.endswith(bare(one)) for said in answers))
@@ -216,7 +222,7 @@ def _done(session: Session) -> Iterator[Line]:
 
     Subagents' reports are listed if there is no outcome.
     """
-    found, tasks = findings_of(session), session.tasks
+    found, tasks = without_guesses(findings_of(session)), session.tasks
     outcomes = [one for one in found if one.kind == Kind.OUTCOME]
     finished = [task for task in tasks if task.status == "completed"]
     yield from (Line(_gist(text)) for text in milestones(entries_of(session)))
@@ -266,7 +272,7 @@ def open_questions(session: Session) -> Iterator[Line]:
         if not one.is_settled:
             text = f"Unresolved: {one.text}" if one.kind == "error" else one.text
             yield Line(text, finding=f"inbox-{one.name}")
-    for end in findings_of(session):
+    for end in without_guesses(findings_of(session)):
         if end.kind == Kind.OPEN_END:
             yield Line(end.summary, "", _points(*end.points, end.details), end.id)
 
@@ -282,7 +288,9 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
 
     Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
     """
-    outcomes = (one for one in findings_of(session) if one.kind == Kind.OUTCOME and _is_main(one))
+    outcomes = (
+        one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one)
+    )
     own = [text for one in outcomes for text in (one.summary, *one.points)]
     since = Following(following.sessions, (*following.said, *own))
     left = [task for task in session.tasks if task.status not in CLOSED_TASKS]

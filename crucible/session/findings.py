@@ -33,7 +33,17 @@ from crucible.session.sentences import SUMMARY, clipped, plain, sentences
 if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
     from crucible.transcript.events import Event
 
-__all__ = ["Finding", "Judge", "Kind", "Source", "findings_by_phase", "findings_of", "is_said_in"]
+__all__ = [
+    "Finding",
+    "Judge",
+    "Kind",
+    "Source",
+    "findings_by_phase",
+    "findings_of",
+    "is_model",
+    "is_said_in",
+    "without_guesses",
+]
 
 
 class Kind(StrEnum):
@@ -130,6 +140,27 @@ def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
         name = f"{one.kind}-{mark}"
         seen[name] += 1
         yield replace(one, id=name if seen[name] == 1 else f"{name}-{seen[name]}")
+
+
+def is_model(finding: Finding) -> bool:
+    """True if an agent that was asked named the finding."""
+    return finding.source.startswith(f"{Source.MODEL} ")
+
+
+def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without what structure only guesses, where an agent that was asked has named such things.
+
+    A closing text may be no outcome, an instruction no decision.
+    """
+    found = [*findings]
+    named = {one.kind for one in found if is_model(one)}
+
+    def is_guess(one: Finding) -> bool:
+        if one.kind == Kind.OUTCOME and one.source == Source.SUMMARY:
+            return Kind.OUTCOME in named
+        return one.kind == Kind.INSTRUCTION and bool(named) and not is_model(one)
+
+    return [one for one in found if not is_guess(one)]
 
 
 _TELLING = 20

@@ -12,7 +12,7 @@ from crucible.agents.running import TimedOut
 from crucible.asking.answer import Said, read_answer
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import Refused
-from crucible.asking.merging import Detected, Earlier, merged
+from crucible.asking.merging import Detected, merged
 from crucible.asking.record import fit
 from crucible.errors import AgentFailed
 from crucible.note.source import Source, apply_edits
@@ -87,7 +87,7 @@ def test_what_holds_is_in_the_note_with_the_model_and_the_day(vault: Vault, line
     assert (came.model, came.said, came.dropped, came.problem) == ("small-1", 2, 1, "")
     text = text_of(vault)
     assert (
-        f"> - decision: Totals are rounded after the tax, in shop/tax.go ({SOURCE}, 0.93, phase-1, row row00002)\n"
+        f"> - decision: Totals are rounded after the tax, in shop/tax.go ({SOURCE}, 0.93, phase-1, rows row00002 row00004)\n"
         ">   Details: one place\n>   Evidence: agent: “I round the totals after the tax was added, in one place: shop/tax.go.”\n"
         in text
     )
@@ -126,25 +126,13 @@ def test_what_structure_found_too_is_one_entry(vault: Vault, lines: dict[str, in
         "decision",
         "open_end",
         "outcome",
+        "outcome",
     ]
     words = next(one for one in found if one.kind == Kind.CORRECTION)
     assert words.summary == '"never touch invoice.go, it is generated"', "a person's words stay"
     assert words.details.startswith("invoice.go is never edited")
     assert done["text"] in [one.summary for one in found]
     assert [one.summary for one in found if one.kind == Kind.OPEN_END] == [still["text"]]
-
-
-def test_a_closing_text_of_a_turn_of_which_the_agent_says_nothing_stays(
-    vault: Vault, lines: dict[str, int]
-) -> None:
-    def outcomes() -> list[str]:
-        return [one.summary for one in found_in(vault) if one.kind == Kind.OUTCOME]
-
-    structural = outcomes()
-    assert len(structural) == 2
-    fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
-    ask(vault, fact)
-    assert outcomes() == structural[:1], "it spoke about the second turn"
 
 
 def test_asking_again_replaces_what_an_agent_said_and_nothing_else(
@@ -312,7 +300,7 @@ def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> Non
         claims = read_answer(json.dumps({"findings": listed}), RECORD, Said(RECORD.text, text)).kept
     except Refused:
         return
-    found = merged(session, claims, Detected(TOLD.detector.noted(), TOLD.callouts), Earlier(), SOURCE)
+    found = merged(session, claims, Detected(TOLD.detector.noted(), TOLD.callouts), (), SOURCE)
     after = apply_edits(source, merge_findings(source, session, session.findings, found.items)).text
     assert not read_session(Source(after), ID).problems
     assert after.endswith(text.partition("## ")[2]), "what is below the block is as it was"
