@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
     from crucible.transcript.events import Event
 
 __all__ = [
+    "MODEL_SAID",
     "Finding",
     "Judge",
     "Kind",
@@ -113,6 +114,10 @@ class Finding:
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
+MODEL_SAID = f"{Source.MODEL} "
+"""What the source of a finding begins with that an agent named."""
+
+
 class Judge(Protocol):
     """Detects findings in events; implemented by `crucible.findings`."""
 
@@ -144,7 +149,7 @@ def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
 
 def is_model(finding: Finding) -> bool:
     """True if an agent that was asked named the finding."""
-    return finding.source.startswith(f"{Source.MODEL} ")
+    return finding.source.startswith(MODEL_SAID)
 
 
 def without_guesses(findings: Iterable[Finding]) -> list[Finding]:

@@ -445,8 +445,9 @@ def test_every_decision_and_every_unfinished_task_of_any_session_is_there(sessio
     entry = compose_entry(session)
     assert entry == tidy_entry(entry)
     assert all(len(lines_of(entry, part)) <= most + 1 for part, most in MOST.items())
-    told = texts(entry.decisions)
-    for one in findings_of(session) if len(told) <= MOST["decisions"] else ():
+    told = [*texts(entry.decisions), *texts(entry.corrections)]
+    is_whole = all(len(lines_of(entry, part)) <= MOST[part] for part in ("decisions", "corrections"))
+    for one in findings_of(session) if is_whole else ():
         if one.kind == Kind.DECISION and bare(one.summary):
             wanted = tidy_line(Line(shorten(one.summary))).text
             assert any(bare(wanted) in bare(text) for text in told)
@@ -456,3 +457,19 @@ def test_every_decision_and_every_unfinished_task_of_any_session_is_there(sessio
         assert len(entry.further) > MOST["further"] or any(
             wanted in bare(text) for text in texts(entry.further)
         )
+
+
+def test_a_finding_of_two_kinds_is_listed_once_a_correction_before_a_decision() -> None:
+    both = Noted(
+        "decision", "Tax is rounded last", None, Grounds("model small-1 on 2026-11-23"), also="correction"
+    )
+    entry = composed((), findings=(both,))
+    assert (texts(entry.corrections), texts(entry.decisions)) == (["Tax is rounded last"], [])
+
+
+def test_closing_texts_give_way_to_outcomes_that_an_agent_named() -> None:
+    guess = Noted("outcome", "Now all of it works.", None, Grounds("closing text", 0.8))
+    commit = Noted("outcome", "Round last", None, Grounds("commit", 0.98))
+    named = Noted("outcome", "Refunds are exact", None, Grounds("model small-1 on 2026-11-23", 0.98))
+    assert texts(composed((), findings=(guess, commit)).done) == ["Now all of it works.", "Round last"]
+    assert texts(composed((), findings=(guess, commit, named)).done) == ["Round last", "Refunds are exact"]
