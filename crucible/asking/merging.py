@@ -18,15 +18,15 @@ from crucible.session.noted import normal_noted, render_noted
 __all__ = ["Detected", "Merged", "merged"]
 
 _CONFIDENCE = {
-    Kind.DECISION: 0.93,
+    Kind.DECISION: 0.83,
     Kind.INSTRUCTION: 0.6,
-    Kind.CORRECTION: 0.83,
-    Kind.FAILURE: 0.92,
-    Kind.OUTCOME: 0.98,
-    Kind.OPEN_END: 0.95,
-    Kind.ENVIRONMENT: 0.7,
+    Kind.CORRECTION: 0.82,
+    Kind.FAILURE: 0.86,
+    Kind.OUTCOME: 0.92,
+    Kind.OPEN_END: 0.89,
+    Kind.ENVIRONMENT: 0.92,
 }
-"""The share of an agent's claims of each kind that were findings of any kind by labels of real sessions; see `docs/agents.md`."""
+"""The precision of each kind by labels of real sessions; of environment facts the share that was a finding of any kind.  See `docs/agents.md`."""
 _ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
 _LIKE, _SAME = 0.2, 0.6
 """The share of the words of two texts for them to say one thing, with a common row and without one."""
