@@ -43,7 +43,7 @@ __all__ = ["FINDINGS", "Material", "Review", "material_of", "review"]
 
 FINDINGS = "findings"
 """The type of the entry of the event log that keeps what an agent said."""
-_TEMPLATE = "findings.md.j2"
+TEMPLATE = "findings.md.j2"
 _VARIABLES = frozenset({"rules", "session", "record", "refused"})
 _LEFT_FOR_REFUSAL = 150
 """Tokens."""
@@ -150,7 +150,7 @@ def _prompts(
 ) -> tuple[Record, Callable[[str], str]]:
     """The record, and the prompt with it, given what was refused; no prompt has more tokens than the budget."""
     count = budget.counter.count
-    template = load_template(vault.settings, _TEMPLATE, names=_VARIABLES, required=_VARIABLES)
+    template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
     def filled(record: str, refused: str) -> str:
         return template.render(rules=RULES, session=session.id, record=quoted(record), refused=refused)
