@@ -17,7 +17,7 @@ from crucible.session.findings import Kind, Source, findings_of
 from crucible.session.model import Decision, Failure, Grounds, Noted, Session
 from crucible.session.noted import normal_noted, render_noted
 
-__all__ = ["Detected", "Earlier", "Merged", "merged"]
+__all__ = ["Detected", "Earlier", "Merged", "Told", "merged"]
 
 _CONFIDENCE = {
     Kind.DECISION: 0.93,
@@ -43,10 +43,17 @@ class Detected(NamedTuple):
     turns: Mapping[str, int] = MappingProxyType({})
 
 
+class Told(NamedTuple):
+    """An item that an agent said; `was` is what structure had found, if the item stands for that."""
+
+    item: Noted
+    was: Noted | None = None
+
+
 class Earlier(NamedTuple):
     """What an agent said before, and what structure had found that went since the agent did not name it."""
 
-    said: tuple[Noted, ...] = ()
+    said: tuple[Told, ...] = ()
     left_out: tuple[Noted, ...] = ()
 
 
@@ -82,7 +89,7 @@ def merged(
     """The findings block after an answer; `source` goes into what the agent said."""
     found = {_lines(item): normal_noted(item) for item in detected.items}
     items = _without(earlier, session.findings, found)
-    things = [*_there(session, items, found), *_gone(session, found, detected.callouts, earlier)]
+    things = [*_there(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
     told = {turn for claim in claims for turn in claim.turns}
     weak = {
         thing.at
@@ -91,24 +98,24 @@ def merged(
         and claims
         and _is_guess(thing.detected, {detected.turns.get(row) for row in thing.rows}, told)
     }
-    left, ours, added = [*claims], list[Noted](), list[Noted]()
+    left, ours, added = [*claims], list[Told](), list[Noted]()
     shared = [thing for claim in left for thing in things if _score(claim, thing)]
     for claim, thing in _pairs(left, things):
         left.remove(claim)
         if thing.detected:
             weak.discard(thing.at)
             items[thing.at] = _joined(thing.detected, claim, source, alone=shared.count(thing) == 1)
-            ours.append(items[thing.at])
+            ours.append(Told(items[thing.at], thing.detected))
         elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
             added.append(_item(replace(claim, kind=claim.also, also=None), source))
     added += [_item(claim, source) for claim in left]
     added.sort(key=lambda item: _ORDER.get(item.kind, len(_ORDER)))
     there = {_lines(item) for item in session.findings}
-    gone = [item for item in earlier.said if _lines(item) not in there]
+    gone = [told for told in earlier.said if _lines(told.item) not in there]
     left_out = tuple(item for at, item in enumerate(items) if at in weak)
     kept = (item for at, item in enumerate(items) if at not in weak)
-    said = (*ours, *added)
-    return Merged((*kept, *added), said, Earlier((*said, *gone), left_out))
+    said = (*ours, *map(Told, added))
+    return Merged((*kept, *added), tuple(told.item for told in said), Earlier((*said, *gone), left_out))
 
 
 def _is_guess(item: Noted, turns: Collection[int | None], told: Collection[int]) -> bool:
@@ -123,8 +130,9 @@ def _lines(item: Noted) -> tuple[str, ...]:
     return tuple(render_noted(item))
 
 
-def _row(item: Noted) -> str:
-    return item.grounds.rows[0] if item.grounds and item.grounds.rows else ""
+def _key(item: Noted) -> tuple[str, str]:
+    """What structure's item keeps while the session goes on: its kind and first row."""
+    return item.kind, item.grounds.rows[0] if item.grounds and item.grounds.rows else item.text
 
 
 def _kinds(item: Noted) -> tuple[str, ...]:
@@ -135,17 +143,15 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 
 
 def _without(earlier: Earlier, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> list[Noted]:
-    """The items without what an agent said before; what structure had found is there again, in its order."""
-    said, there = {_lines(item) for item in earlier.said}, {_lines(item) for item in items}
-    missing = {lines: item for lines, item in found.items() if lines not in there}
-    before = {_row(item): item for item in missing.values() if _row(item)}
-    kept = []
-    for item in items:
-        if _lines(item) not in said:
+    """The items without what an agent said before; what structure had found of it is there again as it is found now, in its order."""
+    said, there = {_lines(told.item): told for told in earlier.said}, {_lines(item) for item in items}
+    missing = [(lines, item) for lines, item in found.items() if lines not in there]
+    now = {name: item for lines, item in reversed(missing) for name in (_key(item), lines)}
+    kept = [item for item in items if _lines(item) not in said]
+    for old in (*(said[lines].was for lines in map(_lines, items) if lines in said), *earlier.left_out):
+        item = (now.get(_lines(old)) or now.get(_key(old))) if old else None
+        if item and item not in kept:
             kept.append(item)
-        elif old := before.pop(_row(item), None):
-            kept.append(old)
-    kept += [missing[lines] for item in earlier.left_out if (lines := _lines(item)) in missing]
     order = {lines: at for at, lines in enumerate(found)}
     ordered = iter(
         sorted((item for item in kept if _lines(item) in order), key=lambda item: order[_lines(item)])
@@ -164,14 +170,14 @@ def _there(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...]
 
 def _gone(
     session: Session,
+    items: Sequence[Noted],
     found: dict[tuple[str, ...], Noted],
     callouts: Iterable[Decision | Failure],
     earlier: Earlier,
 ) -> Iterator[_Thing]:
     """What a human deleted or reworded: structure or an agent found it, and the note does not have it."""
-    there = {_lines(item) for item in (*session.findings, *earlier.left_out)}
-    rows = {_row(item) for item in earlier.said}
-    for item in (*(one for one in found.values() if _row(one) not in rows), *earlier.said):
+    there = {_lines(item) for item in (*session.findings, *items)}
+    for item in (*found.values(), *(told.item for told in earlier.said)):
         if _lines(item) not in there:
             told = item.grounds.rows if item.grounds else ()
             yield _Thing(_kinds(item), told, item.text, is_gone=True)

@@ -18,7 +18,7 @@ from crucible.asking.answer import Claims, Said, read_answer
 from crucible.asking.budget import BUDGET, Budget
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import ask_checked, quoted, seen_by
-from crucible.asking.merging import Detected, Earlier, Merged, merged
+from crucible.asking.merging import Detected, Earlier, Merged, Told, merged
 from crucible.asking.note_lines import lines_of_note
 from crucible.asking.record import Record, fit
 from crucible.asking.rules import RULES
@@ -94,7 +94,7 @@ def material_of(root: Path, session_id: str) -> Material:
             callouts += detector.add(placed.event)
     last = next((record for record in reversed(kept) if record.type == FINDINGS), None)
     values = last.values if last else {}
-    earlier = Earlier(_items(values.get("said")), _items(values.get("left_out")))
+    earlier = Earlier(_told(values.get("said")), _items(values.get("left_out")))
     return Material(events, Detected(detector.noted(), callouts), earlier, str(values.get("record", "")))
 
 
@@ -110,6 +110,12 @@ def _items(value: object) -> tuple[Noted, ...]:
     texts = value if isinstance(value, list) else []
     found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
     return tuple(item for item in found if item)
+
+
+def _told(value: object) -> tuple[Told, ...]:
+    """What an agent said, each with what it stands for."""
+    pairs = map(_items, value if isinstance(value, list) else [])
+    return tuple(Told(*pair[:2]) for pair in pairs if pair)
 
 
 def _texts(items: Iterable[Noted]) -> list[str]:
@@ -208,7 +214,8 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
 
     try:
         vault.update(note.path, intention)
-        kept = {"said": _texts(found.earlier.said), "left_out": _texts(found.earlier.left_out)}
+        said = [_texts(filter(None, told)) for told in found.earlier.said]
+        kept = {"said": said, "left_out": _texts(found.earlier.left_out)}
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, **kept}
         limit = vault.settings.flight.max_value_bytes
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)

@@ -206,6 +206,26 @@ def test_a_block_that_a_human_deleted_stays_deleted(vault: Vault, lines: dict[st
     assert "generated (" not in text_of(vault)
 
 
+def test_what_a_human_deleted_does_not_come_back_for_another_finding_of_its_row(
+    vault: Vault, lines: dict[str, int]
+) -> None:
+    done = {"kind": "outcome", "text": "Invoices show two digits", "refs": [lines["open"]]}
+    ask(vault, done)
+    before = text_of(vault)
+    (line,) = (line for line in before.split("\n") if line.startswith("> - open_end: "))
+    path = vault.sessions / f"{ID}.md"
+    told = before.split("\n")
+    at = told.index(line)
+    end = next(at for at in range(at + 1, len(told)) if not told[at].startswith(">   "))
+    path.write_text("\n".join([*told[:at], *told[end:]]), encoding="utf-8")
+    for findings in ((), (done,), ()):
+        ask(vault, *findings)
+        assert [one.kind for one in found_in(vault)].count(Kind.OPEN_END) == 0
+        assert [one.summary for one in found_in(vault) if one.kind == Kind.OUTCOME].count(
+            "Invoices show two digits"
+        ) == len(findings)
+
+
 def test_a_session_in_which_nothing_happened_since_is_asked_about_once(
     vault: Vault, lines: dict[str, int]
 ) -> None:
