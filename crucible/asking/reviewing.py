@@ -149,7 +149,9 @@ def review(
     if not record.lines or (digest == material.digest and not again):
         return Review(is_known=True)
     said = Said(record.text, seen(note.source.text))
-    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said), seen, budget=budget)
+    came = ask_checked(
+        asker, prompt, lambda text, _: read_answer(text, record, said, seen), seen, budget=budget
+    )
     model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
     if came.value is None:
         return Review(model, problem=came.problem)
@@ -174,6 +176,10 @@ def _prompts(
     is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
     lines = lines_of(material.events) if is_whole else lines_of_note(session)
     record = fit(lines, room, budget.counter, seen)
+    # A fence is as long as what it holds demands, and a tokenizer need not count a whole as the sum of its parts.
+    while record.lines and (over := count(filled(record.text, "")) + _LEFT_FOR_REFUSAL - budget.tokens) > 0:
+        room -= over
+        record = fit(lines, room, budget.counter, seen)
 
     def prompt(refused: str) -> str:
         whole = filled(record.text, refused)

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from crucible.agents.running import TimedOut
 from crucible.asking.answer import Said, read_answer
+from crucible.asking.budget import Budget
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import Refused
 from crucible.asking.merging import Detected, Earlier, merged
 from crucible.asking.record import fit
+from crucible.asking.reviewing import review
 from crucible.errors import AgentFailed
 from crucible.note.source import Source, apply_edits
 from crucible.session.findings import Kind
@@ -24,7 +26,7 @@ from crucible.settings import AgentSettings
 from crucible.tokens import Estimate
 from crucible.transcript.events import CallEnd
 from crucible.vault.store import Vault
-from tests.asking.reviewed import ID, Fake, ask, found_in, keep, log, session_of, text_of
+from tests.asking.reviewed import ID, NOW, REDACT, Fake, ask, found_in, keep, log, session_of, text_of
 from tests.findings.played import Played
 from tests.findings.test_failures import CAUSE
 from tests.strategies_hostile import hostile_line, hostile_text
@@ -307,6 +309,17 @@ def test_no_prompt_has_more_tokens_than_the_budget_also_when_it_was_refused(vaul
         True,
     ]
     assert "[what was wrong]" in agent.seen[1]
+
+
+@pytest.mark.parametrize("words", ["`" * 3000, "x " + "`" * 1100 + " y", "\U0001f600" * 3000])
+def test_no_fence_takes_a_prompt_above_the_budget(vault: Vault, words: str) -> None:
+    keep(vault, played().you(words).agent(words, final=True))
+    agent = Fake(["\U0001f600" * 5000])
+    for tokens in (2100, 2500, 6000):
+        review(vault, ID, agent, now=NOW, redact=REDACT, budget=Budget(tokens, Estimate()))
+        assert agent.seen
+        assert all(Estimate().count(prompt) <= tokens for prompt in agent.seen)
+        agent.seen.clear()
 
 
 HOSTILE = st.lists(
