@@ -6,7 +6,7 @@ agent does or says: a fault is a line, and the note stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
@@ -75,11 +75,10 @@ class Review(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All that is known of a session before an agent is asked: `earlier` is what one said before, of the record `digest`."""
+    """All that is known of a session before an agent is asked: `digest` is that of the record that one answered about before."""
 
     events: tuple[Placed, ...] = ()
     detected: Detected = field(default_factory=Detected)
-    earlier: Earlier = field(default_factory=Earlier)
     digest: str = ""
 
 
@@ -92,10 +91,19 @@ def material_of(root: Path, session_id: str) -> Material:
     for placed in events:
         if not placed.event.at.agent:
             callouts += detector.add(placed.event)
-    last = next((record for record in reversed(kept) if record.type == FINDINGS), None)
-    values = last.values if last else {}
-    earlier = Earlier(_told(values.get("said")), _items(values.get("left_out")))
-    return Material(events, Detected(detector.noted(), callouts), earlier, str(values.get("record", "")))
+    digest = str(_last_said(kept).get("record", ""))
+    return Material(events, Detected(detector.noted(), callouts), digest)
+
+
+def _last_said(kept: Sequence[Kept]) -> Mapping[str, object]:
+    """The entry of the last answer; empty if there is none."""
+    return next((record.values for record in reversed(kept) if record.type == FINDINGS), {})
+
+
+def _earlier(root: Path, session_id: str) -> Earlier:
+    """What an agent said before."""
+    values = _last_said(_records(root, session_id))
+    return Earlier(_told(values.get("said")), _items(values.get("left_out")))
 
 
 def _records(root: Path, session_id: str) -> list[Kept]:
@@ -207,24 +215,27 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
     """Merge the claims into the note as it is now, and remember what was said."""
     claims, model = answer.claims, answer.model
     source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
-    found = Merged((), (), material.earlier)
+    found = Merged((), (), Earlier())
 
     def intention(there: Note) -> list[Edit]:
         nonlocal found
-        session, earlier = there.session, material.earlier
+        # Somebody else may have asked meanwhile.
+        session, earlier = there.session, _earlier(vault.root, there.session.id)
         if earlier.said and not session.findings:  # a human deleted the block
             found = Merged((), (), earlier)
             return []
         found = merged(session, claims.kept, material.detected, earlier, source)
         return merge_findings(there.source, session, session.findings, found.items)
 
+    problem = "what it said was not kept"
     try:
         vault.update(note.path, intention)
+        problem = "what it said is in the note, and counts as yours from now on"
         said = [_texts(filter(None, told)) for told in found.earlier.said]
         kept = {"said": said, "left_out": _texts(found.earlier.left_out)}
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, **kept}
         limit = vault.settings.flight.max_value_bytes
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
     except CrucibleError as error:
-        return Review(model, problem=normal_line(f"what it said was not kept: {error}"))
+        return Review(model, problem=normal_line(f"{problem}: {error}"))
     return Review(model, len(found.said), claims.dropped)

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crucible.agents.asking import Answer
 from crucible.agents.running import TimedOut
+from crucible.asking import reviewing
 from crucible.asking.answer import Said, read_answer
 from crucible.asking.budget import Budget
 from crucible.asking.lines import Placed, lines_of
@@ -16,7 +18,7 @@ from crucible.asking.loop import Refused
 from crucible.asking.merging import Detected, Earlier, merged
 from crucible.asking.record import fit
 from crucible.asking.reviewing import review
-from crucible.errors import AgentFailed
+from crucible.errors import AgentFailed, VaultError
 from crucible.note.source import Source, apply_edits
 from crucible.session.findings import Kind
 from crucible.session.markup import render_session
@@ -226,6 +228,41 @@ def test_what_a_human_deleted_does_not_come_back_for_another_finding_of_its_row(
         assert [one.summary for one in found_in(vault) if one.kind == Kind.OUTCOME].count(
             "Invoices show two digits"
         ) == len(findings)
+
+
+def test_what_another_answer_said_meanwhile_is_no_human_s(vault: Vault, lines: dict[str, int]) -> None:
+    before = text_of(vault)
+    fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
+    done = {
+        "kind": "outcome",
+        "text": "Refunds are exact: totals are rounded after the tax",
+        "refs": [lines["done"]],
+    }
+
+    class Slow(Fake):
+        def ask(self, prompt: str) -> Answer:
+            ask(vault, done)
+            return super().ask(prompt)
+
+    ask(vault, agent=Slow([[fact]]))
+    assert [one.summary for one in found_in(vault) if one.source == SOURCE] == [fact["text"]]
+    ask(vault)
+    assert text_of(vault) == before
+
+
+def test_an_answer_that_cannot_be_remembered_says_so(
+    vault: Vault, lines: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise VaultError("no space left on device")
+
+    monkeypatch.setattr(reviewing, "append_entry", full)
+    fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
+    came = ask(vault, fact)
+    assert came.problem == (
+        "what it said is in the note, and counts as yours from now on: no space left on device"
+    )
+    assert "invoice.go is generated (" in text_of(vault)
 
 
 def test_a_session_in_which_nothing_happened_since_is_asked_about_once(
