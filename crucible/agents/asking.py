@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from crucible.agents.clients import NO_FILES, ClientProgram, client_of
 from crucible.agents.marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
-from crucible.agents.running import MOST_BYTES, Exited, Reins, run_program
+from crucible.agents.running import MOST_BYTES, Exited, Reins, printable, run_program
 from crucible.errors import AgentFailed
 from crucible.settings import AgentSettings
 
@@ -224,7 +224,7 @@ def _told_model(row: Mapping[str, Any]) -> str:
     else:
         said = {n: _count(took, "outputTokens") or 0 for n, took in told.items() if isinstance(took, dict)}
         named = max(said, key=lambda name: said[name], default=next(iter(told), ""))
-    return _printable(named) if isinstance(named, str) else ""
+    return printable(named) if isinstance(named, str) else ""
 
 
 def _read_items(rows: list[dict[str, Any]], model: str) -> Answer:
@@ -271,7 +271,7 @@ def _failed(model: str, told: object) -> AgentFailed:
     for name in ("data", "message", "name"):
         if isinstance(told, dict):
             told = told.get(name, told)
-    why = _printable(told) if isinstance(told, str) else ""
+    why = printable(told) if isinstance(told, str) else ""
     return AgentFailed(f"{model}: it ended in an error{': ' if why else ''}{why}")
 
 
@@ -293,8 +293,3 @@ def _count(usage: Mapping[str, Any], *names: str) -> int | None:
 def _is_number(value: object) -> bool:
     """Whether it counts something: not JSON's `NaN`, `Infinity`, or an integer that nobody can keep."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST
-
-
-def _printable(text: str) -> str:
-    """Foreign words as they may stand in a line of ours."""
-    return "".join(c if c.isprintable() else " " for c in text[:200]).strip()

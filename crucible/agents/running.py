@@ -17,13 +17,15 @@ from typing import IO
 from crucible.errors import AgentFailed, reason_of
 from crucible.patterns import ANSI
 
-__all__ = ["MOST_BYTES", "Exited", "Reins", "Stopped", "TimedOut", "run_program"]
+__all__ = ["MOST_BYTES", "Exited", "Reins", "Stopped", "TimedOut", "printable", "run_program"]
 
 MOST_BYTES = 1 << 20
 """Of an answer; a program that says more is stopped."""
 
 _SAID_BYTES = 4000
 """Of what it complained, the end."""
+_LONGEST = 200
+"""Code points of a complaint."""
 _STRAGGLERS = 2.0
 """Seconds for who still holds the output of a program that has ended."""
 _GRACE = 3.0
@@ -214,4 +216,10 @@ class _Reader(threading.Thread):
         """`: ` and the last line that says something, "" for none."""
         text = ANSI.sub("", bytes(self.data).decode("utf-8", "replace"))
         lines = [line.strip() for line in text.split("\n") if line.strip()]
-        return f": {''.join(c for c in lines[-1] if c.isprintable())[:200]}" if lines else ""
+        return f": {printable(lines[-1])}" if lines else ""
+
+
+def printable(text: str) -> str:
+    """Foreign words as they may stand in a line of ours.  A long text is cut between two words: nobody would know half a secret for one."""
+    told = text if len(text) <= _LONGEST else f"{text[:_LONGEST].rpartition(' ')[0]} …"
+    return "".join(c if c.isprintable() else " " for c in told).strip()

@@ -6,12 +6,12 @@ that nothing settles becomes an instruction, a failure without a fix an open end
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from crucible.agents.objects import objects_in
-from crucible.asking.loop import Refused
+from crucible.asking.loop import Refused, visible
 from crucible.asking.record import SAID, Line, Record, Tag
 from crucible.asking.rules import MOST, MOST_FACTS
 from crucible.findings.calls import base_name
@@ -80,7 +80,9 @@ class Said:
 
 _NAME = late_pattern(r"`([^`]{1,200})`|(\S{2,200})")
 _MARKS = "\"'`*_.,;:!?()[]{}<>“”‘’…"
-_IS_NAME = late_pattern(r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(")
+_IS_NAME = late_pattern(
+    r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(|[/\\][\w.]"
+)
 _PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
 """An address or a path from the root must be in the record as it is."""
 _PARTS = late_pattern(r"[/,;|()\[\]{}\"'`]+")
@@ -107,15 +109,18 @@ def stems_of(text: str) -> frozenset[str]:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_answer(text: str, record: Record, said: Said) -> Claims:
-    """The claims of an answer in its order; `Refused` if it is no object with a list of findings."""
+def read_answer(text: str, record: Record, said: Said, seen: Callable[[str], str] = visible) -> Claims:
+    """The claims of an answer in its order; `Refused` if it is no object with a list of findings.
+
+    Each text is taken as `seen`: JSON can spell what nobody sees, or a secret, so that it does not show in the answer.
+    """
     row = next((row for row in objects_in(text) if "findings" in row), None)
     listed = row["findings"] if row is not None else None
     if not isinstance(listed, list):
         raise Refused(['answer with one JSON object {"findings": [...]} and nothing else'])
     kept: list[Claim] = []
     for one in listed[:MOST]:
-        claim = _claim(one, record, said)
+        claim = _claim(one, record, said, seen)
         if claim and not any(_is_again(claim, other) for other in kept):
             kept.append(claim)
     facts = [claim for claim in kept if claim.kind is Kind.ENVIRONMENT][MOST_FACTS:]
@@ -129,11 +134,12 @@ def read_answer(text: str, record: Record, said: Said) -> Claims:
     return Claims(tuple(kept), len(listed) - len(kept))
 
 
-def _claim(one: object, record: Record, said: Said) -> Claim | None:
+def _claim(one: object, record: Record, said: Said, seen: Callable[[str], str]) -> Claim | None:
     if not isinstance(one, Mapping):
         return None
     kind, also = (_kind(one.get(name)) for name in ("kind", "also"))
-    text, why = (_line(one.get(name), most) for name, most in (("text", _LONGEST), ("why", _LONGEST_WHY)))
+    text = _line(one.get("text"), _LONGEST, seen)
+    why = _line(one.get("why"), _LONGEST_WHY, seen)
     lines = [record.lines[number] for number in _numbers(one.get("refs")) if number in record.lines]
     rows = _rows(lines, record, text)
     if kind is None or not text or not rows or _TAKEN_OUT in text or not said.holds(text):
@@ -155,8 +161,8 @@ def _kind(value: object) -> Kind | None:
     return _KINDS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def _line(value: object, most: int) -> str:
-    return cut(normal_line(value.strip()), most) if isinstance(value, str) else ""
+def _line(value: object, most: int, seen: Callable[[str], str]) -> str:
+    return cut(normal_line(seen(value).strip()), most) if isinstance(value, str) else ""
 
 
 def _numbers(value: object) -> list[int]:

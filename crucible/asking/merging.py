@@ -15,7 +15,7 @@ from crucible.session.findings import Kind, findings_of
 from crucible.session.model import Decision, Failure, Grounds, Noted, Session
 from crucible.session.noted import normal_noted, render_noted
 
-__all__ = ["Detected", "Merged", "merged"]
+__all__ = ["Detected", "Merged", "Told", "merged"]
 
 _CONFIDENCE = {
     Kind.DECISION: 0.83,
@@ -40,12 +40,19 @@ class Detected(NamedTuple):
     callouts: Sequence[Decision | Failure] = ()
 
 
+class Told(NamedTuple):
+    """An item that an agent said; `was` is what structure had found, if the item stands for that."""
+
+    item: Noted
+    was: Noted | None = None
+
+
 class Merged(NamedTuple):
     """The items of the block, those of them that an agent said, and what one said before that a human deleted or reworded."""
 
     items: tuple[Noted, ...]
-    said: tuple[Noted, ...] = ()
-    gone: tuple[Noted, ...] = ()
+    said: tuple[Told, ...] = ()
+    gone: tuple[Told, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -64,26 +71,26 @@ class _Thing:
 
 
 def merged(
-    session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[Noted], source: str
+    session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[Told], source: str
 ) -> Merged:
     """The findings block after an answer; `earlier` are the items that an agent said before, `source` goes into the new ones."""
     found = {_lines(item): normal_noted(item) for item in detected.items}
-    items = [*_without({_lines(item) for item in earlier}, session.findings, found)]
-    things = [*_there(session, items, found), *_gone(session, found, detected.callouts, earlier)]
-    left, ours, added = [*claims], list[Noted](), list[Noted]()
+    items = [*_without(earlier, session.findings, found)]
+    things = [*_there(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
+    left, ours, added = [*claims], list[Told](), list[Noted]()
     shared = [thing for claim in left for thing in things if _score(claim, thing)]
     for claim, thing in _pairs(left, things):
         left.remove(claim)
         if thing.detected:
             items[thing.at] = _joined(thing.detected, claim, source, alone=shared.count(thing) == 1)
-            ours.append(items[thing.at])
+            ours.append(Told(items[thing.at], thing.detected))
         elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
             added.append(_item(replace(claim, kind=claim.also, also=None), source))
     added += [_item(claim, source) for claim in left]
     added.sort(key=lambda item: _ORDER.get(item.kind, len(_ORDER)))
     there = {_lines(item) for item in session.findings}
-    gone = tuple(item for item in earlier if _lines(item) not in there)
-    return Merged((*items, *added), (*ours, *added), gone)
+    gone = tuple(told for told in earlier if _lines(told.item) not in there)
+    return Merged((*items, *added), (*ours, *map(Told, added)), gone)
 
 
 def _lines(item: Noted) -> tuple[str, ...]:
@@ -95,8 +102,9 @@ def _rows(item: Noted | Decision | Failure) -> tuple[str, ...]:
     return item.grounds.rows if item.grounds else ()
 
 
-def _row(item: Noted) -> str:
-    return next(iter(_rows(item)), "")
+def _key(item: Noted) -> tuple[str, str]:
+    """What an item of structure keeps while the session goes on: its kind and first row."""
+    return item.kind, next(iter(_rows(item)), item.text)
 
 
 def _kinds(item: Noted) -> tuple[str, ...]:
@@ -107,16 +115,17 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 
 
 def _without(
-    said: Collection[tuple[str, ...]], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
+    earlier: Sequence[Told], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
 ) -> Iterator[Noted]:
-    """The items without what an agent said before; what structure had found there is there again."""
-    there = {_lines(item) for item in items}
-    before = {_row(item): item for lines, item in found.items() if _row(item) and lines not in there}
+    """The items without what an agent said before; what structure had found is there again, as it is found now."""
+    said, there = {_lines(told.item): told for told in earlier}, {_lines(item) for item in items}
+    missing = {_key(item): item for lines, item in found.items() if lines not in there}
     for item in items:
-        if _lines(item) not in said:
+        told = said.get(_lines(item))
+        if told is None:
             yield item
-        elif old := before.pop(_row(item), None):
-            yield old
+        elif told.was and (now := missing.pop(_key(told.was), None)):
+            yield now
 
 
 def _there(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[_Thing]:
@@ -129,14 +138,14 @@ def _there(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...]
 
 def _gone(
     session: Session,
+    items: Sequence[Noted],
     found: dict[tuple[str, ...], Noted],
     callouts: Iterable[Decision | Failure],
-    earlier: Sequence[Noted],
+    earlier: Sequence[Told],
 ) -> Iterator[_Thing]:
     """What a human deleted or reworded: structure or an agent found it, and the note does not have it."""
-    there = {_lines(item) for item in session.findings}
-    joined = {_row(item) for item in earlier}
-    for item in (*(one for one in found.values() if _row(one) not in joined), *earlier):
+    there = {_lines(item) for item in (*session.findings, *items)}
+    for item in (*found.values(), *(told.item for told in earlier)):
         if _lines(item) not in there:
             yield _Thing(_kinds(item), _rows(item), item.text, is_gone=True)
     known = {(one.kind, row) for one in findings_of(session) for row in one.rows[:1]}

@@ -6,7 +6,7 @@ agent does or says: a fault is a line, and the note stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -18,7 +18,7 @@ from crucible.asking.answer import Claims, Said, read_answer
 from crucible.asking.budget import BUDGET, Budget
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import ask_checked, quoted, seen_by
-from crucible.asking.merging import Detected, Merged, merged
+from crucible.asking.merging import Detected, Merged, Told, merged
 from crucible.asking.note_lines import lines_of_note
 from crucible.asking.record import Record, fit
 from crucible.asking.rules import RULES
@@ -74,11 +74,10 @@ class Review(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All that is known of a session before an agent is asked: `earlier` is what one said before, of the record `digest`."""
+    """All that is known of a session before an agent is asked: `digest` is that of the record that one answered about before."""
 
     events: tuple[Placed, ...] = ()
     detected: Detected = field(default_factory=Detected)
-    earlier: tuple[Noted, ...] = ()
     digest: str = ""
 
 
@@ -91,10 +90,20 @@ def material_of(root: Path, session_id: str) -> Material:
     for placed in events:
         if not placed.event.at.agent:
             callouts += detector.add(placed.event)
-    last = next((record for record in reversed(kept) if record.type == FINDINGS), None)
-    values = last.values if last else {}
-    found = Detected(detector.noted(), callouts)
-    return Material(events, found, _items(values.get("items")), str(values.get("record", "")))
+    digest = str(_last_said(kept).get("record", ""))
+    return Material(events, Detected(detector.noted(), callouts), digest)
+
+
+def _last_said(kept: Sequence[Kept]) -> Mapping[str, object]:
+    """The entry of the last answer; empty if there is none."""
+    return next((record.values for record in reversed(kept) if record.type == FINDINGS), {})
+
+
+def _earlier(root: Path, session_id: str) -> list[Told]:
+    """What an agent said before, each with what it stands for."""
+    told = _last_said(_records(root, session_id)).get("items")
+    pairs = map(_items, told if isinstance(told, list) else [])
+    return [Told(*pair[:2]) for pair in pairs if pair]
 
 
 def _records(root: Path, session_id: str) -> list[Kept]:
@@ -109,6 +118,10 @@ def _items(value: object) -> tuple[Noted, ...]:
     texts = value if isinstance(value, list) else []
     found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
     return tuple(item for item in found if item)
+
+
+def _texts(items: Iterable[Noted]) -> list[str]:
+    return ["\n".join(render_noted(item)) for item in items]
 
 
 def review(
@@ -138,7 +151,9 @@ def review(
     if not record.lines or (digest == material.digest and not again):
         return Review(is_known=True)
     said = Said(record.text, seen(note.source.text))
-    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said), seen, budget=budget)
+    came = ask_checked(
+        asker, prompt, lambda text, _: read_answer(text, record, said, seen), seen, budget=budget
+    )
     model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
     if came.value is None:
         return Review(model, problem=came.problem)
@@ -161,6 +176,10 @@ def _prompts(
     is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
     lines = lines_of(material.events) if is_whole else lines_of_note(session)
     record = fit(lines, room, budget.counter, seen)
+    # A fence is as long as what it holds demands, and a tokenizer need not count a whole as the sum of its parts.
+    while record.lines and (over := count(filled(record.text, "")) + _LEFT_FOR_REFUSAL - budget.tokens) > 0:
+        room -= over
+        record = fit(lines, room, budget.counter, seen)
 
     def prompt(refused: str) -> str:
         whole = filled(record.text, refused)
@@ -192,19 +211,22 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
 
     def intention(there: Note) -> list[Edit]:
         nonlocal found
-        session, earlier = there.session, material.earlier
+        # Somebody else may have asked meanwhile.
+        session, earlier = there.session, _earlier(vault.root, there.session.id)
         if earlier and not session.findings:  # a human deleted the block
-            found = Merged((), (), earlier)
+            found = Merged((), (), tuple(earlier))
             return []
         found = merged(session, claims.kept, material.detected, earlier, source)
         return merge_findings(there.source, session, session.findings, found.items)
 
+    problem = "what it said was not kept"
     try:
         vault.update(note.path, intention)
-        items = ["\n".join(render_noted(item)) for item in (*found.said, *found.gone)]
+        problem = "what it said is in the note, and counts as yours from now on"
+        items = [_texts(filter(None, told)) for told in (*found.said, *found.gone)]
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
         limit = vault.settings.flight.max_value_bytes
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
     except CrucibleError as error:
-        return Review(model, problem=normal_line(f"what it said was not kept: {error}"))
+        return Review(model, problem=normal_line(f"{problem}: {error}"))
     return Review(model, len(found.said), claims.dropped)

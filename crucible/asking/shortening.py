@@ -17,7 +17,7 @@ __all__ = ["body_of", "change", "described", "gist", "outline", "tidy"]
 _CODE = late_pattern(
     r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_RULER = late_pattern(r"^\|?[ \t|:-]+\|?[ \t]*$", re.MULTILINE)
+_RULER = late_pattern(r"^[ \t|:-]+$", re.MULTILINE)
 _SPACES = late_pattern(r"[ \t]+")
 _EMPTY = late_pattern(r"\n\s*\n+")
 _REMINDER = late_pattern(r"<(system-reminder|ide_\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
@@ -77,7 +77,7 @@ def change(used: ToolUsed) -> str:
     return ""
 
 
-_HERE = late_pattern(r"<<-?\s*'?\"?(\w+)'?\"?\n(.*?)\n\s*\1", re.DOTALL)
+_HERE = late_pattern(r"<<-?\s*'?\"?(\w+)'?\"?\n(.*?)(?:\n[ \t]*\1|\Z)", re.DOTALL)
 _TRAILER = late_pattern(r"^[\w-]+: \S.*$", re.MULTILINE)
 
 

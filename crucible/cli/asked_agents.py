@@ -10,7 +10,7 @@ import os
 from crucible.agents.asking import Program, asker_of, program_of
 from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.cli.surroundings import user_settings
-from crucible.errors import UsageError
+from crucible.errors import AgentFailed, UsageError
 
 __all__ = ["agent_if_any", "agent_named"]
 
@@ -41,4 +41,7 @@ def agent_if_any(named: str | None, option: str) -> Program | None:
         return asker_of(settings, os.environ)
     if not named.strip():
         raise UsageError("--with: it is empty", "name claude, codex, opencode or a command line")
-    return program_of(named, "--with", os.environ, settings.timeout_seconds)
+    try:
+        return program_of(named, "--with", os.environ, settings.timeout_seconds)
+    except AgentFailed as error:
+        raise UsageError(str(error), error.hint) from error

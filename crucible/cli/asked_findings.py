@@ -53,4 +53,6 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
                 left = len(paths) - at
                 say(f"cru: it gave no answer, so it was not asked about {left} more", style="yellow")
                 break
+        elif again:
+            say(f"{path.stem}: there is nothing to ask; what a subagent did is asked of its parent's session")
     say_spent(agent)

@@ -12,6 +12,7 @@ from crucible.asking.agent import Agent
 from crucible.asking.budget import Budget, budget_of
 from crucible.cli.output import say
 from crucible.cli.surroundings import user_settings
+from crucible.errors import CrucibleError
 
 __all__ = ["agent_at_end", "as_agent", "say_spent", "user_budget"]
 
@@ -22,9 +23,16 @@ def as_agent(program: Program, root: Path | None, purpose: str, session: str = "
 
 
 def agent_at_end(root: Path, session: str) -> Agent | None:
-    """Who is asked what mattered in a session that ends; None unless the user said so and configured somebody."""
+    """Who is asked what mattered in a session that ends; None unless the user said so and configured somebody.
+
+    The session has ended by then, so what is wrong with the settings is a line.
+    """
     settings = user_settings().agents
-    program = asker_of(settings, os.environ) if settings.at_end else None
+    try:
+        program = asker_of(settings, os.environ) if settings.at_end else None
+    except CrucibleError as error:
+        say(f"cru: what mattered: {error}", style="yellow")
+        return None
     return as_agent(program, root, "findings", session) if program else None
 
 

@@ -36,7 +36,12 @@ def finish(
     with suppress(CrucibleError):
         project = vault.read(path).session.project or ""
     folder, roots = folders_of(project)
-    budget = user_budget() if asker else BUDGET
+    budget = BUDGET
+    try:
+        budget = user_budget() if asker else BUDGET
+    except CrucibleError as error:  # of a tokenizer that cannot be loaded
+        say(f"cru: what mattered: {error}", style="yellow")
+        asker = None
     helpers = Helpers(asker, budget, ask=ask, folder=folder, roots=roots)
     ended = after_stop(vault, path, now=datetime.now(UTC), helpers=helpers, updates=updates)
     compact_at_end(vault, path)

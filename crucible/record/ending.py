@@ -60,8 +60,8 @@ def _tell_brief(ended: Ended) -> str:
     return ""
 
 
-_TOLD = frozenset(("pause", "end"))
-"""Records that tell where a session stands: nobody is at work then."""
+_TOLD = frozenset(("pause", "end", "findings"))
+"""Records of where a session stands, and of what an agent that was asked said of it: nobody is at work then."""
 
 END_STEPS: tuple[EndStep, ...] = (_close_flight, _tell_parent, _tell_brief)
 

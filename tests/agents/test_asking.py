@@ -477,3 +477,17 @@ def test_a_model_that_the_library_does_not_know_is_an_error(tmp_path: Path) -> N
 def test_without_the_library_the_extra_is_named(tmp_path: Path) -> None:
     with pytest.raises(AgentFailed, match=r"pip install 'crucible\[llm\]'"):
         llm(tmp_path, "small", "raise ImportError('no llm')")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "print(json.dumps({'result': 'x ' * 95 + TOKEN, 'is_error': True}))",
+        "print('x ' * 95 + TOKEN, file=sys.stderr); sys.exit(1)",
+    ],
+)
+def test_a_complaint_is_cut_between_two_words(tmp_path: Path, script: str) -> None:
+    token = "ghp_" + "a1B2" * 9
+    with pytest.raises(AgentFailed, match=r"x …$") as failed:
+        ask(tmp_path, f"TOKEN = {token!r}\n{script}")
+    assert token[:6] not in str(failed.value)

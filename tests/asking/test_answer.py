@@ -179,3 +179,30 @@ def test_no_hostile_answer_raises_or_gives_a_claim_without_rows(listed: list[obj
         assert SAID.holds(claim.text)
         assert "\n" not in claim.text
         assert len(claim.text) <= 200
+
+
+@pytest.mark.parametrize("unseen", ["\u202e", "\u200b", "\u2066", "\U000e0041"])
+def test_what_nobody_sees_is_taken_out_of_what_json_spells(unseen: str) -> None:
+    assert json.dumps(unseen).isascii()
+    kept = one(text=f"The cache is {unseen}one SQLite file", why=f"a file per {unseen}user is slower").kept
+    assert (kept[-1].text, kept[-1].why) == ("The cache is one SQLite file", "a file per user is slower")
+    assert len(one(text=f"The cache is one SQLite file of evil{unseen}.{unseen}example").kept) == 1
+
+
+def test_a_secret_is_taken_out_also_where_json_spells_it() -> None:
+    def seen(text: str) -> str:
+        return text.replace("cache", "[REDACTED:key]")
+
+    found = json.dumps(
+        {"findings": [{"kind": "outcome", "text": "One SQLite file, slower per user", "refs": [1]}]}
+    )
+    spelt = found.replace("One", "One \\u0063ache")
+    assert "cache" not in spelt
+    assert read_answer(found, RECORD, SAID, seen).kept
+    with pytest.raises(Refused):
+        read_answer(spelt, RECORD, SAID, seen)
+
+
+@pytest.mark.parametrize("place", ["/root", "../../root", "[[../../root]]", "..\\root", "~/root", "/.ssh"])
+def test_a_path_outside_is_not_said_of_a_record_that_does_not_name_it(place: str) -> None:
+    assert len(one(text=f"The cache is one SQLite file {place}").kept) == 1

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.record import Line, Record, Tag, fit
+from crucible.asking.shortening import body_of, tidy
 from crucible.tokens import Estimate
 from crucible.transcript.events import (
     At,
@@ -183,3 +187,18 @@ def test_the_oldest_lines_go_when_nothing_else_can() -> None:
     assert COUNT(text) <= 600
     assert text.startswith("[…] earlier lines were cut")
     assert "no 99," in text
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: tidy("a\n" + " " * 29_000 + "x", 3),
+        lambda: tidy("a\n" + "|" * 29_000 + "x", 3),
+        lambda: body_of("git commit <<X\n" + "\n" * 60_000),
+        lambda: body_of("git commit " + "<<X\n" * 15_000),
+    ],
+)
+def test_no_text_takes_long_to_shorten(read: Callable[[], str]) -> None:
+    begun = time.process_time()
+    read()
+    assert time.process_time() - begun < 0.5

@@ -8,13 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crucible.agents.asking import Answer
 from crucible.agents.running import TimedOut
+from crucible.asking import reviewing
 from crucible.asking.answer import Said, read_answer
+from crucible.asking.budget import Budget
 from crucible.asking.lines import Placed, lines_of
 from crucible.asking.loop import Refused
 from crucible.asking.merging import Detected, merged
 from crucible.asking.record import fit
-from crucible.errors import AgentFailed
+from crucible.asking.reviewing import review
+from crucible.errors import AgentFailed, VaultError
 from crucible.note.source import Source, apply_edits
 from crucible.session.findings import Kind
 from crucible.session.markup import render_session
@@ -24,7 +28,7 @@ from crucible.settings import AgentSettings
 from crucible.tokens import Estimate
 from crucible.transcript.events import CallEnd
 from crucible.vault.store import Vault
-from tests.asking.reviewed import ID, Fake, ask, found_in, keep, log, session_of, text_of
+from tests.asking.reviewed import ID, NOW, REDACT, Fake, ask, found_in, keep, log, session_of, text_of
 from tests.findings.played import Played
 from tests.findings.test_failures import CAUSE
 from tests.strategies_hostile import hostile_line, hostile_text
@@ -194,6 +198,61 @@ def test_a_block_that_a_human_deleted_stays_deleted(vault: Vault, lines: dict[st
     assert "generated (" not in text_of(vault)
 
 
+def test_what_a_human_deleted_does_not_come_back_for_another_finding_of_its_row(
+    vault: Vault, lines: dict[str, int]
+) -> None:
+    done = {"kind": "outcome", "text": "Invoices show two digits", "refs": [lines["open"]]}
+    ask(vault, done)
+    before = text_of(vault)
+    (line,) = (line for line in before.split("\n") if line.startswith("> - open_end: "))
+    path = vault.sessions / f"{ID}.md"
+    told = before.split("\n")
+    at = told.index(line)
+    end = next(at for at in range(at + 1, len(told)) if not told[at].startswith(">   "))
+    path.write_text("\n".join([*told[:at], *told[end:]]), encoding="utf-8")
+    for findings in ((), (done,), ()):
+        ask(vault, *findings)
+        assert [one.kind for one in found_in(vault)].count(Kind.OPEN_END) == 0
+        assert [one.summary for one in found_in(vault) if one.kind == Kind.OUTCOME].count(
+            "Invoices show two digits"
+        ) == len(findings)
+
+
+def test_what_another_answer_said_meanwhile_is_no_human_s(vault: Vault, lines: dict[str, int]) -> None:
+    before = text_of(vault)
+    fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
+    done = {
+        "kind": "outcome",
+        "text": "Refunds are exact: totals are rounded after the tax",
+        "refs": [lines["done"]],
+    }
+
+    class Slow(Fake):
+        def ask(self, prompt: str) -> Answer:
+            ask(vault, done)
+            return super().ask(prompt)
+
+    ask(vault, agent=Slow([[fact]]))
+    assert [one.summary for one in found_in(vault) if one.source == SOURCE] == [fact["text"]]
+    ask(vault)
+    assert text_of(vault) == before
+
+
+def test_an_answer_that_cannot_be_remembered_says_so(
+    vault: Vault, lines: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise VaultError("no space left on device")
+
+    monkeypatch.setattr(reviewing, "append_entry", full)
+    fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
+    came = ask(vault, fact)
+    assert came.problem == (
+        "what it said is in the note, and counts as yours from now on: no space left on device"
+    )
+    assert "invoice.go is generated (" in text_of(vault)
+
+
 def test_a_session_in_which_nothing_happened_since_is_asked_about_once(
     vault: Vault, lines: dict[str, int]
 ) -> None:
@@ -277,6 +336,17 @@ def test_no_prompt_has_more_tokens_than_the_budget_also_when_it_was_refused(vaul
     assert "[what was wrong]" in agent.seen[1]
 
 
+@pytest.mark.parametrize("words", ["`" * 3000, "x " + "`" * 1100 + " y", "\U0001f600" * 3000])
+def test_no_fence_takes_a_prompt_above_the_budget(vault: Vault, words: str) -> None:
+    keep(vault, played().you(words).agent(words, final=True))
+    agent = Fake(["\U0001f600" * 5000])
+    for tokens in (2100, 2500, 6000):
+        review(vault, ID, agent, now=NOW, redact=REDACT, budget=Budget(tokens, Estimate()))
+        assert agent.seen
+        assert all(Estimate().count(prompt) <= tokens for prompt in agent.seen)
+        agent.seen.clear()
+
+
 HOSTILE = st.lists(
     st.fixed_dictionaries(
         {
@@ -305,7 +375,7 @@ def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> Non
     assert not read_session(Source(after), ID).problems
     assert after.endswith(text.partition("## ")[2]), "what is below the block is as it was"
     assert read_session(Source(after), ID).findings == found.items, "what is written is read back"
-    assert all(item.grounds and item.grounds.rows for item in found.said)
+    assert all(told.item.grounds and told.item.grounds.rows for told in found.said)
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -107,3 +107,46 @@ def test_default_is_the_agent_of_the_settings(
     config.write_text(f"[agents]\ncommand = {json.dumps(command(AGENT))}\n")
     monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
     assert "found 3 things" in cru("history", "show", session, "--with", "default").stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ('command = "claude \'x"', "No closing quotation"),
+        ('command = "true"\ntokenizer = "/nowhere/t.json"', "/nowhere/t.json"),
+    ],
+)
+def test_a_session_ends_with_its_history_whatever_is_wrong_with_the_agent_s_settings(
+    cru: Cru,
+    vault: Vault,
+    session: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: str,
+    problem: str,
+) -> None:
+    config = tmp_path / "user.toml"
+    config.write_text(f"[agents]\nat_end = true\n{settings}\n")
+    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
+    result = cru("session", "end", session)
+    assert result.exit_code == 0
+    assert problem in result.stderr
+    assert (vault.root / "history" / f"{session}.md").is_file()
+
+
+def test_a_command_line_that_cannot_be_read_is_a_fault_of_usage(cru: Cru, session: str) -> None:
+    result = cru("history", "show", session, "--with", "claude 'x")
+    assert result.exit_code == 2
+    assert "No closing quotation" in result.stderr
+
+
+def test_of_a_subagent_s_session_it_is_said_that_nobody_was_asked(
+    cru: Cru, vault: Vault, session: str
+) -> None:
+    path = vault.sessions / "2026-11-21-exact-refunds-helper.md"
+    note = text_of(vault).replace(f"session_id: {ID}", f'session_id: {path.stem}\nparent: "[[{ID}]]"')
+    path.write_text(note)
+    result = cru("history", "show", path.stem, "--with", command(AGENT))
+    assert result.exit_code == 0
+    assert "there is nothing to ask" in result.stderr
+    assert not (vault.root / ".crucible/log/asked.jsonl").exists()

@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crucible import record
+from crucible.asking.reviewing import review
 from crucible.record import Recorder
 from crucible.vault.store import Vault
+from tests.asking.reviewed import REDACT, Fake
 from tests.importing.places import copy_real, notes_of, run_import
 from tests.record.telling import read
 
@@ -43,6 +45,16 @@ def test_an_old_session_ends_at_the_last_thing_that_was_told_of_it(vault: Vault)
 def test_a_pause_in_between_is_no_work(vault: Vault) -> None:
     name = told(vault, 1)
     opened(vault, name, WHEN + YEAR / 2).pause("later")
+    late = opened(vault, name, WHEN + YEAR)
+    late.end()
+    assert read(late, vault).ended == WHEN + HOUR
+
+
+def test_what_an_agent_is_asked_in_between_is_no_work(vault: Vault) -> None:
+    name = told(vault, 1)
+    agent = Fake([[]])
+    assert not review(vault, name, agent, now=WHEN + YEAR / 2, redact=REDACT).problem
+    assert agent.seen
     late = opened(vault, name, WHEN + YEAR)
     late.end()
     assert read(late, vault).ended == WHEN + HOUR
