@@ -1,8 +1,8 @@
-"""Merge what an agent claimed into a note's findings block: one entry for one thing.
+"""Merge an agent's claims into a note's findings block: one entry for one thing.
 
-A claim that structure found too becomes one item with it: callouts and a person's words stay as they are, other items get the agent's text.
-What structure only guesses (the closing text of a turn about which the agent said something, an instruction) and the agent did not name goes.  Whatever a human wrote, edited or deleted
-stays so.  Asking again replaces only what an agent said before.
+If structure found the same thing, claim and item become one: callouts and a person's words stay, other items get the agent's text.  Guesses of structure
+that the agent did not name are removed: instructions, and closing texts of turns about which the agent said something.  What a human wrote, edited or
+deleted stays that way.  Asking again replaces only what an agent said before.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _CONFIDENCE = {
     Kind.OPEN_END: 0.95,
     Kind.ENVIRONMENT: 0.7,
 }
-"""The share of an agent's claims of each kind that were findings of any kind by labels of real sessions; see `docs/agents.md`."""
+"""For each kind, the share of an agent's claims that labels of real sessions list as a finding of any kind; see `docs/agents.md`."""
 _ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
 _LIKE, _SAME = 0.2, 0.6
-"""The share of the words of two texts for them to say one thing, with a common row and without one."""
+"""How similar two texts must be to count as one thing, with a common row and without one."""
 _MOST_ROWS = 6
 
 
 class Detected(NamedTuple):
-    """What structure finds in the events: items of the block, and callouts; `turns` has the turn of each row, as a note keeps it."""
+    """What structure finds in the events: items of the block, and callouts.  `turns` has the turn of each short row id."""
 
     items: Sequence[Noted] = ()
     callouts: Sequence[Decision | Failure] = ()
@@ -44,16 +44,16 @@ class Detected(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """What an agent said before, and what structure had found that went since the agent did not name it."""
+    """What an agent said before, and the guesses of structure that were removed because the agent did not name them."""
 
     said: tuple[Noted, ...] = ()
     left_out: tuple[Noted, ...] = ()
 
 
 class Merged(NamedTuple):
-    """The items of the block, those of them that the agent said, and what is to be remembered when one is asked again.
+    """The items of the block, those among them that the agent said, and what to remember for the next time an agent is asked.
 
-    The latter includes what an agent said before and a human deleted or reworded.
+    The last includes what an agent said before and a human deleted or reworded.
     """
 
     items: tuple[Noted, ...]
@@ -63,9 +63,9 @@ class Merged(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Thing:
-    """What is known already: an item of the block at `at`, or else a callout, or what a human deleted.
+    """Something already known: the item of the block at index `at`, a callout, or something a human deleted.
 
-    `detected` is the item as structure found it, None if its words are a human's and stay.
+    `detected` is the item as structure found it, or None if a human wrote it, so that it stays.
     """
 
     kinds: Collection[str]
@@ -112,14 +112,14 @@ def merged(
 
 
 def _is_guess(item: Noted, turns: Collection[int | None], told: Collection[int]) -> bool:
-    """True for an instruction, and for a closing text of turns about which the agent said something."""
+    """True for an instruction, and for a closing text of a turn about which the agent said something."""
     source = item.grounds.source if item.grounds else ""
     is_closing = item.kind == Kind.OUTCOME and source == Source.SUMMARY
     return item.kind == Kind.INSTRUCTION or (is_closing and not {*turns}.isdisjoint(told))
 
 
 def _lines(item: Noted) -> tuple[str, ...]:
-    """An item as a note has it."""
+    """The lines of an item in a note."""
     return tuple(render_noted(item))
 
 
@@ -135,7 +135,7 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 
 
 def _without(earlier: Earlier, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> list[Noted]:
-    """The items without what an agent said before; what structure had found is there again, in its order."""
+    """The items without what an agent said before, with what structure had found put back in its order."""
     said, there = {_lines(item) for item in earlier.said}, {_lines(item) for item in items}
     missing = {lines: item for lines, item in found.items() if lines not in there}
     before = {_row(item): item for item in missing.values() if _row(item)}
@@ -168,7 +168,7 @@ def _gone(
     callouts: Iterable[Decision | Failure],
     earlier: Earlier,
 ) -> Iterator[_Thing]:
-    """What a human deleted or reworded: structure or an agent found it, and the note does not have it."""
+    """What a human deleted or reworded: structure or an agent found it, but it is no longer in the note."""
     there = {_lines(item) for item in (*session.findings, *earlier.left_out)}
     rows = {_row(item) for item in earlier.said}
     for item in (*(one for one in found.values() if _row(one) not in rows), *earlier.said):
@@ -187,7 +187,7 @@ def _gone(
 
 
 def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[Claim, _Thing]]:
-    """Each claim with the thing that it names, the most similar first; a thing is named once, unless a human deleted it."""
+    """Pair each claim with the thing it names, the most similar first.  A thing is paired once, unless a human deleted it."""
     scored = [
         (score, -at, -number, claim, thing)
         for at, claim in enumerate(claims)
@@ -204,7 +204,7 @@ def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[
 
 
 def _score(claim: Claim, thing: _Thing) -> float:
-    """How much a claim says the same as a thing; 0 if it is another one."""
+    """How similar a claim and a thing are; 0 if they are different things."""
     kinds = {_group(kind) for kind in (claim.kind, claim.also) if kind}
     if not kinds & {_group(kind) for kind in thing.kinds}:
         return 0.0
@@ -220,9 +220,9 @@ def _group(kind: str) -> str:
 
 
 def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
-    """An item of structure with what an agent says of it.
+    """An item of structure with the agent's claim about it.
 
-    A correction keeps the person's words.  Points go if other claims are about them too.
+    A correction keeps the person's words.  Points are dropped if other claims are about the item as well.
     """
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also
