@@ -5,7 +5,7 @@ this machine only: the default vault, which folders belong to which project): th
 text of a new one.  Writing files safely is for `vault`.
 
 An unknown key is kept and warned about, since a newer Crucible may know it; a value of the wrong type is an error that
-names the file, the line and the key.  Every command reads both files first, so this module imports little: paths are texts here.
+names the file, the line and the key.  Every command reads both files first, so this module imports little, and paths are strings.
 """
 
 from __future__ import annotations
@@ -214,10 +214,10 @@ class VaultSettings(NamedTuple):
 
 
 class AgentSettings(NamedTuple):
-    """Who may be asked: a command that reads a prompt and prints an answer, or a model of the `llm` library; both empty: nobody, ever.
+    """The user's agent: a command that reads a prompt and prints an answer, or a model of the `llm` library; both empty if there is none.
 
-    `tokenizer` is a `tokenizer.json` to count tokens by, "" for an estimate; `budget_tokens` of foreign text are shown at most.  With `at_end` it is asked at
-    each session's end, else only by a command that is told to.  Only a user settles this: a vault must not name programs to run, or have them asked.
+    `tokenizer` is the path of a `tokenizer.json` for counting tokens, "" for an estimate; a prompt shows at most `budget_tokens` of foreign text.  With `at_end` the
+    agent is asked at each session's end, else only on demand.  These are user settings: a vault must not name programs to run.
     """
 
     command: str = ""

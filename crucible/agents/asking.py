@@ -1,9 +1,7 @@
-"""Asking a model to write something: a client, a command of the user's, or a model of the `llm` library.
+"""Ask an agent: a client, a command line of the user's, or a model of the `llm` library.
 
-Owns what is started, in which surroundings, and how an answer is read.  Nobody is asked whom the user did not configure.
-A client that is only named answers and does nothing else; a command line is taken as it is.
-What we start is marked as our own twice, in its prompt and in its environment, so that no hook captures it and no import
-takes it in; it runs in an empty folder, so that no project's instructions reach it.
+Defines what is started, in which environment, and how its answer is parsed.  A client given by name can only answer; a command line runs as it is.  All are
+marked as our own in prompt and environment, so that no hook and no import takes them in, and run in an empty folder, without a project's instructions.
 """
 
 from __future__ import annotations
@@ -65,7 +63,7 @@ class Asker(Protocol):
 
 
 def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
-    """Who the user configured, the command before the model; None for nobody, and inside of a session that we started ourselves."""
+    """The agent of the settings, the command before the model.  None if there is none, or inside a session that `cru` itself started."""
     if env.get(OWN_ENVIRONMENT):
         return None
     if settings.command.strip():
@@ -77,9 +75,9 @@ def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
 
 
 def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | None) -> Program:
-    """A client by its name, which then answers and does nothing else; or a command line, split as a shell would.
+    """A client by its name, which then can only answer, or a command line, split as a shell would.
 
-    Claude Code pulls no file into a prompt that quotes its path, whoever names it.  `where` it was named is for the message of `AgentFailed`.
+    In both cases Claude Code reads no files named with `@` in the prompt.  `where` is the option or setting for the message of `AgentFailed`.
     """
     client = client_of(named.strip())
     if client is not None:
@@ -87,7 +85,7 @@ def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | 
     try:
         words = tuple(shlex.split(named))
     except ValueError as error:
-        raise AgentFailed(f"{where}: {error}", "mend its quotes") from error
+        raise AgentFailed(f"{where}: {error}", "fix its quotes") from error
     if not words:
         raise AgentFailed(f"{where}: it is empty", "name claude, codex, opencode or a command line")
     return Program(words, {**NO_FILES, **env}, timeout)
@@ -98,13 +96,13 @@ def _asked_words(client: ClientProgram, env: Mapping[str, str]) -> tuple[str, ..
     servers = _codex_servers(env) if client.program == "codex" else ()
     if not servers:
         return words
-    # Codex merges tables, so that an empty one would leave all servers there.
+    # Codex merges tables, so an empty one would leave all servers on.
     off = ", ".join(f"{json.dumps(name)} = {{enabled = false}}" for name in servers)
     return (*words, "-c", f"mcp_servers={{{off}}}")
 
 
 def _codex_servers(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The MCP servers of the user's settings for Codex; of a file that cannot be read Codex itself complains."""
+    """The MCP servers in the user's settings for Codex.  If the file cannot be read, Codex itself reports it."""
     import tomllib  # noqa: PLC0415  slow, and only Codex's settings need it
 
     folder = env.get("CODEX_HOME") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".codex")
@@ -148,12 +146,12 @@ class Program:
                 most=self.most,
             )
         except Exited as error:
-            read_answer(error.said.decode("utf-8", "replace"), model)  # it may say better why
+            read_answer(error.said.decode("utf-8", "replace"), model)  # its output may give a better reason
             raise
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
-            raise AgentFailed(f"{self.words[0]}: its answer is no text") from error
+            raise AgentFailed(f"{os.path.basename(self.words[0])}: its answer is not text") from error
         answer = read_answer(text, model)
         if not answer.text.strip() and not self.may_be_silent:
             raise AgentFailed(f"{os.path.basename(self.words[0])}: it answered nothing")
@@ -201,7 +199,7 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 
 def _read_result(row: Mapping[str, Any], model: str) -> Answer:
-    """Claude Code's one row; one that ended without an answer has no `result`, but says how in its `subtype`."""
+    """Claude Code's one row.  Without an answer it has no `result`; its `subtype` says why."""
     text = row.get("result")
     if row.get("is_error") or not isinstance(text, str):
         raise _failed(model, text if isinstance(text, str) else row.get("subtype"))
@@ -217,7 +215,7 @@ def _read_result(row: Mapping[str, Any], model: str) -> Answer:
 
 
 def _told_model(row: Mapping[str, Any]) -> str:
-    """The model that said most: a client may use a small one beside it."""
+    """The model with the most output: a client may also use a small one."""
     told = row.get("modelUsage")
     if not isinstance(told, dict):
         named = row.get("model")
@@ -261,13 +259,13 @@ def _read_parts(rows: list[dict[str, Any]], model: str) -> Answer:
     caches = [cache for tokens in took if isinstance(cache := tokens.get("cache"), dict)]
     fresh, read, written = _sum(took, "input"), _sum(caches, "read"), _sum(caches, "write")
     whole = None if fresh is None else fresh + (read or 0) + (written or 0)
-    # It tells 0 for a model whose prices it does not know.
+    # OpenCode reports 0 for a model whose prices it does not know.
     cost = sum(dollars for part in ends if (dollars := _dollars(part.get("cost")))) or None
     return Answer("\n\n".join(last), model, cost, whole, _sum(took, "output", "reasoning"), read)
 
 
 def _failed(model: str, told: object) -> AgentFailed:
-    """What a client says of its error: a text, or an object that holds a message somewhere."""
+    """The error that a client reported: a text, or an object with a message somewhere in it."""
     for name in ("data", "message", "name"):
         if isinstance(told, dict):
             told = told.get(name, told)

@@ -1,4 +1,4 @@
-"""The user's agent as commands ask it: one time-out for all that a command asks, and what each answer took is written down."""
+"""The user's agent as commands ask it: one time-out for all questions of a command, and a record of what each answer took."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Agent", "SoFar", "TimeUsedUp", "told_spent"]
 
 
 class TimeUsedUp(AgentFailed):
-    """A program was not asked, since what it was asked before took all the time that there is."""
+    """A program was not asked, because earlier questions used up the time-out."""
 
 
 @dataclass
 class SoFar:
-    """What is one for all that a command asks an agent: the seconds that were used up, what was spent, answers by model, and what went wrong."""
+    """Totals over all questions of a command: seconds used, what was spent, answers by model, and problems."""
 
     used: float = 0.0
     spent: Spent = field(default_factory=Spent)
@@ -32,10 +32,10 @@ class SoFar:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An asker that gives each question what earlier ones left of the program's one time-out, and keeps what its answers took.
+    """An asker whose questions share the program's time-out and whose answers' cost is recorded.
 
-    Only the time in which the program is at work counts, by `clock`, in seconds: a human may be asked something in between.  `root` is the vault in which
-    each answer's tokens and cost are written down, None for nowhere, with the time that `now` gives, the `purpose` and the `session`'s id.
+    Only the seconds in which the program runs count, by `clock`; a human may be asked something in between.  Each answer's tokens and cost are
+    recorded in the vault at `root` (None: nowhere), with the time from `now`, the `purpose` and the `session`'s id.
     """
 
     program: Program
@@ -47,16 +47,16 @@ class Agent:
     so_far: SoFar = field(default_factory=SoFar)
 
     def about(self, purpose: str, session: str = "") -> Agent:
-        """The same agent, with the same time and totals, asked for something else."""
+        """The same agent, with the same time and totals, for another purpose."""
         return replace(self, purpose=purpose, session=session)
 
     def renewed(self) -> Agent:
-        """The same agent with its whole time again, for the next piece of work that was asked for piece by piece."""
+        """Give the agent its whole time-out again, for the next of several sessions or cases."""
         self.so_far.used = 0.0
         return self
 
     def ask(self, prompt: str) -> Answer:
-        """The answer; `TimedOut` names the whole time, once, and whatever is asked after it is `TimeUsedUp`."""
+        """The answer.  Raises `TimedOut` with the whole time-out once, and `TimeUsedUp` for every question after it."""
         answer = self._asked(prompt)
         self.so_far.spent = self.so_far.spent.plus(Spent.of(answer))
         self.so_far.models[answer.model] += 1
@@ -64,7 +64,7 @@ class Agent:
             try:
                 keep_answer(self.root, answer, now=self.now(), purpose=self.purpose, session=self.session)
             except CrucibleError as error:
-                self.so_far.problems[f"what the agent took was not written down: {error}"] = None
+                self.so_far.problems[f"the answer's cost was not recorded: {error}"] = None
         return answer
 
     def _asked(self, prompt: str) -> Answer:
@@ -72,14 +72,14 @@ class Agent:
         if whole is None:
             return self.program.ask(prompt)
         if self.so_far.used >= whole:
-            raise TimeUsedUp("it was not asked, since agents.timeout_seconds was used up")
+            raise TimeUsedUp("not asked: earlier questions used up agents.timeout_seconds")
         begun = self.clock()
         try:
             return replace(self.program, timeout_seconds=whole - self.so_far.used).ask(prompt)
         except TimedOut as error:
             name = self.program.words[0].rpartition("/")[2]
             self.so_far.used = whole
-            raise TimedOut(f"{name}: no answer within {whole:g} seconds in all", error.hint) from error
+            raise TimedOut(f"{name}: no answer within {whole:g} seconds in total", error.hint) from error
         finally:
             self.so_far.used += self.clock() - begun
 
@@ -90,11 +90,11 @@ class Agent:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be written down, a line each."""
+        """What could not be recorded, a line each."""
         return tuple(self.so_far.problems)
 
     def spent_line(self) -> str:
-        """`asked claude-haiku-4-5 twice: 8,210 tokens in, 940 out, $0.013`; "" where nothing was answered."""
+        """`asked claude-haiku-4-5 twice: 8,210 tokens in, 940 out, $0.013`; "" if there was no answer."""
         if not self.spent.count:
             return ""
         models = " and ".join(name or "an agent" for name in self.so_far.models)
@@ -106,7 +106,7 @@ def _times(count: int) -> str:
 
 
 def told_spent(spent: Spent) -> str:
-    """`8,210 tokens in, 940 out, $0.013`; says how many answers came without a price."""
+    """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price."""
     tokens = f"{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out"
     if spent.count and spent.unpriced == spent.count:
         return f"{tokens}, cost unknown"
@@ -115,5 +115,5 @@ def told_spent(spent: Spent) -> str:
 
 
 def _dollars(cost: float) -> str:
-    """In cents, and in tenths of a cent below ten cents."""
+    """Dollars with two decimals, with three below ten cents."""
     return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.3f}"

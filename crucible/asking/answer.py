@@ -1,7 +1,7 @@
-"""Read an agent's answer: the findings that hold against the record.
+"""Read an agent's answer: the findings that the record supports.
 
-A finding is left out if it refers to no line, has no text, or names something that neither the record nor the note holds.  A decision
-that nothing settles becomes an instruction, a failure without a fix an open end.
+A finding is dropped if it refers to no line, has no text, or names something that is neither in the record nor in the note.  A decision
+that no line settles becomes an instruction, and a failure without a fix becomes an open end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_ROWS, _ROWS_OF_LINE = 8, 2
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A finding that an agent named and that holds.
+    """A finding from an agent that passed the check.
 
     `rows` are those of the lines that it refers to, the first line's first, and of edits of the files that it names; `quote` is what one of the lines
     says, word for word.
@@ -50,28 +50,28 @@ class Claim:
 
 
 class Claims(NamedTuple):
-    """What holds of an answer, and how many findings did not."""
+    """The claims of an answer that passed the check, and the number of those that did not."""
 
     kept: tuple[Claim, ...] = ()
     dropped: int = 0
 
 
 class Said:
-    """All that the record and the note say; what a finding names must be in it."""
+    """The text of the record and the note; everything that a finding names must be in it."""
 
     def __init__(self, *texts: str) -> None:
         self._text = "\n".join(texts).casefold()
         self._stems = stems_of(self._text)
 
     def holds(self, claim: str) -> bool:
-        """True if every name and number of a text is in it, and most of its longer words."""
+        """True if every name and number of a claim, and at least half of its longer words, are in the text."""
         if not all(self._has(name) for name in _names(claim)):
             return False
         words = stems_of(claim)
         return 2 * len(words & self._stems) >= len(words)
 
     def _has(self, name: str) -> bool:
-        """True if a name, or all parts of a list such as `read/write`, are in it."""
+        """True if a name, or each part of a list such as `read/write`, is in the text."""
         folded = name.casefold()
         if folded in self._text or _PLACE.search(folded):
             return folded in self._text
@@ -84,14 +84,14 @@ _IS_NAME = late_pattern(
     r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(|[/\\][\w.]"
 )
 _PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
-"""An address or a path from the root must be in the record as it is."""
+"""A URL, an absolute path or an e-mail address must be in the text as a whole."""
 _PARTS = late_pattern(r"[/,;|()\[\]{}\"'`]+")
 _WORD = late_pattern(r"[^\W\d_]{4,}")
 _STEM = 4
 
 
 def _names(text: str) -> Iterator[str]:
-    """Words that name something: with digits, dots, slashes or mixed case, or in backticks."""
+    """Words that name something: in backticks, or with digits, dots, slashes or mixed case."""
     for found in _NAME.finditer(text):
         if found[1]:
             yield found[1].strip()
@@ -102,7 +102,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The beginnings of the longer words of a text."""
+    """The first letters of the longer words of a text."""
     return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()))
 
 
@@ -154,7 +154,7 @@ def _claim(one: object, record: Record, said: Said, seen: Callable[[str], str]) 
 
 _TAKEN_OUT = "[REDACTED:"
 _SECOND = (Kind.DECISION, Kind.CORRECTION, Kind.FAILURE)
-"""Kinds that may come second."""
+"""Kinds that a finding may have as its second one."""
 
 
 def _kind(value: object) -> Kind | None:
@@ -188,7 +188,7 @@ def _rows(lines: Sequence[Line], record: Record, text: str) -> tuple[str, ...]:
 
 
 def _grounded(kind: Kind, lines: Sequence[Line], record: Record) -> Kind:
-    """The kind that the lines prove."""
+    """The kind that the lines support."""
     if kind is Kind.DECISION and not (any(line.settles for line in lines) or _is_done(lines, record)):
         return Kind.INSTRUCTION
     if kind is Kind.FAILURE and not _is_done(lines, record):
@@ -202,7 +202,7 @@ _LONGEST_QUOTE = 160
 
 
 def _quote(lines: Sequence[Line], claim: str) -> str:
-    """The sentence that is closest to a claim: the user's, also the agent's if that says little, else what a red command printed."""
+    """Quote the sentence closest to a claim: the user's, with the agent's if it is short; without both, output of a failed command."""
     told: list[str] = []
     for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
         line = next((line for line in lines if line.tag in tags and line.has_words), None)
@@ -218,7 +218,7 @@ _TELLING = 3
 
 
 def _closest(text: str, claim: str) -> str:
-    """The sentence of a text that shares most words with a claim."""
+    """The sentence of a text that shares the most words with a claim."""
     words = words_in(claim)
     told = (one for part in text.split("\n") for one in sentences(part))
     return max(told, key=lambda one: len(words_in(one) & words), default="")
@@ -228,7 +228,7 @@ _DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)
 
 
 def _is_done(lines: Sequence[Line], record: Record) -> bool:
-    """True if something was edited, passed or was committed in one of their turns or the next one."""
+    """True if something was edited, passed or committed in one of the lines' turns, or in the turn after it."""
     turns = {turn for line in lines for turn in (line.turn, line.turn + 1)}
     return any(line.tag in _DONE and line.turn in turns for line in record.lines.values())
 

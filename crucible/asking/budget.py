@@ -1,4 +1,4 @@
-"""How much foreign text a prompt shows: the user's `agents.budget_tokens`, counted with the user's tokenizer."""
+"""How much text from elsewhere a prompt may show: the user's `agents.budget_tokens`, counted with the user's tokenizer."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from crucible.tokens import Counter, Estimate, counter_of
 __all__ = ["BUDGET", "Budget", "budget_of"]
 
 _WIDEST = 16
-"""Code points of a token, at most: longer texts are cut before they are counted."""
+"""The most code points that a token may have; longer texts are cut before they are counted."""
 
 
 class Budget(NamedTuple):
-    """Tokens of records, sessions and descriptions that one prompt may show."""
+    """The tokens of records, sessions and descriptions that one prompt may show."""
 
     tokens: int = AgentSettings().budget_tokens
     counter: Counter = Estimate()
 
     def fit(self, text: str, parts: int = 1) -> str:
-        """The text, or its head and tail, within the budget, or within the share of one of `parts` texts.  Redact before, not after: a cut may hide a secret."""
+        """The text, or its head and tail, within the budget, or within one of `parts` equal shares of it.  Redact first: half a secret is not found."""
         most = max(1, self.tokens // max(1, parts))
         limit = min(len(text), most * _WIDEST)
         while (count := self.counter.count(found := shorten(text, limit))) > most:
@@ -32,9 +32,9 @@ class Budget(NamedTuple):
 
 
 BUDGET = Budget()
-"""What a prompt shows unless the user says otherwise."""
+"""The default budget."""
 
 
 def budget_of(settings: AgentSettings) -> Budget:
-    """The user's budget; raises `CrucibleError` for a tokenizer that cannot be loaded."""
+    """The user's budget.  Raises `CrucibleError` if the tokenizer cannot be loaded."""
     return Budget(settings.budget_tokens, counter_of(settings.tokenizer))

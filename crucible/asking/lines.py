@@ -1,7 +1,7 @@
-"""Make the lines of a record from a session's events, whatever its client.
+"""Make the lines of a record from a session's events, for every client.
 
-Everything that a person said or decided is there, all texts of the agent, red commands with what fixed them, commits, edited files, subagents'
-reports, and the state at the end.  Calls and outputs that nobody talked about are left out.
+They have everything that a person said or decided, the agent's texts except short announcements, failed commands with what fixed them, commits, edited
+files, subagents' reports, and the state at the end.  Calls and outputs that nobody talked about are left out.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from crucible.transcript.events import (
 __all__ = ["Placed", "lines_of"]
 
 _LONG = 60
-"""Code points of a text that says something."""
+"""Texts of at most so many code points say little."""
 _SHORT = 160
-"""A prompt of at most so many code points answers the text before it."""
+"""A prompt of at most so many code points is a reply to the text before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An event with the id of its row and of its phase in the note."""
+    """An event with the ids of its row and of its phase in the note."""
 
     event: Event
     row: str
@@ -64,7 +64,7 @@ class Placed:
 
 
 def lines_of(events: Iterable[Placed]) -> list[Line]:
-    """The lines, in the order of events; those of subagents are left out."""
+    """The lines in the order of the events; events of subagents are left out."""
     reader = _Reader()
     for placed in events:
         if not placed.event.at.agent:
@@ -99,7 +99,7 @@ class _Red:
 
 @dataclass(slots=True)
 class _Turn:
-    """What the current turn has so far."""
+    """The current turn so far: the agent's texts, and the rows of edits by file."""
 
     texts: list[Line] = field(default_factory=list)
     edited: dict[str, list[str]] = field(default_factory=dict)
@@ -126,8 +126,8 @@ class _Reader:
         self._closing: list[Line] = []
         self._last = ("", "nothing")
 
-    def add(self, placed: Placed) -> None:  # noqa: C901, PLR0912 -- one arm an event
-        """Take the next event."""
+    def add(self, placed: Placed) -> None:  # noqa: C901, PLR0912 -- one arm per event
+        """Read the next event."""
         self._row, self._phase = placed.row, placed.phase
         match placed.event:
             case ContextSeen(cwd=str(cwd)) if cwd and cwd not in self._roots:
@@ -163,7 +163,7 @@ class _Reader:
                 self._tasks[event.id] = (event.content or content, event.status or status)
 
     def _add(self, tag: Tag, text: str, worth: int, caps: Sequence[int], *rows: str) -> Line:
-        """Add a line that stands on the event's row and on these."""
+        """Add a line with the event's row and these rows."""
         return self._line(tag, text, worth, caps, (self._row, *rows))
 
     def _line(self, tag: Tag, text: str, worth: int, caps: Sequence[int], rows: Iterable[str]) -> Line:
@@ -246,7 +246,7 @@ class _Reader:
         self._last = (self._row, "the agent's text")
 
     def _end_turn(self) -> None:
-        """Mark the turn's last text, or also the longest one if the last is short, and add the files that it edited."""
+        """Mark the turn's last text as the closing one (and the longest, if the last is short), and add the edited files."""
         turn = self._turn
         if turn.texts:
             last = turn.texts[-1]
@@ -267,7 +267,7 @@ class _Reader:
     def _used(self, event: ToolUsed) -> None:
         call = read_call(self._row, event.name, event.arguments, self._roots)
         self._calls[event.call] = (event, call)
-        if self._after_red and self._thought:  # the cause is only in its thoughts
+        if self._after_red and self._thought:  # the cause is only in its reasoning
             text, row = self._thought
             self._add(Tag.AFTER_FAIL, tidy(text, 3), 62, _THOUGHT, row)
             self._after_red = False
@@ -353,7 +353,7 @@ class _Reader:
     # --- the end ---
 
     def ended(self) -> list[Line]:
-        """The lines, with the state at the end as the last one."""
+        """All lines; the last one is the state at the end."""
         last = self._last
         self._end_turn()
         if self._closing:

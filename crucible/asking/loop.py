@@ -1,6 +1,6 @@
-"""Ask an agent, check its answer, and ask once more: the one loop for all that is asked.
+"""Ask an agent, check its answer, and ask once more if it fails the check: the loop for all checked questions.
 
-Nothing an agent does or says raises here: a slow, dead or rambling one costs a line, the `problem`.
+Nothing that an agent does or says raises an error here: if it is slow, dead or rambling, the result has a `problem`, one line.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from crucible.patterns import UNSEEN
 __all__ = ["LOOKED", "Came", "Refused", "ask_checked", "quoted", "seen_by", "visible"]
 
 LOOKED = 100_000
-"""Code points of an answer that are looked at."""
+"""Code points of an answer that are read."""
 _TRIES = 2
 _LONGEST = 400
-"""Code points of a problem."""
+"""The most code points of a problem."""
 _MOST_COMPLAINTS = 20
 _NO_TEXT = "\ufffd"
 _Value = TypeVar("_Value")
@@ -41,7 +41,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Came(Generic[_Value]):
-    """What came of it: the value, or None with the `problem`; and all answers that were given."""
+    """The result: the value, or None with the `problem`, and all answers that came."""
 
     value: _Value | None
     problem: str = ""
@@ -49,17 +49,17 @@ class Came(Generic[_Value]):
 
 
 def seen_by(redact: Callable[[str], tuple[str, object]]) -> Callable[[str], str]:
-    """A text as an agent is shown it, and as its answer is read: in normal form, without secrets and unseen characters."""
+    """The function that prepares texts for an agent, and its answers for us: normal form, no secrets, no invisible characters."""
     return lambda text: redact(visible(text))[0]
 
 
 def visible(text: str) -> str:
-    """A text in normal form, without what nobody sees."""
+    """A text in normal form, without invisible characters."""
     return normal(UNSEEN.sub("", text))
 
 
 def quoted(text: str) -> str:
-    """A text as data in a prompt, in a fence that nothing in it ends."""
+    """A text as data in a prompt, in a fence that the text cannot close."""
     return fenced(unmarked(text), least=4)
 
 
@@ -72,11 +72,11 @@ def ask_checked(
     budget: Budget = BUDGET,
     read_as: Callable[[str], str] | None = None,
 ) -> Came[_Value]:
-    """Ask with `prompt("")`, and once more: with what was refused and why, or with "" after a failure.
+    """Ask with `prompt("")`.  If the answer is refused, ask again with the reasons and the answer; if the program failed, ask again with "".
 
-    After a time-out nothing is asked again: somebody waits, and has waited long enough.  `read` makes a value of an answer's text, as `seen`, and the
-    model's name, or raises `Refused`; with `read_as` it takes the text as that makes it, and redacts what it keeps itself.  A refused answer is shown again
-    within `budget`.  Raises only what `prompt` and `seen` raise on their own.
+    After a time-out nothing is asked again: the user has waited long enough.  `read` gets the answer's text, prepared by `seen`, and the model's name;
+    it returns a value or raises `Refused`.  With `read_as`, that prepares the text instead, and `read` must redact what it keeps.  A refused answer is
+    shown again within `budget`.  Raises only what `prompt` and `seen` raise on their own.
     """
     answers: list[Answer] = []
     problem = refused = ""
@@ -106,24 +106,24 @@ def _line(text: str) -> str:
 def _text_of(answer: Answer, prompt: str, seen: Callable[[str], str]) -> str:
     given = answer.text[:LOOKED]
     if OWN_MARK in given:
-        raise Refused(["it answered with its question"])
+        raise Refused(["it repeats the prompt"])
     text = seen(given)
-    # A lone surrogate is one by now, too.  What it was shown it may repeat.
+    # A lone surrogate was replaced by it as well.  The agent may repeat one that the prompt showed.
     if _NO_TEXT in text and _NO_TEXT not in prompt:
-        raise Refused(["its answer is no text"])
+        raise Refused(["it is not text"])
     return text
 
 
 def _read(text: str, answer: Answer, read: Callable[[str, str], _Value]) -> _Value:
-    """What `read` makes of it; what is too deep, too large or no number for it is refused."""
+    """The result of `read`; refused if a value is nested too deeply, too large or not a number."""
     try:
         return read(text, normal_line(answer.model)[:100])
     except (ValueError, ArithmeticError, RecursionError) as error:
-        raise Refused(["it cannot be read: answer in the form that was asked for"]) from error
+        raise Refused(["it cannot be parsed: answer in the form that was asked for"]) from error
 
 
 def _refusal(complaints: Iterable[str], text: str, seen: Callable[[str], str], budget: Budget) -> str:
-    """What was wrong, and the answer that it was said of; both are foreign words, so only ours begin a line."""
+    """The complaints and the refused answer, quoted; only our own words begin a line."""
     lines = [f"- {normal_line(seen(one))[:500]}" for one in [*complaints][:_MOST_COMPLAINTS]]
     wrong, shown = "\n".join(lines), hang(budget.fit(seen(text)))
     return quoted(f"[what was wrong]\n{wrong}\n[the answer]\n  {shown}")

@@ -1,4 +1,4 @@
-"""Merge what an agent claimed into a note's findings block: one entry for one thing.
+"""Merge an agent's claims into a note's findings block: one entry for one thing.
 
 A claim that structure found too becomes one item with it: callouts and a person's words stay as they are, other items get the agent's text.
 Whatever a human wrote, edited or deleted stays so.  Asking again replaces only what an agent said before.
@@ -57,9 +57,9 @@ class Merged(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Thing:
-    """What is known already: an item of the block at `at`, or else a callout, or what a human deleted.
+    """Something already known: the item of the block at index `at`, a callout, or something a human deleted.
 
-    `detected` is the item as structure found it, None if its words are a human's and stay.
+    `detected` is the item as structure found it, or None if a human wrote it, so that it stays.
     """
 
     kinds: Collection[str]
@@ -94,7 +94,7 @@ def merged(
 
 
 def _lines(item: Noted) -> tuple[str, ...]:
-    """An item as a note has it."""
+    """The lines of an item in a note."""
     return tuple(render_noted(item))
 
 
@@ -160,7 +160,7 @@ def _gone(
 
 
 def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[Claim, _Thing]]:
-    """Each claim with the thing that it names, the most similar first; a thing is named once, unless a human deleted it."""
+    """Pair each claim with the thing it names, the most similar first.  A thing is paired once, unless a human deleted it."""
     scored = [
         (score, -at, -number, claim, thing)
         for at, claim in enumerate(claims)
@@ -177,7 +177,7 @@ def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[
 
 
 def _score(claim: Claim, thing: _Thing) -> float:
-    """How much a claim says the same as a thing; 0 if it is another one."""
+    """How similar a claim and a thing are; 0 if they are different things."""
     kinds = {_group(kind) for kind in (claim.kind, claim.also) if kind}
     if not kinds & {_group(kind) for kind in thing.kinds}:
         return 0.0
@@ -193,9 +193,9 @@ def _group(kind: str) -> str:
 
 
 def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
-    """An item of structure with what an agent says of it.
+    """An item of structure with the agent's claim about it.
 
-    A correction keeps the person's words.  Points go if other claims are about them too.
+    A correction keeps the person's words.  Points are dropped if other claims are about the item as well.
     """
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also

@@ -26,7 +26,7 @@ _CALL = (300, 160, 0)
 
 
 def lines_of_note(session: Session) -> list[Line]:
-    """The lines; the row of each is the id of its phase, since a note has no ids of rows."""
+    """The lines of a note.  Their rows are ids of phases, since a note has no row ids."""
     told = [Line(Tag.NOTED, one, ("start",), worth, caps) for _, one, worth, caps in _told(session.preamble)]
     for turn, phase in enumerate(session.all_phases(), 1):
         row = phase.id.replace(".", "-")

@@ -1,6 +1,6 @@
-"""The record of a session that an agent is shown: numbered lines within a budget.
+"""The record of a session that is shown to an agent: numbered lines within a budget.
 
-A line knows the rows of the transcript behind it, so that an answer can refer to it by its number.
+Each line knows its rows of the transcript, so an answer can refer to them by the line's number.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Tag(StrEnum):
 
 
 SAID = "the user said: "
-"""Before the words of a refusal."""
+"""Comes before the user's words in a refusal."""
 _SETTLES = frozenset(
     (
         Tag.STEERING,
@@ -63,12 +63,12 @@ _SETTLES = frozenset(
         Tag.NOTED,
     )
 )
-"""Lines that settle something by themselves: an answer, an approval, an edit, a commit."""
+"""Tags of lines that settle something by themselves, such as an answer, an approval, an edit or a commit."""
 
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """One line: its text is cut to `caps[level]` code points; 0 leaves it out.
+    """One line.  Its text is cut to `caps[level]` code points; 0 leaves the line out.
 
     `worth` is from 0 to 100: the least is cut first.  `rows` are ids of the transcript's rows, `phase` is the id of the note's phase.
     `settles` is true if a decision may stand on it.  `edits` has the rows of the edits of each file, where the line lists files.
@@ -90,12 +90,12 @@ class Line:
 
     @property
     def has_words(self) -> bool:
-        """False for a refusal without words."""
+        """False for a refusal without a comment."""
         return self.tag is not Tag.REFUSED or SAID in self.text
 
     @property
     def shown(self) -> str:
-        """The text as it is cut now, without a line that could be read as one of the record's."""
+        """The text at its current length.  Its further lines are indented, so that none looks like a line of the record."""
         cap = self.caps[self.level]
         if not cap or len(self.text) <= cap:
             return hang(self.text) if cap else ""
@@ -112,16 +112,16 @@ class Record:
 
 
 def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[str], str] = str) -> Record:
-    """Cut the lines, the least important first, until their text has at most `budget` tokens; `show` is applied to each text.
+    """Cut the lines, the least important first, until they have at most `budget` tokens.  `show` is applied to each text before.
 
-    The last resort leaves out the oldest ones.
+    As a last resort the oldest lines are left out.
     """
     live = [line for line in lines if line.text.strip()]
     for line in live:
         line.text = show(line.text)
     live = [line for line in live if line.shown]
     sizes = [_size(line, counter) for line in live]
-    # What `_size` and this count of headings leave out: the third digit of a number, and a note on the cut.
+    # Headings of turns, the note that earlier lines were cut, and third digits of numbers, which `_size` does not count.
     more = _TURN * (2 + len({line.turn for line in live})) + max(0, len(live) - _TWO_DIGITS)
     total, heap = more + sum(sizes), [(_next(line), -sizes[at], at) for at, line in enumerate(live)]
     heapify(heap)
@@ -143,7 +143,7 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
 _TURN, _TWO_DIGITS = 4, 99
 """Tokens of a turn's heading."""
 _STEP = 9
-"""A line that was cut before is cut again later than others of its worth."""
+"""Added to the worth of a line for each cut, so that other lines are cut before it is cut again."""
 
 
 def _next(line: Line) -> int:

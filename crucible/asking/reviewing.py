@@ -1,7 +1,7 @@
-"""Ask an agent what mattered in a session, check its answer, and keep what holds in the note.
+"""Ask an agent what mattered in a session, check its answer, and keep the supported claims in the note.
 
-The events are shown as a record within a budget of tokens; the note's own words are what a claim is held against as well.  Nothing here raises for what an
-agent does or says: a fault is a line, and the note stays as it was.
+The agent sees the events as a record within a budget of tokens.  Claims are checked against the record and the note.  Nothing that an agent does or
+says raises an error here: a failure is one line, and the note does not change.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _LONGEST_MODEL = 40
 
 
 class Review(NamedTuple):
-    """What came of it: the model, how many findings it said that hold, how many did not; or the `problem`, one line.
+    """The result: the model, the number of findings that were kept and of those that were dropped; or the `problem`, one line.
 
-    `is_known` says that nobody was asked, since nothing has happened since the last answer.
+    `is_known` is true if no agent was asked: the session is a subagent's or empty, or has nothing new since the last answer.
     """
 
     model: str = ""
@@ -65,10 +65,12 @@ class Review(NamedTuple):
 
     @property
     def line(self) -> str:
-        """`claude-haiku-4-5 found 12 things, 1 more did not hold`; "" if nobody was asked or nothing came of it."""
+        """`claude-haiku-4-5 found 12 things, 1 more was dropped`; "" if no agent was asked or there was a problem."""
         if self.is_known or self.problem:
             return ""
-        more = f", {self.dropped} more did not hold" if self.dropped else ""
+        more = (
+            f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""
+        )
         return f"{self.model or 'the agent'} found {self.said} thing{'' if self.said == 1 else 's'}{more}"
 
 
@@ -114,7 +116,7 @@ def _records(root: Path, session_id: str) -> list[Kept]:
 
 
 def _items(value: object) -> tuple[Noted, ...]:
-    """Items as an entry of the event log keeps them: each a text, as the note has it."""
+    """Read items from an entry of the event log, where each is a text as in the note."""
     texts = value if isinstance(value, list) else []
     found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
     return tuple(item for item in found if item)
@@ -134,9 +136,9 @@ def review(
     budget: Budget = BUDGET,
     again: bool = True,
 ) -> Review:
-    """Ask about the session whose note is `ref`, unless nothing is new and not `again`; raises only what reading the note raises.
+    """Ask about the session whose note is `ref`; without `again` only if something is new.  Raises only what reading the note raises.
 
-    A subagent's session is not asked about: its parent's record has its report.
+    No agent is asked about a subagent's session: its parent's record has its report.
     """
     note = vault.read(vault.find(ref) if isinstance(ref, str) else ref)
     session = note.session
@@ -163,7 +165,7 @@ def review(
 def _prompts(
     vault: Vault, session: Session, material: Material, seen: Callable[[str], str], budget: Budget
 ) -> tuple[Record, Callable[[str], str]]:
-    """The record, and the prompt with it, given what was refused; no prompt has more tokens than the budget."""
+    """The record, and a function from a refusal to the prompt, which never has more tokens than the budget."""
     count = budget.counter.count
     template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
@@ -196,7 +198,7 @@ _SMALLEST = 100
 
 
 class _Answer(NamedTuple):
-    """What holds of an answer, the model that gave it, and the digest of the record that it was shown."""
+    """The claims of an answer, its model, and the digest of the record that was shown."""
 
     claims: Claims
     model: str
@@ -204,7 +206,7 @@ class _Answer(NamedTuple):
 
 
 def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: datetime) -> Review:
-    """Merge the claims into the note as it is now, and remember what was said."""
+    """Merge the claims into the note as it is now, and store them in the event log."""
     claims, model = answer.claims, answer.model
     source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
     found = Merged(())

@@ -1,13 +1,13 @@
-"""What an agent is told when it is asked what mattered in a session."""
+"""The instructions for an agent that is asked what mattered in a session."""
 
 from __future__ import annotations
 
 __all__ = ["MOST", "MOST_FACTS", "RULES"]
 
 MOST = 30
-"""Findings of an answer that are read."""
+"""The most findings of an answer that are read."""
 MOST_FACTS = 4
-"""Environment facts of a session."""
+"""The most environment facts of a session."""
 
 RULES = f"""\
 Below, in a fence, is the record of a coding session between a user and an agent, shortened. Write down what a colleague who continues this work
@@ -51,4 +51,4 @@ Rules
    with "also": "correction". A bug that the user brought as the task: an outcome with "also": "failure" if its cause is told.
 6. Never write secrets or names of persons, nor copy more than five words in a row from a text.
 7. Last, go through the user's lines from first to last: what did each settle, reject or leave unanswered? Then go through END."""
-"""What stands before the record, whatever a vault's template says."""
+"""Instructions that are part of every prompt, also with a vault's own template."""

@@ -1,4 +1,4 @@
-"""Shorten the texts of a record: what a reader needs of prose, plans, reports, calls, edits and commits."""
+"""Shorten the texts of a record: prose, plans, reports, calls, edits and commits."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _SPACES = late_pattern(r"[ \t]+")
 _EMPTY = late_pattern(r"\n\s*\n+")
 _REMINDER = late_pattern(r"<(system-reminder|ide_\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
 _READ = 30_000
-"""Code points of a text that are read."""
+"""The most code points of a text that are read."""
 
 
 def tidy(text: str, code: int) -> str:
-    """A text without blank lines and rulers of tables, with at most `code` lines of each block of code."""
+    """A text without blank lines and table rulers, and with at most `code` lines of each code block."""
     text = text if len(text) <= _READ else f"{text[: _READ * 2 // 3]}\n…\n{text[-_READ // 3 :]}"
     text = _CODE.sub(lambda found: _code(found[3], code), _REMINDER.sub("", text))
     return _EMPTY.sub("\n", _SPACES.sub(" ", _RULER.sub("", text))).strip()
@@ -38,7 +38,7 @@ def _code(inner: str, most: int) -> str:
 
 
 def outline(plan: str) -> str:
-    """A plan's headings, items and first sentences."""
+    """The headings, items and first sentences of a plan."""
     told = []
     for block in blocks_of(plan[:_READ]):
         if block.kind is Part.HEADING:
@@ -52,7 +52,7 @@ _FEW_LINES = 3
 
 
 def gist(report: str) -> str:
-    """A report's headings and items and its last paragraphs, or all of it if it has none."""
+    """The headings, items and last paragraphs of a report, or all of it if it is only prose."""
     blocks = [block for block in blocks_of(report[:_READ]) if block.kind not in (Part.RULE, Part.QUOTE)]
     last = len(blocks) - _FEW_LINES
     marked = [block for at, block in enumerate(blocks) if block.kind is not Part.PROSE or at >= last]
@@ -60,14 +60,14 @@ def gist(report: str) -> str:
 
 
 def described(used: ToolUsed, call: Call, roots: Sequence[str]) -> str:
-    """A call in a line, with the beginning of what an edit writes."""
+    """A call as one line; for an edit with the beginning of the new text."""
     line = clipped(call_line(used.name, used.arguments, roots[0] if roots else ""), 200)
     new = next((new for _, _, new in changes_in(used.arguments) if new.strip()), "") if call.files else ""
     return f"{line}: {clipped(new, 220)}" if new else line
 
 
 def change(used: ToolUsed) -> str:
-    """The first lines that an edit takes out and puts in."""
+    """The first lines that an edit removes and adds."""
     for _, old, new in changes_in(used.arguments):
         before, after = old.split("\n"), new.split("\n")
         gone = [line.strip() for line in before if line not in after and len(line.strip()) > 3]
@@ -82,7 +82,7 @@ _TRAILER = late_pattern(r"^[\w-]+: \S.*$", re.MULTILINE)
 
 
 def body_of(script: str) -> str:
-    """The body of a commit's message if the command has it, without trailers."""
+    """The body of the commit message in a command, without trailers; "" if there is none."""
     found = _HERE.search(script)
     told = _TRAILER.sub("", found[2].partition("\n")[2]) if found else ""
     return f" :: {clipped(told, 500)}" if told.strip() else ""

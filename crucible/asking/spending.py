@@ -1,6 +1,6 @@
-"""What asking took: `.crucible/log/asked.jsonl`, a line per answer, without a word of what was asked or answered.
+"""What asking cost: `.crucible/log/asked.jsonl`, one line per answer, without the prompt and the answer.
 
-The file is only appended to, and git ignores its folder: what was spent is this machine's affair.
+Lines are only added.  Git ignores the folder, since each machine keeps its own costs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ __all__ = ["FILE", "Spent", "keep_answer", "spent_since"]
 FILE = "asked.jsonl"
 _FOLDER = "log"
 _LONGEST = 200
-"""Code points of a name."""
+"""The most code points of a name."""
 _MOST = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What answers took together; `unpriced` of `count` came without a price, and their `cost_usd` is not in the sum."""
+    """Totals over answers.  `unpriced` of the `count` answers reported no price, so `cost_usd` does not include them."""
 
     count: int = 0
     tokens_in: int = 0
@@ -34,7 +34,7 @@ class Spent:
     unpriced: int = 0
 
     def plus(self, other: Spent) -> Spent:
-        """Both together."""
+        """The sum of both."""
         return Spent(
             self.count + other.count,
             self.tokens_in + other.tokens_in,
@@ -53,7 +53,7 @@ class Spent:
 def keep_answer(
     root: Path, answer: Answer, *, now: datetime, purpose: str, session: str = "", fsync: bool = True
 ) -> None:
-    """Add a line: `purpose` is what was asked for, `session` the id of the session that it was about.  Raises as `bookmarks.lines.append_line`."""
+    """Add a line: `purpose` is what was asked for, `session` the id of its session.  Raises like `bookmarks.lines.append_line`."""
     record = {
         "time": now.astimezone(UTC).isoformat(timespec="microseconds"),
         "for": purpose,
@@ -68,7 +68,7 @@ def keep_answer(
 
 
 def spent_since(root: Path, since: datetime) -> Spent:
-    """What was spent from `since` on; torn and foreign lines do not count.  Raises `OutsideVault`, and `VaultError` for a file that cannot be read."""
+    """What was spent since then; lines that cannot be parsed are skipped.  Raises `OutsideVault`, or `VaultError` if the file cannot be read."""
     found, _ = read_lines(root, FILE, _timed, folder=_FOLDER)
     spent = Spent()
     for time, one in found:
@@ -77,16 +77,16 @@ def spent_since(root: Path, since: datetime) -> Spent:
 
 
 def _name(text: str) -> str:
-    """A name that can be written: JSON takes no lone surrogates."""
+    """A name that can be stored: shortened, and without lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()[:_LONGEST]
 
 
 def _timed(fields: Mapping[str, object]) -> tuple[datetime, Spent]:
     cost = fields.get("cost_usd")
     if cost is not None and (not isinstance(cost, int | float) or isinstance(cost, bool)):
-        raise Unfit("`cost_usd` is no number")
+        raise Unfit("`cost_usd` is not a number")
     if cost is not None and not 0 <= cost < _MOST:
-        raise Unfit("`cost_usd` is no price")
+        raise Unfit("`cost_usd` is not a price")
     text_of(fields, "for")
     return time_of(fields, "time"), Spent(
         1, _count(fields, "tokens_in"), _count(fields, "tokens_out"), float(cost or 0), int(cost is None)
@@ -94,10 +94,10 @@ def _timed(fields: Mapping[str, object]) -> tuple[datetime, Spent]:
 
 
 def _count(fields: Mapping[str, object], name: str) -> int:
-    """A count, 0 where it is not known."""
+    """A count; 0 if it is unknown."""
     value = fields.get(name)
     if value is None:
         return 0
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST:
-        raise Unfit(f"`{name}` is no count")
+        raise Unfit(f"`{name}` is not a count")
     return value

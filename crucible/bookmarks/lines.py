@@ -1,4 +1,4 @@
-"""Files of JSON lines in the vault's memory, which git keeps and merges by union, or in another `folder` of `.crucible`.
+"""Files of JSON lines in the vault's memory, which git tracks and merges by union, or in another `folder` of `.crucible`.
 
 Owns how a line gets to the end of such a file, whole or not at all, how all of them are read back, and how they are put in
 place of longer ones.  What a line means

@@ -240,7 +240,7 @@ def _told(one: Finding) -> tuple[str, str]:
     told = one.summary
     if one.kind == Kind.FAILURE:
         cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
-        fixed = f"{told}{cause} → {clipped(one.resolution)}"
+        fixed = f"{told}{cause}" + (f" → {clipped(one.resolution)}" if one.resolution else "")
         # A failed check matters less than a failure that a person reported or recorded.
         return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
     if one.kind == Kind.REPORT:

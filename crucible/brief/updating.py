@@ -1,4 +1,4 @@
-"""Bringing a note's brief up to date: extracted from its findings and what its phases say.
+"""Update a note's brief, extracted from its findings and phases.
 
 Owns when something is due, and that a failure leaves the note as it was: how far a brief reaches stands in the note
 itself, so that the next update catches up on everything that was missed.
@@ -25,7 +25,7 @@ __all__ = ["Redact", "update_brief", "update_briefs"]
 
 
 def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
-    """Cover every finished phase.  Reads the note and writes nothing if nothing is due.
+    """Cover every finished phase.  Writes nothing if nothing is due.
 
     What keeps a brief from being written is the result's `problem`; raises `SessionNotFound`, `NoteUnreadable` and their
     like for a note that cannot be read.

@@ -1,7 +1,7 @@
 """What is written once a session has stopped: captures, its history, decisions for its tasks, memory.
 
 `after_stop` is the one place for it: an end, a pause, a client that is gone, a run of a workflow, and an import of more rows all call it.  A step that
-fails is a line, and the next one is taken all the same.  The caller says who may be asked: a person, an agent, recall.
+fails is one line, and the next step still runs.  The caller decides what may be asked: a person, an agent, recall.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ OpenRecall: TypeAlias = "Callable[[], Recall]"
 
 
 class Helpers(NamedTuple):
-    """Who may be asked: an agent what mattered, a human what is worth keeping, recall what is known for new tasks.
+    """What may be asked: an agent what mattered, a human what is worth keeping, recall what is known for new tasks.
 
-    None is asked where it is None.  `folder` is where the session's project is on this machine, `roots` are all of its folders there.
+    A field that is None is not asked.  `folder` is where the session's project is on this machine, `roots` are all of its folders there.
     """
 
     asker: Asker | None = None

@@ -44,7 +44,7 @@ _PATIENCE = 10.0
 class State(StrEnum):
     """What became of a candidate, the stronger word later: nothing goes back to an earlier one.
 
-    `DROPPED`: for an older version a model said that nothing could have prevented this failure.  `APPROVED`: it is to be kept, and is not yet.  `ALIKE`: it was to be kept, and
+    `DROPPED`: a model said in an older version that nothing could have prevented this failure.  `APPROVED`: it is to be kept, and is not yet.  `ALIKE`: it was to be kept, and
     something like it is known.  `KNOWN`: the same is known.
     """
 

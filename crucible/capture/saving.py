@@ -151,7 +151,7 @@ class Saver:
 
 
 def _failure(candidate: Candidate, attribution: Attribution | None) -> Failure:
-    """The category that the rule finds, and the cause in the session's words."""
+    """The category from the rule, and the cause in the session's words."""
     if candidate.kind not in FAILURES:
         return Failure()
     return Failure(attribution.category if attribution else None, candidate.cause, "", candidate.fix)

@@ -1,6 +1,6 @@
 """The candidates of a session, each once and with what becomes of it: kept without a question, asked about, only listed, or dropped.
 
-Kept without a question are decision records, evidence, self-corrections, and what somebody recorded on purpose.
+Decision records, evidence, self-corrections and what was recorded on purpose are kept without a question.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FEWEST = 2
 """Decisions of a task that are worth a question."""
 _SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
 _PREVENTABLE = 0.6
-"""How sure it must be that knowledge would have prevented a failure, for it to be proposed."""
+"""The least confidence that knowledge would have prevented a failure, for the failure to be proposed."""
 
 
 def sort_out(
@@ -121,7 +121,7 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
     is_silent = candidate.kind in _SILENT
     if candidate.source == Source.CALLOUT:
         is_silent = True
-    # Not `<`: a confidence that is no number is none.
+    # Not `<`: the confidence may be NaN.
     elif attribution and not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
         return Way.DROP
     if candidate.confidence < PROMPTED:

@@ -1,6 +1,6 @@
-"""The one offer to ask the user's agent at the end of each session, with what that costs; no is the default.
+"""Offer once to ask the user's agent at each session's end, and show the cost; the default is no.
 
-What was answered is `agents.at_end` in the user's settings: where that is set, nobody is asked again.
+The answer is stored as `agents.at_end` in the user's settings.  If that is set, the offer is not made again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from crucible.vault.init import set_user_settings
 __all__ = ["offer_to_ask"]
 
 _TOKENS_IN, _TOKENS_OUT = 4000, 500
-"""Of one session: the most that the median prompt may take, and a long answer."""
+"""For one session: the most that the median prompt may have, and a long answer."""
 
 
 class _Price(NamedTuple):
-    """Dollars for a million tokens, sent and answered."""
+    """Dollars per million tokens of prompts and of answers."""
 
     model: str
     sent: float
@@ -35,15 +35,15 @@ class _Price(NamedTuple):
 
 
 _PRICES = (_Price("Claude Sonnet 5.5", 2.0, 10.0), _Price("Haiku 4.5", 1.0, 5.0))
-"""As https://platform.claude.com/docs/models lists them."""
+"""From https://platform.claude.com/docs/models."""
 _PRICES_SEEN = "2026-11"
 _AT_END = "agents.at_end"
 
 
 def offer_to_ask(door: Door, installed: str = "") -> None:
-    """Offer it to a human on a terminal who was not asked before; `installed` is the client that a command just installed."""
+    """Make the offer to a human on a terminal, unless it was made before.  `installed` is the client that a command just installed."""
     user = user_settings() if human_is_there(door) else None
-    if user is None or not user.trusted:  # settings that are nowhere cannot remember an answer
+    if user is None or not user.trusted:  # without a settings file the answer cannot be stored
         return
     path = settings_path()
     if Table(file_text(path) or "", path).pop(_AT_END) is not None:
@@ -53,7 +53,7 @@ def offer_to_ask(door: Door, installed: str = "") -> None:
         return
     try:
         agreed = click.confirm(_question(command or user.agents.model), default=False, err=True)
-    except click.Abort:  # neither yes nor no: the next time is soon enough
+    except click.Abort:  # neither yes nor no: offer it again next time
         say("")
         return
     named = {"agents.command": command} if agreed and command != user.agents.command else {}
@@ -62,7 +62,7 @@ def offer_to_ask(door: Door, installed: str = "") -> None:
 
 
 def _command(agents: AgentSettings, installed: str) -> str:
-    """What is configured, else what was just installed, else what is on the PATH; "" for none of them."""
+    """The configured command, else the client just installed, else the first client on the PATH; "" if there is none."""
     if agents.command.strip() or agents.model.strip():
         return agents.command
     client = client_of(installed)
@@ -78,7 +78,7 @@ def _question(agent: str) -> str:
     costs = ", ".join(f"${_dollars(price):.2g} with {price.model}" for price in _PRICES)
     return (
         f"Ask your agent ({clean_line(agent)}) at the end of each session what mattered?\n"
-        f"About {_TOKENS_IN:,} tokens in and {_TOKENS_OUT} out a session: about {costs}\n"
+        f"This takes about {_TOKENS_IN:,} tokens in and {_TOKENS_OUT} out per session: {costs}\n"
         f"(list prices, {_PRICES_SEEN}); with a subscription it counts as usage."
     )
 

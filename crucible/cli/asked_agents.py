@@ -1,7 +1,4 @@
-"""Which agent a command asks when its user wishes for one: the one that `--with` names, else the one of the settings.
-
-`--with default` names the latter.
-"""
+"""Which agent a command asks: the one that `--with` names, else the one of the settings (`--with default`)."""
 
 from __future__ import annotations
 
@@ -15,25 +12,25 @@ from crucible.errors import AgentFailed, UsageError
 __all__ = ["agent_if_any", "agent_named"]
 
 DEFAULT = "default"
-"""As `--with` names the agent of the settings."""
+"""The value of `--with` for the agent of the settings."""
 
 
-def agent_named(named: str | None, option: str, purpose: str) -> Program:
-    """Who is asked, for the `option` that wished for it; `purpose` ends "no agent is configured that could …".
+def agent_named(named: str | None, option: str, purpose: str, *, has_with: bool = True) -> Program:
+    """The agent to ask because of an `option`; `purpose` completes "no agent is configured that could …".
 
-    `UsageError` where nobody may be asked: nobody is configured, or we were started by an agent that `cru` itself asked.
+    `has_with` is false for a command without the option `--with`.  Raises `UsageError` if none is configured, or if the command was started by an agent that `cru` itself asked.
     """
     asker = agent_if_any(named, option)
     if asker is None:
         raise UsageError(
             f"no agent is configured that could {purpose}",
-            "name one: --with claude; or set agents.command or agents.model in your settings",
+            f"{'name one: --with claude; or ' if has_with else ''}set agents.command or agents.model in your settings",
         )
     return asker
 
 
 def agent_if_any(named: str | None, option: str) -> Program | None:
-    """The same, and None where nobody is configured."""
+    """Like `agent_named`, but None if no agent is configured."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")
     settings = user_settings().agents

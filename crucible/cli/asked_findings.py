@@ -1,4 +1,4 @@
-"""The option `--with` of commands that are made from findings: an agent is asked first what mattered in their sessions."""
+"""The option `--with` of commands that work from findings: first ask an agent what mattered in the sessions."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ with_option = click.option(
     "--with",
     "named",
     metavar="AGENT",
-    help="First ask this agent what mattered: claude, codex, opencode, a command line, or `default`, the one of your settings.",
+    help="First ask an agent what mattered: claude, codex, opencode, a command line, or `default` (that of your settings).",
 )
 
 
 def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
-    """Ask the agent that `--with` named about each session; do nothing without one.
+    """Ask the agent that `--with` named about each session; without one do nothing.
 
-    One session is asked about again, of several only those in which something happened since the last answer.  What goes wrong is a line, and
-    the command goes on with what is known.  An agent that gave no answer is not asked about the others.
+    A single session is always asked about; of several, those without news since the last answer are skipped.  A failure is one line, and the command
+    continues with what is known.  After a session without any answer, the others are not asked about.
     """
     if named is None:
         return
     agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
     redact, budget = redact_of(vault.settings.secrets), user_budget()
-    again = len(paths) == 1
+    again, skipped = len(paths) == 1, 0
     say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")
     for at, path in enumerate(paths, 1):
         one = agent.renewed().about("findings", path.stem)
@@ -45,14 +45,15 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
         except CrucibleError as error:
             say(f"cru: {path.stem}: {error}", style="yellow")
             continue
+        skipped += came.is_known
         if came.line:
             say(f"{path.stem}: {came.line}")
         elif came.problem:
             say(f"cru: {path.stem}: {came.problem}", style="yellow")
             if not came.model and at < len(paths):
                 left = len(paths) - at
-                say(f"cru: it gave no answer, so it was not asked about {left} more", style="yellow")
+                say(f"cru: no answer, so the agent was not asked about {left} more", style="yellow")
                 break
-        elif again:
-            say(f"{path.stem}: there is nothing to ask; what a subagent did is asked of its parent's session")
+    if skipped:
+        say(f"not asked about {skipped}: no news since the last answer, or a subagent's session")
     say_spent(agent)

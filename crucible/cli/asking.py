@@ -1,4 +1,4 @@
-"""The agent that a command asks: within one time-out, its answers written down in the vault, and what they took said at the end."""
+"""The agent that a command asks: with one time-out, costs recorded in the vault, and totals shown at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["agent_at_end", "as_agent", "say_spent", "user_budget"]
 
 
 def as_agent(program: Program, root: Path | None, purpose: str, session: str = "") -> Agent:
-    """The program as an agent of this command; see `Agent` for the vault's `root`, the `purpose` and the `session`."""
+    """The program as the agent of this command; see `Agent` for `root`, `purpose` and `session`."""
     return Agent(program, time.monotonic, lambda: datetime.now(UTC), root, purpose, session)
 
 
@@ -37,12 +37,12 @@ def agent_at_end(root: Path, session: str) -> Agent | None:
 
 
 def user_budget() -> Budget:
-    """How much foreign text a prompt shows."""
+    """How much text from elsewhere a prompt may show."""
     return budget_of(user_settings().agents)
 
 
 def say_spent(agent: Agent | None) -> None:
-    """Say what the agent's answers took, if it gave any."""
+    """Report what the agent's answers took, if there were any."""
     if agent is None:
         return
     for line in agent.problems:

@@ -105,11 +105,11 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
 
 
 _RECENT = 5
-"""Sessions of a project that `--with` asks about."""
+"""How many sessions `--with` asks about."""
 
 
 def recent_paths(door: Door, project: str | None) -> list[Path]:
-    """The notes of the last sessions that a briefing is about."""
+    """The notes of the last sessions that a briefing covers."""
     root, settings = vault_place(door)
 
     def answer(view: View) -> list[Row]:

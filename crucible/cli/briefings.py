@@ -51,7 +51,7 @@ def briefing(
     conventions from files are left out first, then lessons, decisions and todos; where the work stands is always shown.
     A source that cannot be read is named and left out. In a folder without a project it is about the whole vault.
 
-    --with has an agent say first what mattered in the last five sessions.
+    --with first asks an agent what mattered in the last five sessions.
 
     The first briefing in a project's folder writes the profile, projects/NAME.md, from its README and manifests; from
     then on it is yours and is never written again.

@@ -36,8 +36,8 @@ def brief(
 ) -> None:
     """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
 
-    The brief is a callout under the note's title; edit it there as you like. It is made of the note's findings: decisions, results, corrections
-    and open ends, and of questions that wait for an answer. ID is by default that of CRU_SESSION.
+    The brief is a callout under the note's title; edit it there as you like. It is made from the note's findings (decisions, results, corrections,
+    open ends) and from unanswered questions. Phases that it covers already are not read again. By default ID is that of CRU_SESSION.
 
     \b
       cru session brief 2026-11-21-add-rate-limiter

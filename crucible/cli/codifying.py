@@ -99,7 +99,7 @@ def codify_sessions(
     the one that they worked for. The note's path is printed; `cru workflow run` carries it out. A note of the same sessions
     is replaced unless it was changed since, by hand or by a run.
 
-    --with has an agent say first what mattered in the sessions. With --refine it is given the sessions and the draft instead; an answer that is no workflow, or loses what was decided, is
+    --with first asks an agent what mattered in the sessions. With --refine, it gets the sessions and the draft instead; an answer that is not a workflow, or loses a decision, is
     refused; after two tries the draft is kept, and the exit code is 3.
 
     \b

@@ -68,7 +68,7 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 @format_option("table", "json")
 @click.pass_context
 def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> None:
-    """Look after the vault: settings, rights, hooks, MCP, agents and what they cost, transcripts, spool, sessions, index; each finding with the command that mends it.
+    """Check the vault: settings, rights, hooks, MCP, agents and their cost, transcripts, spool, sessions, index; each finding with the command that fixes it.
 
     Nothing is changed without --migrate. The exit code is 3 when something is bad.
 

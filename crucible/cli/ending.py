@@ -44,7 +44,7 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 @click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
 @click.option("--failed", is_flag=True, help="It has failed, not completed.")
 @click.option(
-    "--no-model", is_flag=True, help="Ask no agent, also where your settings want it at each session's end."
+    "--no-model", is_flag=True, help="Ask no agent, even if `agents.at_end` is set in your settings."
 )
 @with_option
 @session_option
@@ -63,9 +63,9 @@ def end(
 ) -> None:
     """End the session: completed or failed, with a summary. A subagent's parent is told.
 
-    Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. Where `agents.at_end` is
-    set in your settings, or with --with, an agent is asked first what mattered. What is surely worth keeping becomes knowledge, as `cru capture` does it; on a terminal you are asked
-    about the rest.
+    Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. With
+    `agents.at_end` in your settings, or with --with, an agent is first asked what mattered. Clear cases of what is worth keeping become knowledge, as with `cru capture`; on a terminal you are
+    asked about the rest.
 
     A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
 

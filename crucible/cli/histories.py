@@ -152,8 +152,8 @@ def _told(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
 def show_history(door: Door, /, session: str, named: str | None, format_: str) -> None:
     """Show what a session came to: its note as it is, or its facts as JSON. Problems in it are reported on stderr.
 
-    Without a history note, after an import say, it is composed from the session's note; nothing is written. --with has an agent say what mattered:
-    that goes into the session's note, and its history note is updated.
+    Without a history note, for example after an import, it is composed from the session's note; nothing is written. --with first asks an agent
+    what mattered: its findings go into the session's note, and an existing history note is updated.
 
     \b
       cru history show 2026-11-21-add-rate-limiter

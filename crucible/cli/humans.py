@@ -1,4 +1,4 @@
-"""Whether a human sits at the terminal, and can be asked."""
+"""Whether there is a human at the terminal who can be asked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ __all__ = ["human_is_there"]
 
 
 def human_is_there(door: Door) -> bool:
-    """On a terminal on all sides; an agent, which may have one, is none."""
+    """True if standard input, output and error are a terminal and the command was not started by an agent."""
     terminal = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and sys.stderr.isatty()
     return terminal and not any(os.environ.get(name) for name in (OWN_ENVIRONMENT, "CLAUDECODE"))

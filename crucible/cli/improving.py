@@ -33,7 +33,7 @@ class Improver:
         self._budget = user_budget() if judge else BUDGET
 
     def say_spent(self) -> None:
-        """Say what the agent's answers took."""
+        """Report what the agent's answers took."""
         say_spent(self._agent)
 
     def improved(self, case: Case, *, settled: bool = False) -> Case:
@@ -44,12 +44,12 @@ class Improver:
             return case
         if self._agent is None or self._failed >= _PATIENCE:
             return attribute(case) if self._by_rules and not known else case
-        # Each case may take the whole time-out: a user who wants hundreds judged waits for them.
+        # Each case has the whole time-out: a user who wants hundreds judged waits for them.
         agent = _Counted(self._agent.renewed().about("attribution", case.place.session))
         judged, problem = judge_case(case, agent, self.redact, self._template, self._budget)
         self._failed = 0 if agent.answered else self._failed + agent.asked
         if self._failed >= _PATIENCE:
-            say("cru: the agent gives no answers, so it is not asked again", style="yellow")
+            say("cru: the agent does not answer, so it is not asked again", style="yellow")
         if problem:
             self.problems += 1
             say(f"cru: {case.id}: judged by rules: {problem}", style="yellow")
@@ -57,7 +57,7 @@ class Improver:
 
 
 class _Counted:
-    """An agent, how often it was asked, and how often it answered."""
+    """An agent that counts its questions and its answers."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent

@@ -26,8 +26,8 @@ __all__ = ["init"]
 def init(door: Door, directory: Path | None, default: bool) -> None:
     """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
 
-    Writes the path of everything that was made. On a terminal it asks, once, whether your agent is to be asked at the end of each
-    session what mattered in it, and tells what that costs; the answer goes into your own settings.
+    Prints the path of everything it makes. On a terminal it offers, once, to ask your agent at each session's end what mattered in
+    it, and shows what that costs. The answer goes into your own settings.
 
     \b
       cru init ~/notes            a folder that Obsidian may already use

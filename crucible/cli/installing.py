@@ -41,7 +41,7 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
     With --mcp the client starts `cru mcp` instead, by which its agent asks what earlier sessions say and tells of its
     decisions, and gets a skill that says when: in ~/.claude.json, or the project's .mcp.json, and the skills folder.
 
-    On a terminal it asks, once, whether Claude Code is to be asked at the end of each session what mattered in it, and tells what that costs.
+    On a terminal it offers, once, to ask Claude Code at each session's end what mattered in it, and shows what that costs.
 
     --remove alone takes out the hooks and leaves the server, --mcp --remove takes out the server and leaves the hooks; each of them
     in your own settings, or with --project in this project's, and says what stays.

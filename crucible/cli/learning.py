@@ -91,6 +91,8 @@ def learn(
     a case into cases/, for you to read, edit, and accept or reject; `puzzle` files to be played. Subagents' sessions come with the one that
     they worked for. What you changed or reviewed in cases/ is what is exported, and what you rejected is not.
 
+    --with first asks an agent what mattered in the sessions. With --judge, it judges failures instead.
+
     Secrets are taken out again, and from what leaves the vault also e-mail addresses and the names in home folders. The exit code is 3 when
     a note could not be read.
 

@@ -125,7 +125,7 @@ def _stdin() -> TextIO:
 
 
 def _asked(puzzle: PuzzleFile, wish: _Wish, door: Door) -> str:
-    """An agent's answer as it is: it is judged, and never kept."""
+    """An agent's answer, unchanged: it is judged and not stored."""
     agent = as_agent(agent_named(wish.named, "--with", "answer it"), _vault(door), "puzzle")
     seen = seen_by(redact_of(user_settings().secrets))
     try:
@@ -137,7 +137,7 @@ def _asked(puzzle: PuzzleFile, wish: _Wish, door: Door) -> str:
 
 
 def _vault(door: Door) -> Path | None:
-    """The vault in which the answer's cost is written down; puzzles need none."""
+    """The vault that records the answer's cost, if there is one; puzzles need none."""
     try:
         return Path(vault_root(door, user_settings()))
     except VaultNotFound:

@@ -30,7 +30,7 @@ def finish(
     ask: Ask | None = None,
     updates: bool = False,
 ) -> Ended:
-    """What follows the stop of the session whose note is at `path`, as `after_stop`; `asker` is the user's agent, `ask` a person."""
+    """Run `after_stop` for the session whose note is at `path`; `asker` is the user's agent, `ask` asks a person."""
     project = ""
     # The session has ended; what is wrong with its note is told by the first step.
     with suppress(CrucibleError):

@@ -61,7 +61,7 @@ __all__ = ["add"]
 @click.option(
     "--break-down", "breaks", is_flag=True, help="Have the agent of your settings break it into tasks."
 )
-@click.option("--yes", is_flag=True, help="Add the tasks that the agent named without asking.")
+@click.option("--yes", is_flag=True, help="Add the agent's tasks without asking.")
 @format_option("text", "json")
 @click.pass_obj
 def add(
@@ -79,8 +79,8 @@ def add(
     """Add a task, or have a description broken into some; prints the id of each.
 
     Without --session it goes to the newest session of this folder's project that is active or paused. What recall knows of such work is
-    asked once, now, and kept with the task for whoever picks it up. With --break-down your agent is asked for tasks; they are shown with what depends
-    on what, and you are asked before they are added; without a terminal that takes --yes. An answer that cannot be used leaves one task.
+    asked once, now, and kept with the task for whoever picks it up. With --break-down, your agent breaks the text into tasks. They are shown
+    with their dependencies, and you are asked before they are added; without a terminal use --yes. If the answer cannot be used, one task is added.
 
     \b
       cru task add "Test the limiter" --depends-on 2
@@ -162,7 +162,9 @@ def _pieces(
         return whole
     # An agent may have a terminal, and is no human.
     may_ask = door.terminal and bool(sys.stdin) and sys.stdin.isatty() and "CLAUDECODE" not in os.environ
-    agent = as_agent(agent_named(None, "--break-down", "break it down"), vault.root, "tasks", session.id)
+    agent = as_agent(
+        agent_named(None, "--break-down", "break it down", has_with=False), vault.root, "tasks", session.id
+    )
     broken = _broken(vault, session, text, agent, redact)
     say_spent(agent)
     if broken.problem:
@@ -185,7 +187,7 @@ def _pieces(
 
 
 def _broken(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Broken:
-    """What the agent makes of it, asked with the vault's own template unless that is broken."""
+    """Ask the agent for tasks, with the vault's own template unless that is broken."""
     there, budget = tasks_of(session), user_budget()
     try:
         template = find_template(vault.settings)

@@ -1,4 +1,4 @@
-"""What happened in a phase, as an agent that refines a workflow is shown it."""
+"""Describe a phase for an agent that refines a workflow."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from crucible.session.model import (
 __all__ = ["phase_text"]
 
 _PHASE, _TEXT, _RESULT = 6000, 1500, 200
-"""Code points of a phase, of one text in it, of a call's result."""
+"""The most code points of a phase, of one text in it, and of a call's result."""
 
 
 def phase_text(phase: Phase, seen: Callable[[str], str]) -> str:
-    """What happened in a phase; only our own words begin a line.  Each text is as `seen` before it is cut: half a secret would not be found."""
+    """What happened in a phase; only our own words begin a line.  `seen` is applied to each text before it is cut: half a secret is not found."""
     told = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry, seen) if line)
     return f"PHASE {normal_line(seen(phase.name))[:200]}:\n{shorten(told, _PHASE)}"
 

@@ -80,7 +80,7 @@ def refine(
 ) -> Refined:
     """Ask for a refined workflow, as `ask_checked` asks; never raises for what an agent does or says.
 
-    The sessions are shown within the `budget`, the draft whole: an answer may not lose a step of it.  The names of the draft have no secrets, as `codify` leaves them.
+    Sessions are cut to the `budget`; the draft is shown whole, since an answer may not lose a step of it.  `codify` already redacted its names.
     """
     if not draft.steps:
         return Refined(draft, "it has no step that could be refined")
@@ -91,7 +91,7 @@ def refine(
     shown = quoted("\n\n".join(budget.fit(one, len(told)) for one in told))
     came = ask_checked(
         asker,
-        # Every text of the draft was redacted; its whole may not be, or ids would be lost.
+        # Every text of the draft is redacted.  Redacting all of it at once would damage ids.
         lambda refused: template.render(
             rules=RULES, sessions=shown, draft=quoted(tagged.text), refused=refused
         ),
@@ -120,6 +120,6 @@ def _seen(step: Step, seen: Callable[[str], str]) -> Step:
 
 
 def _told(session: Session, seen: Callable[[str], str]) -> str:
-    """What a session's phases say."""
+    """The title and phases of a session as text."""
     title = normal_line(seen(session.title))[:200] or session.id
     return "\n\n".join((f"SESSION: {title}", *(phase_text(phase, seen) for phase in session.phases)))

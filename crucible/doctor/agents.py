@@ -1,4 +1,4 @@
-"""Who is asked, when, and what that took this month."""
+"""Check which agent is asked, when, and what that took this month."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _TOPIC = "agents"
 def check_agents(
     root: Path, settings: AgentSettings, env: Mapping[str, str], now: datetime
 ) -> Iterator[Finding]:
-    """Whom the user configured, whether that can be started, and what answers took since the month began, in UTC."""
+    """The configured agent, whether it can be started, and what answers took since the month began (UTC)."""
     yield _configured(settings, env)
     try:
         spent = spent_since(root, now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
     except CrucibleError as error:
-        yield Finding(_TOPIC, State.NOTE, f"what agents took cannot be read: {error}")
+        yield Finding(_TOPIC, State.NOTE, f"the cost of agents cannot be read: {error}")
         return
     if spent.count:
         told = f"agents asked this month: {numbered(spent.count, 'answer')}, {told_spent(spent)}"
@@ -40,16 +40,18 @@ def _configured(settings: AgentSettings, env: Mapping[str, str]) -> Finding:
     if not who:
         if settings.at_end:
             mend = "set agents.command or agents.model in your settings"
-            return Finding(_TOPIC, State.NOTE, "agents.at_end is set, and no agent is configured", mend)
-        return Finding(_TOPIC, State.GOOD, "no agent is configured, so nobody is asked")
+            return Finding(_TOPIC, State.NOTE, "agents.at_end is set, but no agent is configured", mend)
+        return Finding(_TOPIC, State.GOOD, "no agent is configured; one is asked only with `--with`")
     if wrong:
-        return Finding(_TOPIC, State.BAD, wrong, "correct agents.command in your settings")
-    when = "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end)"
+        return Finding(_TOPIC, State.BAD, wrong, "fix agents.command in your settings")
+    when = (
+        "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end is off)"
+    )
     return Finding(_TOPIC, State.GOOD, f"{who} is asked {when}")
 
 
 def _who(settings: AgentSettings, env: Mapping[str, str]) -> tuple[str, str]:
-    """The program's or model's name, "" for nobody, and what keeps it from being started.  A command's arguments may hold a key, so they are not named."""
+    """The name of the program or model, "" for none, and why it cannot be started.  Arguments are not shown, since they may hold a key."""
     if not settings.command.strip():
         return settings.model.strip(), ""
     try:

@@ -121,7 +121,7 @@ def _text(arguments: Mapping[str, object], *names: str) -> str:
 
 
 def changes_in(arguments: Mapping[str, object]) -> list[tuple[str, str, str]]:
-    """The file, the old and the new text of each part of an edit."""
+    """The file, the old text and the new text of each part of an edit."""
     path = _text(arguments, *_PATHS)
     return list(_edits(path, arguments) if path else _patches(_text(arguments, *_PATCHES)))
 

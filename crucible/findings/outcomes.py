@@ -229,7 +229,7 @@ def commits_in(text: str) -> list[tuple[str, str, str]]:
 
 
 def requests_in(script: str, text: str) -> list[str]:
-    """The address of the pull request that a command created."""
+    """The URL of the pull request that a command created, if it did."""
     found = _REQUEST.search(text) if _CREATES.search(script) else None
     return [found[0].strip()] if found else []
 

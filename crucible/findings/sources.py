@@ -19,7 +19,7 @@ _ROW, _PREFIXED = 8, 20
 
 
 def short_row(row: str) -> str:
-    """As much of a row's id as a note keeps."""
+    """The first characters of a row id, as notes have it."""
     return row[: _PREFIXED if "_" in row[:_ROW] else _ROW]
 
 

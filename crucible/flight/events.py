@@ -1,4 +1,4 @@
-"""Turn records of a client's log back into the events that they were written from."""
+"""Turn records of the event log back into events."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from crucible.transcript.events import At, Event
 __all__ = ["RENAMED", "event_of", "events_of"]
 
 RENAMED = {"agent": "subagent", "type": "row_type"}
-"""Fields of events that would hide one of the record's own: the file's agent, the event's class."""
+"""Fields of events that a record stores under another name, since it has such a field of its own."""
 
 _EVENTS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def events_of(records: Iterable[Record]) -> Iterator[tuple[Event, Record]]:
-    """The events with their records; a record that is no event, or whose values have other types, is left out."""
+    """The events with their records; records that are not events, or whose values have the wrong type, are skipped."""
     for record in records:
         event = event_of(record)
         if event is not None:
@@ -31,7 +31,7 @@ def events_of(records: Iterable[Record]) -> Iterator[tuple[Event, Record]]:
 
 
 def event_of(record: Record) -> Event | None:
-    """The event of one record; None if it is none."""
+    """The event of a record; None if the record is not an event."""
     kind = _EVENTS.get(record.type)
     if kind is None:
         return None
@@ -52,13 +52,13 @@ def event_of(record: Record) -> Event | None:
 
 @cache
 def _fields(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """The fields of a class with their types, without `at`."""
+    """The names and types of an event class's fields, without `at`."""
     hints = typing.get_type_hints(kind, vars(events))
     return tuple((each.name, hints[each.name]) for each in dataclasses.fields(kind) if each.name != "at")
 
 
 def _typed(hint: Any, value: object) -> Any:
-    """A JSON value as its type wants it; `TypeError` or `ValueError` if it is another one."""
+    """Convert a JSON value to a type.  Raises `TypeError` or `ValueError` if it does not fit."""
     kind = get_origin(hint) or hint
     if kind is types.UnionType or kind is typing.Union:
         return None if value is None else _typed(get_args(hint)[0], value)

@@ -157,7 +157,7 @@ _MAIN = (Kind.CORRECTION, Kind.DECISION, Kind.OUTCOME, Kind.FAILURE)
 
 
 def _is_main(one: Finding) -> bool:
-    """False for a finding that is listed by its other kind."""
+    """False for a finding that is listed under its other kind."""
     return one.also not in _MAIN or (one.kind in _MAIN and _MAIN.index(one.kind) < _MAIN.index(one.also))
 
 

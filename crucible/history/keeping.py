@@ -76,7 +76,7 @@ class Wish(NamedTuple):
 
 
 def keep_entry(vault: Vault, entry: Entry, place: str = "") -> Path:
-    """Write the note, or bring the one that stands there up to date; `place` is where the session's note is.
+    """Write the note, or update an existing one; `place` is the path of the session's note.
 
     `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
     """

@@ -1,4 +1,4 @@
-"""A session's history from its note, composed by rules, and stored; what was captured before stays listed."""
+"""Compose a session's history from its note by rules, and store it; earlier captures stay listed."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def make_history(
 ) -> Made:
     """Write the history of the session in `note`, or update it.
 
-    A note that a person took over is not changed.  `captures` join those in the note, `roots` are folders of the session's project.  In a note of an
-    older version the words of a model are replaced like our own.  Raises like `keep_entry`, and `NoteUnreadable`.
+    A note that a person took over is not changed.  `captures` join those in the note, `roots` are folders of the session's project.  In a note from an
+    older version, a model's words are replaced like our own.  Raises like `keep_entry`, and `NoteUnreadable`.
     """
     session, path = note.session, entry_path(vault, note.session.id)
     evidence, before = load_evidence(vault.root, session.id), _source_of(vault, path)

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _FORMER = "told_from"
-"""A key in notes that a model wrote for older versions: what it was shown."""
+"""A key in notes that a model wrote in older versions: the digest of what it was shown."""
 _DIGITS = 8
 _KEY = r"[\w./:@+-]{1,160}"
 _LINE = late_pattern(rf"%% crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) %%[ \t]*")

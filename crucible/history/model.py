@@ -111,7 +111,7 @@ class Entry:
     """One session's history.
 
     Times are aware, UTC, to the second.  `agent` is `name@version`.  Tasks are named by their ids in the session.  Files are relative to the project,
-    never absolute.  `author` is the model that wrote it for an older version, "" otherwise.  The sections are those of `HEADINGS`.
+    never absolute.  `author` is the model that wrote it in an older version, "" otherwise.  The sections are those of `HEADINGS`.
     """
 
     session_id: str

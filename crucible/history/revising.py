@@ -38,7 +38,7 @@ _Marks = dict[str, str]
 
 
 def revised(source: Source, entry: Entry) -> Source:
-    """The note with what the session came to by now, unchanged if nothing is new.
+    """The note with the session's current results, unchanged if nothing is new.
 
     A note without marks is a person's alone and stays the same.  Raises `EditRefused` for a note that is not a history.
     """

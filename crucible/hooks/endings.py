@@ -1,6 +1,6 @@
 """What follows a client's end: history, captures, tasks and memory of its session, in the process that nobody waits for.
 
-Owns that no human is asked there, the user's agent only where they said so, and that a fault is a line in the hooks' log.
+No human is asked here, and the user's agent only with `agents.at_end`.  A failure is a line in the hooks' log.
 """
 
 from __future__ import annotations
@@ -56,10 +56,9 @@ def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: Met) -> Ite
 
 
 def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
-    """Take the steps of each one's end; never raises.
+    """Take the steps of each session's end; never raises.
 
-    An agent is asked when all of them are done, and the steps are taken again with what it said: it is slow, and the machine
-    may be shut meanwhile.
+    First without an agent, since asking is slow and the machine may be shut down meanwhile; then again with its answers.
     """
     sessions = [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
     for one in sessions:
@@ -113,7 +112,7 @@ def _helpers(vault: Vault, user: UserSettings, one: Stopped) -> Helpers:
 
 
 def _agent(vault: Vault, user: UserSettings, session: str) -> Agent | None:
-    """Who is asked what mattered in the session; None unless the user said so and configured somebody."""
+    """The agent to ask about the session; None unless `agents.at_end` is set and an agent is configured."""
     program = asker_of(user.agents, os.environ) if user.agents.at_end else None
     if program is None:
         return None

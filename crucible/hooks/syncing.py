@@ -136,7 +136,7 @@ def _finish_rename(vault: Vault) -> None:
 
 
 def _bring_briefs_up_to_date(vault: Vault) -> None:
-    """Of all notes that were written."""
+    """Update the briefs of all notes that were written."""
     root = str(vault.root)
     try:
         redact = redact_of(vault.settings.secrets)

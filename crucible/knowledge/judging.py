@@ -70,7 +70,7 @@ def judge_fully(
     template: Renderer | None = None,
     budget: Budget = BUDGET,
 ) -> Came[Attribution]:
-    """A model's attribution, asked for as `ask_checked` asks, else the rule's with the problem; never raises because of a model's failure or answer.
+    """Ask a model for an attribution with `ask_checked`; without a usable answer return the rule's, with the problem.  Never raises because of a model.
 
     Neither the model nor the rules see a secret of the report.
     """
@@ -91,7 +91,7 @@ def judge_fully(
 
 
 def _told(report: FailureReport, budget: Budget) -> str:
-    """The report's parts, each in its share of the budget, under labels of ours, which alone begin a line."""
+    """The parts of the report, each within its share of the budget, under our labels; only these begin a line."""
     parts = {
         "what happened": report.happened,
         "message": report.error,

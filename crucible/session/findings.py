@@ -83,7 +83,7 @@ class Source(StrEnum):
     CALLOUT = "callout"
     """Written into the note by a human, or by an agent through the recorder or MCP."""
     MODEL = "model"
-    """An agent that was asked: `model NAME on DAY`."""
+    """An agent that was asked, as `model NAME on DAY`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Finding:
 
     `id` is unique in its note and the same each time the note is read: the kind and the first row, or a digest of the summary.
     `summary` is one line in the speaker's words, `details` is the reason or what followed, `points` are the parts of an outcome.  A decision
-    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` quotes what it stands on.  `also` is the other kind of an item of two kinds, which is a finding as well.  `phase` is the id of its phase, "" before the first
+    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` quotes what proves it.  `also` is the other kind of an item with two; that is a finding too.  `phase` is the id of its phase, "" before the first
     one and for an item of the block that names none; `lines` are those of the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
     """
 
@@ -285,7 +285,7 @@ def _of_entry(entry: Entry, phase: str) -> Finding | None:
 
 
 def _of_block(item: Noted) -> Iterator[Finding]:
-    """An item's finding, or two for an item of two kinds."""
+    """The finding of an item, or both of an item with two kinds."""
     for kind in filter(None, (item.kind, item.also)):
         phase = item.grounds.phase if item.grounds else ""
         found = _finding(

@@ -126,7 +126,7 @@ class ToolCalls:
 class Grounds:
     """The grounds of a finding: how it was found, a confidence from 0 to 1, and the first characters of its row ids.
 
-    `phase` is the id of its phase, "" where its place or its words show that.
+    `phase` is the id of its phase, "" if its place or its words show that.
     """
 
     source: str
@@ -246,8 +246,8 @@ class Phase:
 class Noted:
     """One item of the note's findings block: a finding of a kind that has no callout of its own.
 
-    `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.  A finding of
-    two kinds has the second one in `also`.  `evidence` quotes what it stands on.
+    `kind` is a word of `session.findings.Kind`, `details` what else is said of it, `points` its parts: a nested list.  `also` is
+    the second kind of a finding with two.  `evidence` quotes what proves it.
     """
 
     kind: str

@@ -37,7 +37,7 @@ _POINT = late_pattern(r"[-*+][ \t]+(?=[^ \t])(.*)$")
 _KIND = late_pattern(r"([A-Za-z][A-Za-z_ -]{0,30}):[ \t]+(.*)$")
 _KINDS = frozenset(Kind)
 _AND = "_and_"
-"""What joins two kinds, `correction and decision`, once a blank is written `_`."""
+"""Joins two kinds, as in `correction and decision`, after blanks became `_`."""
 
 
 def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
@@ -60,7 +60,7 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
 
 
 def read_noted(lines: Sequence[str], form: int = FORMAT) -> Noted | None:
-    """The item that `render_noted` wrote as these lines; None if they are none."""
+    """Parse the lines of `render_noted` back into an item; None if they are not one."""
     body = [line.removeprefix(">").removeprefix(" ") for line in lines]
     head = _ITEM.match(body[0]) if body else None
     return _read_item([head[1], *(line.strip(" \t") for line in body[1:])], NOWHERE, form) if head else None
@@ -72,7 +72,7 @@ def _indent(line: str) -> int:
 
 
 class _Parts(NamedTuple):
-    """The lines of an item's text, of its details, of its evidence, and of each of its points."""
+    """The lines of an item's text, details and evidence, and of each point."""
 
     text: list[str]
     details: list[str]
@@ -88,7 +88,7 @@ def _parts(lines: Sequence[str]) -> _Parts:
     for line in lines[1:]:
         if label := next(filter(line.startswith, labels), ""):
             part = labels[label]
-            line = line.removeprefix(label)  # noqa: PLW2901 -- the label is no part of it
+            line = line.removeprefix(label)  # noqa: PLW2901 -- the label is not part of it
         elif point := _POINT.match(line):
             part = []
             points.append(part)

@@ -87,9 +87,9 @@ def break_down(
     template: Renderer,
     budget: Budget = BUDGET,
 ) -> Broken:
-    """Ask for the tasks, as `ask_checked` asks; never raises for what a model does or says.
+    """Ask for the tasks with `ask_checked`; never raises for what a model does or says.
 
-    Description and tasks are shown within the `budget`.  The model sees no secret of the description, and none of its answer is kept.  Raises what a vault's template raises.
+    Description and tasks are shown within the `budget`.  Secrets in the description and in the answer are redacted.  Raises what a vault's template raises.
     """
     seen = seen_by(redact)
     lines = [f"- {quote_line(seen(task.content), LONGEST)}" for task in there[-_OTHERS:]]

@@ -1,4 +1,4 @@
-"""A new vault: its folders, settings and git files; and values put into the user's own settings.
+"""Make a vault (folders, settings, git files), and set values in the user's own settings.
 
 Nothing that exists is overwritten: a file that is there keeps its lines and gets at most new ones at its end, so that
 `cru init` may be run again at any time.
@@ -65,7 +65,7 @@ def init_vault(directory: Path) -> list[Path]:
 
 
 def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> None:
-    """Write values by their dotted keys into the user's settings; their other keys, comments and order stay."""
+    """Write values by dotted key into the user's settings; other keys, comments and order stay."""
     config = Path(os.path.realpath(user_config))
     try:
         config.parent.mkdir(parents=True, exist_ok=True)
@@ -85,9 +85,9 @@ def with_user_settings(text: str, path: StrPath, values: Mapping[str, str | bool
     """The text of the user's settings with these values set; comments, order and other keys stay."""
     import tomlkit  # noqa: PLC0415  slow, and only what writes settings needs it
 
-    read = Table(text, path)  # a file that does not parse is an error here, never overwritten
+    read = Table(text, path)  # a file that cannot be parsed is an error, and never overwritten
     for dotted in values:
-        read.pop(dotted)  # and so is a value where a table should be
+        read.pop(dotted)  # a value in place of a table is an error too
     bom = text[:1] if text.startswith("\ufeff") else ""
     try:
         document = tomlkit.parse(text[len(bom) :])

@@ -81,7 +81,7 @@ def test_a_program_that_reads_nothing_may_answer_all_the_same(tmp_path: Path) ->
         ("os.kill(os.getpid(), 9)", "exit code -9$"),
         ("", "it answered nothing"),
         ("print('  \\n\\t')", "it answered nothing"),
-        ("sys.stdout.buffer.write(b'\\xff\\xfe\\x00')", "its answer is no text"),
+        ("sys.stdout.buffer.write(b'\\xff\\xfe\\x00')", "its answer is not text"),
         ("print(json.dumps({'result': 'no credit', 'is_error': True}))", "it ended in an error: no credit"),
         ("print(json.dumps({'result': None}))", "it ended in an error"),
     ],

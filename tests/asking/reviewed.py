@@ -1,4 +1,4 @@
-"""A session in a vault with its event log, and an agent that answers what it is told to."""
+"""A session in a vault with its event log, and an agent with scripted answers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def log(vault: Vault, played: Played) -> None:
 
 
 def ask(vault: Vault, *findings: object, agent: Fake | None = None, again: bool = True) -> Review:
-    """Ask an agent that answers these findings."""
+    """Ask an agent that answers with these findings."""
     return review(vault, ID, agent or Fake([list(findings)]), now=NOW, redact=REDACT, again=again)
 
 

@@ -1,4 +1,4 @@
-"""All answers of one command take no longer than one may, and what each took is written down."""
+"""All answers of one command share one time-out, and the cost of each is recorded."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_question_has_what_those_before_it_left(monkeypatch: pytest.MonkeyP
     asked = agent(clock, monkeypatch)
     clock.now += 500  # a human thought about something else
     assert asked.ask("1").text == asked.about("tasks").ask("2").text == "yes"
-    with pytest.raises(TimedOut, match=r"model: no answer within 10 seconds in all") as told:
+    with pytest.raises(TimedOut, match=r"model: no answer within 10 seconds in total") as told:
         asked.ask("3")
     assert (clock.given, told.value.hint) == ([10, 4, 1], "the hint")
     with pytest.raises(TimeUsedUp):
@@ -147,4 +147,4 @@ def test_what_cannot_be_written_down_costs_no_answer(monkeypatch: pytest.MonkeyP
     asked = agent(Clock(1, 1), monkeypatch, root=tmp_path)
     assert asked.ask("1").text == asked.about("tasks").ask("2").text == "yes"
     (problem,) = asked.problems
-    assert problem.startswith("what the agent took was not written down: ")
+    assert problem.startswith("the answer's cost was not recorded: ")

@@ -1,4 +1,4 @@
-"""What holds of an answer: a claim stands on lines of the record, and names only what is known."""
+"""Claims of an answer that pass the check: they refer to lines of the record, and name only what is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No prompt shows more foreign text than the user allows."""
+"""No prompt shows more text from elsewhere than the user allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of a session: what an agent is shown of it, for the tools of every client, within a budget."""
+"""The record of a session that is shown to an agent, for the tools of every client, within a budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever an agent says, it is asked at most twice, and what it costs is a line."""
+"""An agent is asked at most twice, and whatever it says, a failure costs a line."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def test_nobody_waits_for_a_second_time_out(kind: type[AgentFailed]) -> None:
 
 def test_an_answer_that_holds_its_question_is_refused() -> None:
     came = _asked(Says(f"{OWN_MARK}\n7", f"7 {OWN_MARK}"))
-    assert came.problem == "its answer was refused: it answered with its question"
+    assert came.problem == "its answer was refused: it repeats the prompt"
 
 
 @pytest.mark.parametrize("code", [0xFFFD, 0xD800])
 def test_an_answer_that_is_no_text_is_refused(code: int) -> None:
     text = f"7{chr(code)}"
-    assert _asked(Says(text, text)).problem == "its answer was refused: its answer is no text"
+    assert _asked(Says(text, text)).problem == "its answer was refused: it is not text"
 
 
 def test_no_more_of_an_answer_is_looked_at_than_it_needs() -> None:

@@ -1,4 +1,4 @@
-"""An agent is asked what mattered in a session: what holds is in the note, what a human made of it stays, and a fault costs a line."""
+"""An agent is asked what mattered in a session: supported claims are in the note, human edits stay, and a failure costs a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What asking took is read back whatever else came into the file."""
+"""Costs are read back, whatever else got into the file."""
 
 from __future__ import annotations
 

@@ -169,6 +169,13 @@ def test_a_decision_names_who_made_it_and_a_fixed_failure_its_cause() -> None:
     assert "**Results**\n- Fixed: make test: 1 failed (cause: the clock starts at 1) → start at 0" in text
 
 
+def test_a_failure_without_a_described_fix_ends_with_its_cause() -> None:
+    told = Grounds("model haiku on 2026-11-23", 0.92, ("a1",))
+    item = Noted("failure", "The rounding was off, fixed in tax.py", "cents were cut", told)
+    text = extend_brief(session((Prose("Done."),), findings=(item,)), None, "phase-1").text
+    assert "- Fixed: The rounding was off, fixed in tax.py (cause: cents were cut)" in text.split("\n")
+
+
 def test_what_a_check_found_in_passing_is_told_after_all_else_and_at_most_three_times() -> None:
     passed = Grounds("failing then passing call", 0.97)
     text = brief_of(

@@ -1,4 +1,4 @@
-"""Bringing a note's brief up to date: when, and what a failure leaves."""
+"""Updating a note's brief: when, and what a failure leaves."""
 
 from __future__ import annotations
 

@@ -14,9 +14,7 @@ from tests.conftest import ROOT
 from tests.running import Cru
 
 OFFER = "at the end of each session what mattered?"
-COST = (
-    "About 4,000 tokens in and 500 out a session: about $0.013 with Claude Sonnet 5.5, $0.0065 with Haiku 4.5"
-)
+COST = "This takes about 4,000 tokens in and 500 out per session: $0.013 with Claude Sonnet 5.5, $0.0065 with Haiku 4.5"
 INSTALLS = (("claude-code",), ("claude-code", "--project"), ("claude-code", "--mcp"), ("codex", "--mcp"))
 
 

@@ -1,4 +1,4 @@
-"""Whom `--with` means: a client, the agent of the settings, or a command line."""
+"""What `--with` names: a client, the agent of the settings, or a command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--with`: an agent is asked first what mattered in the sessions that a command is about."""
+"""`--with`: an agent is first asked what mattered in the command's sessions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_it_says_is_in_the_note_and_in_what_is_made_of_it(
     result = cru(*words, "--with", command(AGENT))
     assert result.exit_code in (0, 1), result.stderr
     assert "asking what mattered" in result.stderr
-    assert "python found 3 things, 1 more did not hold" in result.stderr.replace(
+    assert "python found 3 things, 1 more was dropped" in result.stderr.replace(
         Path(sys.executable).name, "python"
     )
     assert "once: " in result.stderr
@@ -84,9 +84,11 @@ def test_of_several_sessions_those_without_news_are_left_out(cru: Cru, vault: Va
     log = vault.root / ".crucible/log/asked.jsonl"
     silent = command("import sys; sys.stdin.read(); print('{\"findings\": []}')")
     for _ in range(2):
-        assert cru("report", "--since", "2026-11-01", "--with", silent).exit_code == 0
+        report = cru("report", "--since", "2026-11-01", "--with", silent)
+        assert report.exit_code == 0
         asked = [json.loads(line)["session"] for line in log.read_text().splitlines()]
         assert sorted(asked) == ["2026-11-20-other", session]
+    assert "not asked about 2: no news since the last answer" in report.stderr
 
 
 def test_a_history_that_was_written_is_brought_up_to_date(cru: Cru, vault: Vault, session: str) -> None:

@@ -1,4 +1,4 @@
-"""Who is asked, and when: a configured agent is asked only where its user said so."""
+"""A configured agent is asked only when its user said so."""
 
 from __future__ import annotations
 

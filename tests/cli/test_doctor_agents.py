@@ -1,4 +1,4 @@
-"""`cru doctor` says who is asked, when, and what that took this month."""
+"""`cru doctor` shows which agent is asked, when, and what that took this month."""
 
 from __future__ import annotations
 
@@ -38,18 +38,20 @@ def test_what_was_spent_this_month_is_one_line(tmp_path: Path) -> None:
 
 
 def test_where_nobody_was_asked_there_is_no_line_of_it(tmp_path: Path) -> None:
-    assert told(tmp_path, AgentSettings()) == [(State.GOOD, "no agent is configured, so nobody is asked")]
+    assert told(tmp_path, AgentSettings()) == [
+        (State.GOOD, "no agent is configured; one is asked only with `--with`")
+    ]
 
 
 @pytest.mark.parametrize(
     ("settings", "state", "text"),
     [
-        (AgentSettings("sh -c 'a key'"), State.GOOD, "sh is asked on demand only (agents.at_end)"),
+        (AgentSettings("sh -c 'a key'"), State.GOOD, "sh is asked on demand only (agents.at_end is off)"),
         (AgentSettings("sh", at_end=True), State.GOOD, "sh is asked at each session's end, and on demand"),
-        (AgentSettings(model="gpt"), State.GOOD, "gpt is asked on demand only (agents.at_end)"),
+        (AgentSettings(model="gpt"), State.GOOD, "gpt is asked on demand only (agents.at_end is off)"),
         (AgentSettings("no-such-x -p"), State.BAD, "no-such-x: no such program (agents.command)"),
         (AgentSettings("sh 'x"), State.BAD, "agents.command: No closing quotation"),
-        (AgentSettings(at_end=True), State.NOTE, "agents.at_end is set, and no agent is configured"),
+        (AgentSettings(at_end=True), State.NOTE, "agents.at_end is set, but no agent is configured"),
     ],
 )
 def test_it_says_who_is_asked_and_when(
@@ -60,7 +62,7 @@ def test_it_says_who_is_asked_and_when(
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / ".crucible/log/asked.jsonl").mkdir(parents=True)
-    assert told(tmp_path, AgentSettings())[1][1].startswith("what agents took cannot be read: ")
+    assert told(tmp_path, AgentSettings())[1][1].startswith("the cost of agents cannot be read: ")
 
 
 def test_the_command_shows_both(

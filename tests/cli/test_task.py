@@ -312,7 +312,9 @@ def test_a_renamed_session_takes_along_what_is_noted_of_its_tasks(cru: Cru, vaul
 
 def test_without_a_model_a_description_is_one_task(cru: Cru, session: str) -> None:
     assert cru("task", "add", "Bill it", "--yes").stdout == f"{session}.1\n"
-    assert "no agent is configured" in cru("task", "add", "x", "--break-down").stderr
+    refused = cru("task", "add", "x", "--break-down")
+    assert "no agent is configured" in refused.stderr
+    assert "--with" not in refused.stderr  # it has no such option
 
 
 # --- what goes wrong ---------------------------------------------------------------------------------------------------

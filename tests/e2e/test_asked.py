@@ -1,4 +1,4 @@
-"""The real clients, asked by `cru` and by nobody else: they answer, have nothing to act with, and leave no session behind."""
+"""The real clients, asked by `cru`: they answer, have nothing to act with, and leave no session behind."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_it_says_what_mattered_when_a_session_ends(client: str, stage: Stage, pr
     (session,) = stage.sessions()
     with answering(stage, client, programs, json.dumps(MATTERED)) as model:
         stage.cru("session", "end", session.id, "--with", client)
-        assert "found 1 thing, 1 more did not hold" in stage.said
+        assert "found 1 thing, 1 more was dropped" in stage.said
         (item,) = stage.sessions()[0].findings
         assert item.text == "The server hung without a time-out"
         assert item.grounds

@@ -1,4 +1,4 @@
-"""A session's history is made from its note, and made again without losing what a human did."""
+"""A session's history is made from its note, and updated without losing human edits."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_no_secret_gets_into_a_history(place: Vault, make: Make) -> None:
 
 
 def _told_by_model(place: Vault, make: Make) -> Path:
-    """The history as an older version left it: in the words of a model, with the mark of what that was shown."""
+    """A history from an older version: in the words of a model, with the digest of what it was shown."""
     made = make()
     (decision,) = made.entry.decisions
     told = replace(
