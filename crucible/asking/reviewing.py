@@ -234,8 +234,8 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
         said = [_texts(filter(None, told)) for told in found.earlier.said]
         kept = {"said": said, "left_out": _texts(found.earlier.left_out)}
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, **kept}
-        limit = vault.settings.flight.max_value_bytes
-        append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
+        # Whole, whatever the vault's limit is: what is cut would not be known again.
+        append_entry(vault.root, note.session.id, FINDINGS, values, now=now)
     except CrucibleError as error:
         return Review(model, problem=normal_line(f"{problem}: {error}"))
     return Review(model, len(found.said), claims.dropped)
