@@ -107,8 +107,11 @@ def _times(count: int) -> str:
 
 def told_spent(spent: Spent) -> str:
     """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price."""
-    tokens = f"{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out"
-    if spent.count and spent.unpriced == spent.count:
+    is_counted, is_priced = spent.tokens_in or spent.tokens_out, spent.unpriced < spent.count
+    if not is_counted and not is_priced:
+        return "tokens and cost unknown"
+    tokens = f"{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out" if is_counted else "tokens unknown"
+    if not is_priced:
         return f"{tokens}, cost unknown"
     missing = f" ({spent.unpriced:,} without a price)" if spent.unpriced else ""
     return f"{tokens}, {_dollars(spent.cost_usd)}{missing}"

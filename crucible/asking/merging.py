@@ -78,11 +78,10 @@ def merged(
     items = [*_without(earlier, session.findings, found)]
     things = [*_there(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
     left, ours, added = [*claims], list[Told](), list[Noted]()
-    shared = [thing for claim in left for thing in things if _score(claim, thing)]
     for claim, thing in _pairs(left, things):
         left.remove(claim)
         if thing.detected:
-            items[thing.at] = _joined(thing.detected, claim, source, alone=shared.count(thing) == 1)
+            items[thing.at] = _joined(thing.detected, claim, source)
             ours.append(Told(items[thing.at], thing.detected))
         elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
             added.append(_item(replace(claim, kind=claim.also, also=None), source))
@@ -192,11 +191,8 @@ def _group(kind: str) -> str:
     return Kind.DECISION if kind == Kind.INSTRUCTION else kind
 
 
-def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
-    """An item of structure with the agent's claim about it.
-
-    A correction keeps the person's words.  Points are dropped if other claims are about the item as well.
-    """
+def _joined(item: Noted, claim: Claim, source: str) -> Noted:
+    """An item of structure with the agent's claim about it; a correction keeps the person's words."""
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also
     rows = tuple(dict.fromkeys((*_rows(item), *claim.rows)))[:_MOST_ROWS]
@@ -206,8 +202,7 @@ def _joined(item: Noted, claim: Claim, source: str, *, alone: bool) -> Noted:
         said, details = item.text, _details(claim.text, item.details)
     else:
         said, details = claim.text, _details(claim.why, item.details)
-    points = item.points if alone or item.kind == Kind.CORRECTION else ()
-    return normal_noted(Noted(kind, said, details, mark, points, also=also or "", evidence=claim.quote))
+    return normal_noted(Noted(kind, said, details, mark, also=also or "", evidence=claim.quote))
 
 
 def _item(claim: Claim, source: str) -> Noted:

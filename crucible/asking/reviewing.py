@@ -7,7 +7,7 @@ says raises an error here: a failure is one line, and the note does not change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -36,6 +36,7 @@ from crucible.session.merging_findings import merge_findings
 from crucible.session.model import Decision, Failure, Noted, Session
 from crucible.session.noted import read_noted, render_noted
 from crucible.transcript.events import Prompted, Replied
+from crucible.transcript.redact import redactor_of
 from crucible.vault.store import Note, Vault
 from crucible.vault.templates import load_template
 
@@ -142,7 +143,9 @@ def review(
     """
     note = vault.read(vault.find(ref) if isinstance(ref, str) else ref)
     session = note.session
-    if session.parent:
+    if session.parent or (
+        not session.findings and _earlier(vault.root, session.id)
+    ):  # a human deleted the block
         return Review(is_known=True)
     material, seen = material_of(vault.root, session.id), seen_by(redact)
     try:
@@ -176,7 +179,9 @@ def _prompts(
     if room < _LEAST_RECORD:
         raise CrucibleError("agents.budget_tokens leaves no room for the record", "raise it")
     is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
-    lines = lines_of(material.events) if is_whole else lines_of_note(session)
+    clean = redactor_of(vault.settings.secrets)  # before any text is shortened: a cut may hide a secret
+    events = (replace(placed, event=clean(placed.event)[0]) for placed in material.events)
+    lines = lines_of(events) if is_whole else lines_of_note(session)
     record = fit(lines, room, budget.counter, seen)
     # A fence is as long as what it holds demands, and a tokenizer need not count a whole as the sum of its parts.
     while record.lines and (over := count(filled(record.text, "")) + _LEFT_FOR_REFUSAL - budget.tokens) > 0:
@@ -227,8 +232,8 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
         problem = "what it said is in the note, and counts as yours from now on"
         items = [_texts(filter(None, told)) for told in (*found.said, *found.gone)]
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
-        limit = vault.settings.flight.max_value_bytes
-        append_entry(vault.root, note.session.id, FINDINGS, values, now=now, max_value_bytes=limit)
+        # Whole, whatever the vault's limit is: what is cut would not be known again.
+        append_entry(vault.root, note.session.id, FINDINGS, values, now=now)
     except CrucibleError as error:
         return Review(model, problem=normal_line(f"{problem}: {error}"))
     return Review(model, len(found.said), claims.dropped)

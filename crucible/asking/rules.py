@@ -20,7 +20,7 @@ state. `[…]` marks a cut: do not guess what was there.
 
 Answer with one JSON object and nothing else:
 {{"findings": [{{"kind": "…", "text": "…", "why": "…", "refs": [n, …], "also": "…"}}]}}
-At most {MOST - 5}; a session of two prompts rarely has more than 6. `text`: one statement that can be read alone, at most 160 characters, in your own words, with the
+At most {MOST - 5}, the most important of each kind first; a session of two prompts rarely has more than 6. `text`: one statement that can be read alone, at most 160 characters, in your own words, with the
 names of files, functions and commands as the record spells them, without ids of commits. `why`: the reason or cause that the record gives, else "". `refs`: first the line
 where it is settled, said or shown, then the line that explains it; no line, no finding. `also`: only where a rule below says so.
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from crucible.brief.covering import covering, due_phase, find_brief, phase_number, set_brief
+from crucible.brief.covering import count_covered, covering, due_phase, find_brief, phase_number, set_brief
 from crucible.brief.digest import extend_brief, room_for
 from crucible.brief.model import Brief, BriefUpdate, cut_words
 from crucible.errors import CrucibleError
@@ -21,7 +22,7 @@ from crucible.secrets.redacting import unscanned
 from crucible.session.model import Session
 from crucible.vault.store import Note, Vault
 
-__all__ = ["Redact", "update_brief", "update_briefs"]
+__all__ = ["Redact", "renew_brief", "update_brief", "update_briefs"]
 
 
 def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
@@ -32,6 +33,38 @@ def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> Bri
     """
     path = vault.find(session_id) if isinstance(session_id, str) else session_id
     return _update(vault, vault.read(path), redact)
+
+
+def renew_brief(vault: Vault, path: Path, before: Session, *, redact: Redact) -> BriefUpdate:
+    """Like `update_brief`, but also renew covered phases if the brief is what was extracted from the note `before` its findings changed."""
+    old = find_brief(before)
+    until = _covered(before, old) if old else ""
+    is_ours = bool(old and until and old == _fresh(before, until, redact))
+
+    def intention(note: Note) -> list[Edit]:
+        now = find_brief(note.session)
+        reached = _covered(note.session, now) if now else ""
+        if now != old or not reached:
+            return []
+        return set_brief(note.source, note.session, _fresh(note.session, reached, redact))
+
+    if is_ours:
+        vault.update(path, intention)
+    update = update_brief(vault, path, redact=redact)
+    return replace(update, changed=update.brief != old)
+
+
+def _covered(session: Session, brief: Brief) -> str:
+    """The id of the last phase that a brief covers; "" if it is not in the note."""
+    count = count_covered(session, brief.covers)
+    return session.phases[count - 1].id if count else ""
+
+
+def _fresh(session: Session, until: str, redact: Redact) -> Brief:
+    """The brief up to a phase, extracted from scratch."""
+    covers = _covering(session, until, redact)
+    text = _redacted(extend_brief(session, None, until).text, redact)
+    return Brief(cut_words(text, room_for(covers)), covers)
 
 
 def update_briefs(vault: Vault, paths: Iterable[Path], *, redact: Redact) -> Iterator[str]:

@@ -32,7 +32,7 @@ from crucible.lifecycle_settings import BriefingSettings
 from crucible.note.fencing import quote_span
 from crucible.note.source import Problem
 from crucible.patterns import late_pattern
-from crucible.session.findings import MODEL_SAID, Kind
+from crucible.session.findings import Kind, is_named
 from crucible.session.findings import Source as Guess
 from crucible.session.tasks import is_task_news
 from crucible.vault.store import Vault
@@ -258,13 +258,11 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
     paths = {row["path"]: row for row in rows}
     for shard in dict.fromkeys(shard_of(str(row["started"] or "")) for row in rows):
         found = [one for one in view.rows("callouts", [shard]) if one["path"] in paths]
-        named = {
-            (one["path"], one["kind"]) for one in found if str(one["source"] or "").startswith(MODEL_SAID)
-        }
+        named = {(one["path"], one["kind"]) for one in found if is_named(str(one["source"]))}
         found = [
             one for one in found if (one["path"], one["kind"]) not in named or one["source"] != Guess.SUMMARY
         ]
-        for one in sorted(found, key=lambda each: -int(each["line"] or 0)):
+        for one in sorted(found, key=_order):
             kind, text = str(one["kind"]), whole_words(one["text"])
             if one["finding"] or (kind == "milestone" and not is_task_news(text)):
                 row = paths[one["path"]]
@@ -279,6 +277,12 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
                     str(one["source"] or ""),
                     int(one["confidence"] or 100),
                 )
+
+
+def _order(row: Row) -> tuple[bool, int]:
+    """What an agent named first, the most important first; of all else the last line first."""
+    line, is_first = int(row["line"] or 0), is_named(str(row["source"]))
+    return not is_first, line if is_first else -line
 
 
 def _of_memory(one: Memory) -> Fact:

@@ -18,7 +18,7 @@ from crucible.inbox.model import Item as Waiting
 from crucible.index.moments import begun, time_of
 from crucible.index.schema import Row
 from crucible.patterns import late_pattern
-from crucible.session.findings import Kind, Source
+from crucible.session.findings import Kind, Source, is_named
 from crucible.tasks.model import OpenTask, Ref
 from crucible.tasks.overview import Overview, shown_tasks
 from crucible.tasks.picking import RecallCounts
@@ -28,6 +28,8 @@ __all__ = ["Told", "conventions_of", "decisions_of", "is_new", "is_useful", "les
 
 _CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
 _OF_ONE, _COMPLETED = 2, 3
+_FOLLOWED = 1
+"""After more later sessions than these, what an agent said is open is mostly settled: it also names work that was not committed or not checked."""
 """Decisions of one session, and completed tasks, that are shown."""
 _TITLE, _OUTCOME, _WHY, _TASK = 100, 160, 160, 160
 _SUREST = 65
@@ -117,7 +119,13 @@ def decisions_of(known: Known) -> list[Fact]:
 
 def open_ends_of(known: Known) -> list[Fact]:
     """Open ends of live sessions, without those that a later session settled and questions that name nothing."""
-    found = (one for one in known.of(Kind.OPEN_END) if one.session in known.alive and is_useful(one))
+    found = (
+        one
+        for one in known.of(Kind.OPEN_END)
+        if one.session in known.alive
+        and is_useful(one)
+        and not (is_named(one.source) and known.after(one.session).sessions > _FOLLOWED)
+    )
     return [
         one
         for one in found
@@ -126,8 +134,8 @@ def open_ends_of(known: Known) -> list[Fact]:
     ]
 
 
-def _weight(outcome: Fact) -> tuple[bool, bool]:
-    return outcome.source == Source.COMMIT, is_useful(outcome)
+def _weight(outcome: Fact) -> tuple[bool, bool, bool]:
+    return is_named(outcome.source), outcome.source == Source.COMMIT, is_useful(outcome)
 
 
 def is_new(once: Shown, text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
         return
     agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
     redact, budget = redact_of(vault.settings.secrets), user_budget()
+    paths = [path for path in paths if len(paths) == 1 or not _is_subagents(vault, path)]
     again, skipped = len(paths) == 1, 0
     say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")
     for at, path in enumerate(paths, 1):
@@ -55,5 +57,13 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
                 say(f"cru: no answer, so the agent was not asked about {left} more", style="yellow")
                 break
     if skipped:
-        say(f"not asked about {skipped}: no news since the last answer, or a subagent's session")
+        say(
+            f"not asked about {skipped}: no news since the last answer, a subagent's session, or you deleted the findings"
+        )
     say_spent(agent)
+
+
+def _is_subagents(vault: Vault, path: Path) -> bool:
+    with suppress(CrucibleError):
+        return vault.read(path).session.parent is not None
+    return False

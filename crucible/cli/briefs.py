@@ -6,10 +6,10 @@ import click
 
 from crucible.brief.covering import count_covered, due_phase, find_brief
 from crucible.brief.model import BriefUpdate
-from crucible.brief.updating import update_brief
+from crucible.brief.updating import renew_brief, update_brief
 from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.door import Door
-from crucible.cli.opening import find_note, load_note, open_vault
+from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_json, write_text
 from crucible.cli.session_ref import SESSION
@@ -37,10 +37,11 @@ def brief(
     """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
 
     The brief is a callout under the note's title; edit it there as you like. It is made from the note's findings (decisions, results, corrections,
-    open ends) and from unanswered questions. Phases that it covers already are not read again. By default ID is that of CRU_SESSION.
+    open ends) and from unanswered questions. Phases that it covers already are not read again, except after --with if nobody edited the brief. By default ID is that of CRU_SESSION.
 
     \b
       cru session brief 2026-11-21-add-rate-limiter
+      cru session brief 2026-11-21-add --with claude
       cru session brief 2026-11-21-add --print --format json
     """
     door = ctx.ensure_object(Door)
@@ -49,12 +50,16 @@ def brief(
     if only_print and named is not None:
         raise UsageError("--print and --with exclude each other", "leave one of them out")
     vault = open_vault(door)
-    ask_first(vault, [find_note(vault, session)], named)
     note = load_note(vault, session)
+    redact = redact_of(vault.settings.secrets)
     if only_print:
         update = BriefUpdate(find_brief(note.session))
+    elif named is not None:
+        ask_first(vault, [note.path], named)
+        update = renew_brief(vault, note.path, note.session, redact=redact)
+        note = vault.read(note.path)
     else:
-        update = update_brief(vault, note.path, redact=redact_of(vault.settings.secrets))
+        update = update_brief(vault, note.path, redact=redact)
     _show(note, update, format_)
     if update.problem:
         say(f"cru: {update.problem}", style="red")

@@ -21,7 +21,7 @@ from crucible.history.shortening import shortener
 from crucible.history.worked import entries_of, modified_files, used_skills, worked
 from crucible.index.following import NOTHING, Following
 from crucible.patterns import late_pattern
-from crucible.session.findings import Finding, Kind, findings_of, without_guesses
+from crucible.session.findings import Finding, Kind, findings_of, is_named, without_guesses
 from crucible.session.model import Intervention, Session, Task
 from crucible.session.tasks import CLOSED_TASKS
 from crucible.session.waiting import words_of
@@ -220,11 +220,12 @@ def _request(session: Session) -> str:
 def _done(session: Session) -> Iterator[Line]:
     """Milestones; outcomes, each with the ids of the finished tasks that it covers; other finished tasks, those that were begun, and the summary.
 
-    Subagents' reports are listed if there is no outcome.
+    Subagents' reports are listed if there is no outcome.  Finished tasks are left out if an agent named the outcomes: it saw them, too.
     """
     found, tasks = without_guesses(findings_of(session)), session.tasks
-    outcomes = [one for one in found if one.kind == Kind.OUTCOME]
-    finished = [task for task in tasks if task.status == "completed"]
+    outcomes = [one for one in found if one.kind == Kind.OUTCOME and _is_main(one)]
+    is_told = any(is_named(one.source) for one in outcomes)
+    finished = [task for task in tasks if task.status == "completed" and not is_told]
     yield from (Line(_gist(text)) for text in milestones(entries_of(session)))
     for one in outcomes:
         names = [_name(task) for task in finished if _says(one, task.content)]
@@ -313,7 +314,8 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
     reason = session.pause_reason or ""
     said = bare(reason.partition(": ")[2] or reason)
     known = [bare(text) for text in (*(line.text for line in asked), *(task.content for task in left))]
-    if reason and not any(said in text for text in known):
+    is_told = any(one.kind == Kind.OPEN_END and is_named(one.source) for one in findings_of(session))
+    if reason and not is_told and not any(said in text for text in known):
         yield "further", Line(f"{PAUSED}{reason}", finding="paused")
     if following.sessions and (open_ or waiting):
         many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"

@@ -34,14 +34,13 @@ if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
     from crucible.transcript.events import Event
 
 __all__ = [
-    "MODEL_SAID",
     "Finding",
     "Judge",
     "Kind",
     "Source",
     "findings_by_phase",
     "findings_of",
-    "is_model",
+    "is_named",
     "is_said_in",
     "without_guesses",
 ]
@@ -114,10 +113,6 @@ class Finding:
     lines: Lines = field(default=NOWHERE, compare=False)
 
 
-MODEL_SAID = f"{Source.MODEL} "
-"""What the source of a finding begins with that an agent named."""
-
-
 class Judge(Protocol):
     """Detects findings in events; implemented by `crucible.findings`."""
 
@@ -147,9 +142,9 @@ def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
         yield replace(one, id=name if seen[name] == 1 else f"{name}-{seen[name]}")
 
 
-def is_model(finding: Finding) -> bool:
-    """True if an agent that was asked named the finding."""
-    return finding.source.startswith(MODEL_SAID)
+def is_named(source: str) -> bool:
+    """True for the source of a finding that an agent named when it was asked."""
+    return source.startswith(f"{Source.MODEL} ")
 
 
 def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
@@ -158,12 +153,12 @@ def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
     A closing text may be no outcome, an instruction no decision.
     """
     found = [*findings]
-    named = {one.kind for one in found if is_model(one)}
+    named = {one.kind for one in found if is_named(one.source)}
 
     def is_guess(one: Finding) -> bool:
         if one.kind == Kind.OUTCOME and one.source == Source.SUMMARY:
             return Kind.OUTCOME in named
-        return one.kind == Kind.INSTRUCTION and bool(named) and not is_model(one)
+        return one.kind == Kind.INSTRUCTION and bool(named) and not is_named(one.source)
 
     return [one for one in found if not is_guess(one)]
 

@@ -238,6 +238,18 @@ def test_what_another_answer_said_meanwhile_is_no_human_s(vault: Vault, lines: d
     assert text_of(vault) == before
 
 
+def test_what_was_said_is_remembered_whole_whatever_the_vault_s_limit(
+    vault: Vault, lines: dict[str, int]
+) -> None:
+    before = text_of(vault)
+    flight = vault.settings.flight._replace(max_value_bytes=40)
+    small = Vault(vault.root, vault.settings._replace(flight=flight))
+    ask(small, {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]})
+    assert text_of(vault) != before
+    ask(small)
+    assert text_of(vault) == before
+
+
 def test_an_answer_that_cannot_be_remembered_says_so(
     vault: Vault, lines: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from crucible.brief.covering import find_brief
 from crucible.brief.model import BriefUpdate
-from crucible.brief.updating import update_brief, update_briefs
+from crucible.brief.updating import renew_brief, update_brief, update_briefs
 from crucible.errors import SessionNotFound
 from crucible.secrets import Scanner
 from crucible.settings import SecretSettings
@@ -138,3 +138,33 @@ def test_after_an_import_each_note_that_was_written_is_looked_at_but_subagents(v
     assert list(update_briefs(vault, paths, redact=REDACT)) == []
     assert "> - One: Did One." in text_of(vault)
     assert "abstract" not in child.read_text()
+
+
+FINDING = "> [!findings]- 1 finding\n> - decision: Use a token bucket (model small-1 on 2026-11-23, 0.83, phase-1)\n\n"
+
+
+def renewed(vault: Vault) -> BriefUpdate:
+    """An agent said something about a phase that the brief covers already."""
+    before = vault.load(ID)
+    put(vault, text_of(vault).replace("## One", FINDING + "## One", 1))
+    return renew_brief(vault, before.path, before.session, redact=REDACT)
+
+
+def test_new_findings_renew_what_a_brief_covers_unless_a_human_edited_it(vault: Vault) -> None:
+    put(vault, note("One", "Two", "Three"))
+    update(vault)
+    done = renewed(vault)
+    assert done.changed
+    assert done.brief
+    assert done.brief.covers == 'phase-2 "Two"'
+    assert "Use a token bucket" in done.brief.text
+    put(vault, note("One", "Two", "Three"))
+    update(vault)
+    put(vault, text_of(vault).replace("> - One: Did One.", "> - One: it failed, in truth."))
+    mine = find_brief(vault.load(ID).session)
+    assert renewed(vault) == BriefUpdate(mine)
+
+
+def test_a_brief_that_is_not_there_is_written(vault: Vault) -> None:
+    put(vault, note("One", "Two"))
+    assert renewed(vault).changed

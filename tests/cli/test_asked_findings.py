@@ -150,5 +150,5 @@ def test_of_a_subagent_s_session_it_is_said_that_nobody_was_asked(
     path.write_text(note)
     result = cru("history", "show", path.stem, "--with", command(AGENT))
     assert result.exit_code == 0
-    assert "there is nothing to ask" in result.stderr
+    assert "not asked about 1: " in result.stderr
     assert not (vault.root / ".crucible/log/asked.jsonl").exists()

@@ -473,3 +473,15 @@ def test_closing_texts_give_way_to_outcomes_that_an_agent_named() -> None:
     named = Noted("outcome", "Refunds are exact", None, Grounds("model small-1 on 2026-11-23", 0.98))
     assert texts(composed((), findings=(guess, commit)).done) == ["Now all of it works.", "Round last"]
     assert texts(composed((), findings=(guess, commit, named)).done) == ["Round last", "Refunds are exact"]
+
+
+def test_what_an_agent_said_is_open_replaces_the_reason_of_the_pause_and_its_outcomes_the_tasks() -> None:
+    source = Grounds("model small-1 on 2026-11-23")
+    left = Noted("open_end", "Credit notes were not asked about", None, source)
+    done = Noted("outcome", "Refunds are exact", None, source)
+    tasks = (Task("1", "Round last", "completed"), Task("2", "Tell the shop"))
+    session = {"tasks": tasks, "pause_reason": "asked: And the credit notes?"}
+    without, told = composed((), **session), composed((), findings=(left, done), **session)
+    assert texts(without.further) == ["To do: Tell the shop (task-2)", "Paused: asked: And the credit notes?"]
+    assert texts(told.further) == ["To do: Tell the shop (task-2)", "Credit notes were not asked about"]
+    assert (texts(without.done), texts(told.done)) == (["Round last (task-1)"], ["Refunds are exact"])
