@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,6 +37,10 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
         return
     agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
     redact, budget = redact_of(vault.settings.secrets), user_budget()
+    paths = [path for path in paths if not _is_subagent(vault, path)]
+    if not paths:
+        say("nobody was asked: what a subagent did is asked of its parent's session")
+        return
     again = len(paths) == 1
     say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")
     for at, path in enumerate(paths, 1):
@@ -54,5 +59,11 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
                 say(f"cru: it gave no answer, so it was not asked about {left} more", style="yellow")
                 break
         elif again:
-            say(f"{path.stem}: there is nothing to ask; what a subagent did is asked of its parent's session")
+            say(f"{path.stem}: nobody was asked: there is nothing in it yet")
     say_spent(agent)
+
+
+def _is_subagent(vault: Vault, path: Path) -> bool:
+    with suppress(CrucibleError):  # what is wrong with a note is told where it is asked about
+        return bool(vault.read(path).session.parent)
+    return False
