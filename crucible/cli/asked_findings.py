@@ -37,7 +37,10 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
         return
     agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
     redact, budget = redact_of(vault.settings.secrets), user_budget()
-    paths = [path for path in paths if len(paths) == 1 or not _is_subagents(vault, path)]
+    paths = [path for path in paths if not _is_subagent(vault, path)]
+    if not paths:
+        say("not asked: no session, or only a subagent's, which is part of its parent's")
+        return
     again, skipped = len(paths) == 1, 0
     say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")
     for at, path in enumerate(paths, 1):
@@ -57,13 +60,11 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
                 say(f"cru: no answer, so the agent was not asked about {left} more", style="yellow")
                 break
     if skipped:
-        say(
-            f"not asked about {skipped}: no news since the last answer, a subagent's session, or you deleted the findings"
-        )
+        say(f"not asked about {skipped}: no news since the last answer, or you deleted the findings")
     say_spent(agent)
 
 
-def _is_subagents(vault: Vault, path: Path) -> bool:
-    with suppress(CrucibleError):
-        return vault.read(path).session.parent is not None
+def _is_subagent(vault: Vault, path: Path) -> bool:
+    with suppress(CrucibleError):  # an error in the note is reported when it is asked about
+        return bool(vault.read(path).session.parent)
     return False

@@ -30,7 +30,7 @@ from crucible.session.standing import Client
 from crucible.settings import UserSettings
 from crucible.vault.store import Vault
 
-__all__ = ["Stopped", "end_all", "stopped_now"]
+__all__ = ["Stopped", "ask_all", "end_all", "stopped_now"]
 
 _LEFT = {Client.ENDED: "ended", Client.DIED: "died"}
 """How a spooled session was left by each."""
@@ -56,15 +56,18 @@ def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: Met) -> Ite
 
 
 def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
-    """Take the steps of each session's end; never raises.
-
-    First without an agent, since asking is slow and the machine may be shut down meanwhile; then again with its answers.
-    """
-    sessions = [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
-    for one in sessions:
+    """Take the steps of each session's end; never raises."""
+    for one in _each(stopped):
         _end(vault, one, _helpers(vault, user, one))
         _compact(vault, one.path)
-    for one in sessions:
+
+
+def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
+    """Ask the agent about each session if `agents.at_end` is set, then take the steps again with its answers; never raises.
+
+    Asking is slow, and the machine may be shut down meanwhile.  So call it when all else is done and no lock is held.
+    """
+    for one in _each(stopped):
         try:
             agent = _agent(vault, user, one.path.stem)
             if agent:
@@ -72,6 +75,11 @@ def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> Non
                 _end(vault, one, helpers._replace(asker=agent, budget=budget_of(user.agents)))
         except CrucibleError as error:
             complain(str(vault.root), f"end {one.path.stem}", error)
+
+
+def _each(stopped: Iterable[Stopped]) -> list[Stopped]:
+    """Each session once whose note is still there."""
+    return [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
 
 
 def _end(vault: Vault, one: Stopped, helpers: Helpers) -> None:

@@ -20,7 +20,7 @@ from crucible.errors import CrucibleError, VaultError
 from crucible.flight.retention import is_due, purge
 from crucible.flight.spool import spool_folder, syncing
 from crucible.flight.spooled import Spooled, SpoolLine, load_spool, retire, save_state
-from crucible.hooks.endings import Stopped, end_all, stopped_now
+from crucible.hooks.endings import Stopped, ask_all, end_all, stopped_now
 from crucible.hooks.lineage import session_before
 from crucible.hooks.liveness import is_running
 from crucible.hooks.log import LOG, complain
@@ -60,20 +60,25 @@ _COMPLAINTS = 5
 
 
 def write_down(root: Path) -> None:
-    """Write down all that waits; returns at once when another process is at it."""
+    """Write down all that waits, unless another process is at it; then ask about what has ended, when nothing waits for us any more."""
     tried: dict[str, int] = {}
+    stopped: list[Stopped] = []
     home = Path.home()
     user = load_user_settings(user_settings_path(os.environ, home), home)
     while True:
         with syncing(str(root)) as lock:
             if not lock.held:
-                return
+                break
             os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
-            sync_vault(root, user, tried)
+            stopped += sync_vault(root, user, tried)
             _put_away(root, user)
         # A hook that found the lock taken started nobody, so what it put in is looked for once more.
         if not any(_waits(each, tried) for each in _spool(root)):
-            return
+            break
+    if stopped:
+        vault = Vault(root, load_vault_settings(root, user))
+        ask_all(vault, user, stopped)
+        _refresh(vault)
 
 
 def has_backlog(root: Path) -> bool:
@@ -95,10 +100,10 @@ def _put_away(root: Path, user: UserSettings) -> None:
         complain(str(root), "purge", error)
 
 
-def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
+def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[Stopped]:
     """Write down every session of the spool that waits; after a session's start also those that died or have ended.
 
-    Then pause what has been quiet for long.  What a session came to whose client is gone is kept last of all.
+    Then pause what has been quiet for long.  What a session came to whose client is gone is kept last of all; these are returned.
 
     `tried` holds how much of a session was there when it failed, so that it is not tried again at once.
     """
@@ -120,11 +125,16 @@ def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> None:
         if vault.touched:
             _bring_briefs_up_to_date(vault)
         end_all(vault, user, stopped)
-        if vault.touched:
-            with suppress(CrucibleError):  # what cannot be done now is done by the next query
-                Index(vault.root, vault.settings).refresh(vault.touched)
+        _refresh(vault)
         # The client started us where it works.
         look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_here(), user.projects))
+    return stopped
+
+
+def _refresh(vault: Vault) -> None:
+    if vault.touched:
+        with suppress(CrucibleError):  # what cannot be done now is done by the next query
+            Index(vault.root, vault.settings).refresh(vault.touched)
 
 
 def _finish_rename(vault: Vault) -> None:

@@ -142,13 +142,25 @@ def test_a_command_line_that_cannot_be_read_is_a_fault_of_usage(cru: Cru, sessio
     assert "No closing quotation" in result.stderr
 
 
-def test_of_a_subagent_s_session_it_is_said_that_nobody_was_asked(
-    cru: Cru, vault: Vault, session: str
-) -> None:
-    path = vault.sessions / "2026-11-21-exact-refunds-helper.md"
-    note = text_of(vault).replace(f"session_id: {ID}", f'session_id: {path.stem}\nparent: "[[{ID}]]"')
-    path.write_text(note)
-    result = cru("history", "show", path.stem, "--with", command(AGENT))
+def subagent_of(vault: Vault) -> str:
+    """The note of a subagent of the session."""
+    path = vault.sessions / f"{ID}-helper.md"
+    head = f'session_id: {path.stem}\nparent: "[[{ID}]]"'
+    path.write_text(text_of(vault).replace(f"session_id: {ID}", head))
+    return path.stem
+
+
+@pytest.mark.usefixtures("session")
+def test_of_a_subagent_s_session_it_is_said_that_nobody_was_asked(cru: Cru, vault: Vault) -> None:
+    result = cru("history", "show", subagent_of(vault), "--with", command(AGENT))
     assert result.exit_code == 0
-    assert "not asked about 1: " in result.stderr
+    assert "not asked: " in result.stderr
     assert not (vault.root / ".crucible/log/asked.jsonl").exists()
+
+
+def test_a_session_with_subagents_is_one_session(cru: Cru, vault: Vault, session: str) -> None:
+    subagent_of(vault)
+    for _ in range(2):
+        result = cru("session", "learn", session, "--with", command(AGENT))
+        assert f"asking what mattered in {session} …" in result.stderr
+        assert "found 3 things" in result.stderr

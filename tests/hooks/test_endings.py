@@ -12,15 +12,16 @@ from crucible.capture.ending import Ended, Helpers
 from crucible.flight.spooled import Spooled
 from crucible.history.memories import Memory, MemoryKind, append_memories, load_memories
 from crucible.hooks import endings
-from crucible.hooks.endings import Stopped, end_all, stopped_now
+from crucible.hooks.endings import Stopped, ask_all, end_all, stopped_now
 from crucible.hooks.log import LOG
 from crucible.hooks.stops import Met
+from crucible.hooks.syncing import write_down
 from crucible.session.standing import Client
 from crucible.settings import AgentSettings, UserSettings, VaultSettings
 from crucible.vault.store import Vault
 from tests.cli.notes import note
+from tests.hooks.playing import OTHER, sync, the_note, turn
 from tests.hooks.playing import Client as Player
-from tests.hooks.playing import sync, the_note, turn
 
 NAME = "2026-11-21-x"
 
@@ -54,7 +55,8 @@ def test_an_agent_is_at_hand_only_where_the_user_said_so_and_configured_one(
     monkeypatch.setattr(endings, "after_stop", after)
     user = UserSettings(agents=AgentSettings(command, at_end=at_end))
     end_all(place, user, [Stopped(place.find(NAME), "")])
-    assert given[0].asker is None, "nothing waits for an agent"
+    assert [one.asker for one in given] == [None], "nothing waits for an agent"
+    ask_all(place, user, [Stopped(place.find(NAME), "")])
     agent = given[-1].asker
     assert isinstance(agent, Agent) is (bool(command) and at_end)
     if isinstance(agent, Agent):
@@ -114,3 +116,31 @@ def test_memory_that_has_grown_too_long_shrinks(place: Vault) -> None:
     assert len(found) == 240
     assert any(one.compacted for one in found)
     assert not (place.root / LOG).exists()
+
+
+def test_other_sessions_are_written_down_while_an_agent_thinks(
+    place: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = Player(place.root, tmp_path / "home"), Player(place.root, tmp_path / "home", OTHER)
+    one.say(*turn("Fix it", "It is fixed."))
+    one.call("SessionEnd", reason="other")
+    asked: list[str] = []
+
+    def think(_: Vault, path: Path, **more: object) -> Ended:
+        if isinstance(more["helpers"], Helpers) and more["helpers"].asker:
+            asked.append(path.stem)
+            if len(asked) == 1:
+                other.say(*turn("Write the docs", "They are written."))
+                other.call("SessionEnd", reason="other")
+                write_down(place.root)
+            assert {"2026-11-21-fix.md", "2026-11-21-write-docs.md"} <= {
+                path.name for path in place.sessions.iterdir()
+            }
+        return Ended()
+
+    config = tmp_path / "user.toml"
+    config.write_text('[agents]\ncommand = "claude"\nat_end = true\n')
+    monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))
+    monkeypatch.setattr(endings, "after_stop", think)
+    write_down(place.root)
+    assert asked == ["2026-11-21-fix", "2026-11-21-write-docs"]
