@@ -36,8 +36,8 @@ _MOST_ROWS, _ROWS_OF_LINE = 8, 2
 class Claim:
     """A finding from an agent that passed the check.
 
-    `rows` are those of the lines that it refers to, the first line's first, and of edits of the files that it names; `quote` is what one of the lines
-    says, word for word.
+    `rows` belong to the lines that it refers to, in the order of its references, and to edits of the files that it names.  `quote` is a sentence
+    from one of these lines, word for word.
     """
 
     kind: Kind
@@ -110,9 +110,9 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def read_answer(text: str, record: Record, said: Said, seen: Callable[[str], str] = visible) -> Claims:
-    """The claims of an answer in its order; `Refused` if it is no object with a list of findings.
+    """The claims of an answer, in its order.  Raises `Refused` if it has no list of findings, or if none of them passes the check.
 
-    Each text is taken as `seen`: JSON can spell what nobody sees, or a secret, so that it does not show in the answer.
+    `seen` is applied to each text: escapes in JSON can hide a secret or invisible characters from the check of the whole answer.
     """
     row = next((row for row in objects_in(text) if "findings" in row), None)
     listed = row["findings"] if row is not None else None

@@ -1,7 +1,7 @@
 """Merge an agent's claims into a note's findings block: one entry for one thing.
 
-A claim that structure found too becomes one item with it: callouts and a person's words stay as they are, other items get the agent's text.
-Whatever a human wrote, edited or deleted stays so.  Asking again replaces only what an agent said before.
+If structure found the same thing, claim and item become one: callouts and a person's words stay, other items get the agent's text.  What a human
+wrote, edited or deleted stays that way.  Asking again replaces only what an agent said before.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _CONFIDENCE = {
     Kind.OPEN_END: 0.89,
     Kind.ENVIRONMENT: 0.92,
 }
-"""The precision of each kind by labels of real sessions; of environment facts the share that was a finding of any kind.  See `docs/agents.md`."""
+"""The precision of each kind by labels of real sessions; for environment facts, the share that labels list as any kind.  See `docs/agents.md`."""
 _ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
 _LIKE, _SAME = 0.2, 0.6
-"""The share of the words of two texts for them to say one thing, with a common row and without one."""
+"""How similar two texts must be to count as one thing, with a common row and without one."""
 _MOST_ROWS = 8
 
 
@@ -41,14 +41,14 @@ class Detected(NamedTuple):
 
 
 class Told(NamedTuple):
-    """An item that an agent said; `was` is what structure had found, if the item stands for that."""
+    """An item that an agent said; `was` is the item of structure that it replaced."""
 
     item: Noted
     was: Noted | None = None
 
 
 class Merged(NamedTuple):
-    """The items of the block, those of them that an agent said, and what one said before that a human deleted or reworded."""
+    """The items of the block, those among them that the agent said, and earlier ones that a human deleted or reworded."""
 
     items: tuple[Noted, ...]
     said: tuple[Told, ...] = ()
@@ -116,7 +116,7 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 def _without(
     earlier: Sequence[Told], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
 ) -> Iterator[Noted]:
-    """The items without what an agent said before; what structure had found is there again, as it is found now."""
+    """The items without what an agent said before; items of structure that it replaced are back, as structure finds them now."""
     said, there = {_lines(told.item): told for told in earlier}, {_lines(item) for item in items}
     missing = {_key(item): item for lines, item in found.items() if lines not in there}
     for item in items:
@@ -142,7 +142,7 @@ def _gone(
     callouts: Iterable[Decision | Failure],
     earlier: Sequence[Told],
 ) -> Iterator[_Thing]:
-    """What a human deleted or reworded: structure or an agent found it, and the note does not have it."""
+    """What a human deleted or reworded: structure or an agent found it, but it is no longer in the note."""
     there = {_lines(item) for item in (*session.findings, *items)}
     for item in (*found.values(), *(told.item for told in earlier)):
         if _lines(item) not in there:

@@ -70,8 +70,8 @@ _SETTLES = frozenset(
 class Line:
     """One line.  Its text is cut to `caps[level]` code points; 0 leaves the line out.
 
-    `worth` is from 0 to 100: the least is cut first.  `rows` are ids of the transcript's rows, `phase` is the id of the note's phase.
-    `settles` is true if a decision may stand on it.  `edits` has the rows of the edits of each file, where the line lists files.
+    `worth` is from 0 to 100; lines with the lowest are cut first.  `rows` are row ids of the transcript, `phase` is the id of a phase of the note.
+    `settles` is true if the line can prove a decision.  `edits` has the rows of each file's edits, if the line lists files.
     """
 
     tag: Tag
@@ -105,7 +105,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The lines that are shown, by their numbers, and the whole text."""
+    """The whole text, and the lines shown by their numbers."""
 
     text: str
     lines: Mapping[int, Line] = field(default_factory=dict)

@@ -43,7 +43,7 @@ from crucible.vault.templates import load_template
 __all__ = ["FINDINGS", "Material", "Review", "material_of", "review"]
 
 FINDINGS = "findings"
-"""The type of the entry of the event log that keeps what an agent said."""
+"""The type of the event log's entry with an agent's answer."""
 TEMPLATE = "findings.md.j2"
 _VARIABLES = frozenset({"rules", "session", "record", "refused"})
 _LEFT_FOR_REFUSAL = 150
@@ -77,7 +77,7 @@ class Review(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All that is known of a session before an agent is asked: `digest` is that of the record that one answered about before."""
+    """What is known of a session before an agent is asked.  `digest` is that of the record in the last answer's prompt."""
 
     events: tuple[Placed, ...] = ()
     detected: Detected = field(default_factory=Detected)
@@ -143,9 +143,8 @@ def review(
     """
     note = vault.read(vault.find(ref) if isinstance(ref, str) else ref)
     session = note.session
-    if session.parent or (
-        not session.findings and _earlier(vault.root, session.id)
-    ):  # a human deleted the block
+    is_deleted = not session.findings and bool(_earlier(vault.root, session.id))  # the block, by a human
+    if session.parent or is_deleted:
         return Review(is_known=True)
     material, seen = material_of(vault.root, session.id), seen_by(redact)
     try:
@@ -226,10 +225,10 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
         found = merged(session, claims.kept, material.detected, earlier, source)
         return merge_findings(there.source, session, session.findings, found.items)
 
-    problem = "what it said was not kept"
+    problem = "the answer was not stored"
     try:
         vault.update(note.path, intention)
-        problem = "what it said is in the note, and counts as yours from now on"
+        problem = "the answer is in the note, but counts as yours from now on"
         items = [_texts(filter(None, told)) for told in (*found.said, *found.gone)]
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
         # Whole, whatever the vault's limit is: what is cut would not be known again.

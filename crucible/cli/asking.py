@@ -23,9 +23,9 @@ def as_agent(program: Program, root: Path | None, purpose: str, session: str = "
 
 
 def agent_at_end(root: Path, session: str) -> Agent | None:
-    """Who is asked what mattered in a session that ends; None unless the user said so and configured somebody.
+    """The agent to ask when a session ends; None unless `agents.at_end` is set and an agent is configured.
 
-    The session has ended by then, so what is wrong with the settings is a line.
+    The session has ended by then, so an error in the settings is only reported.
     """
     settings = user_settings().agents
     try:

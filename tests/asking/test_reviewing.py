@@ -260,7 +260,7 @@ def test_an_answer_that_cannot_be_remembered_says_so(
     fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
     came = ask(vault, fact)
     assert came.problem == (
-        "what it said is in the note, and counts as yours from now on: no space left on device"
+        "the answer is in the note, but counts as yours from now on: no space left on device"
     )
     assert "invoice.go is generated (" in text_of(vault)
 
