@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.agents.asking import Asker
+from crucible.agents.marks import OWN_MARK
 from crucible.asking.answer import Claims, Said, read_answer
 from crucible.asking.budget import BUDGET, Budget
 from crucible.asking.lines import Placed, lines_of
@@ -169,12 +170,13 @@ def _prompts(
 ) -> tuple[Record, Callable[[str], str]]:
     """The record, and a function from a refusal to the prompt, which never has more tokens than the budget."""
     count = budget.counter.count
+    most = budget.tokens - count(f"{OWN_MARK}\n")  # what stands before each prompt
     template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
     def filled(record: str, refused: str) -> str:
         return template.render(rules=RULES, session=session.id, record=quoted(record), refused=refused)
 
-    room = budget.tokens - count(filled("", "")) - _LEFT_FOR_REFUSAL
+    room = most - count(filled("", "")) - _LEFT_FOR_REFUSAL
     if room < _LEAST_RECORD:
         raise CrucibleError("agents.budget_tokens leaves no room for the record", "raise it")
     is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
@@ -183,14 +185,14 @@ def _prompts(
     lines = lines_of(events) if is_whole else lines_of_note(session)
     record = fit(lines, room, budget.counter, seen)
     # A fence is as long as what it holds demands, and a tokenizer need not count a whole as the sum of its parts.
-    while record.lines and (over := count(filled(record.text, "")) + _LEFT_FOR_REFUSAL - budget.tokens) > 0:
+    while record.lines and (over := count(filled(record.text, "")) + _LEFT_FOR_REFUSAL - most) > 0:
         room -= over
         record = fit(lines, room, budget.counter, seen)
 
     def prompt(refused: str) -> str:
         whole = filled(record.text, refused)
         left = len(refused)
-        while count(whole) > budget.tokens and left > _SMALLEST:
+        while count(whole) > most and left > _SMALLEST:
             left //= 2
             whole = filled(record.text, quoted(shorten(refused, left)))
         return whole

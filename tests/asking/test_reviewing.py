@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.agents.asking import Answer
+from crucible.agents.marks import OWN_MARK
 from crucible.agents.running import TimedOut
 from crucible.asking import reviewing
 from crucible.asking.answer import Said, read_answer
@@ -355,7 +356,7 @@ def test_no_fence_takes_a_prompt_above_the_budget(vault: Vault, words: str) -> N
     for tokens in (2100, 2500, 6000):
         review(vault, ID, agent, now=NOW, redact=REDACT, budget=Budget(tokens, Estimate()))
         assert agent.seen
-        assert all(Estimate().count(prompt) <= tokens for prompt in agent.seen)
+        assert all(Estimate().count(f"{OWN_MARK}\n{prompt}") <= tokens for prompt in agent.seen)
         agent.seen.clear()
 
 
