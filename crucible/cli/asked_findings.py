@@ -37,9 +37,10 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
         return
     agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
     redact, budget = redact_of(vault.settings.secrets), user_budget()
-    paths = [path for path in paths if not _is_subagent(vault, path)]
+    every, paths = paths, [path for path in paths if not _is_subagent(vault, path)]
     if not paths:
-        say("nobody was asked: what a subagent did is asked of its parent's session")
+        if every:
+            say("nobody was asked: what a subagent did is asked of its parent's session")
         return
     again = len(paths) == 1
     say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")
