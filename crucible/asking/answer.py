@@ -85,7 +85,7 @@ _IS_NAME = late_pattern(
 )
 _PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
 """A URL, an absolute path or an e-mail address must be in the text as a whole."""
-_PARTS = late_pattern(r"[/,;|()\[\]{}\"'`]+")
+_PARTS = late_pattern(r"[/,;|()\[\]{}\"'`*]+")
 _WORD = late_pattern(r"[^\W\d_]{4,}")
 _STEM = 4
 

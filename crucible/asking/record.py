@@ -5,6 +5,7 @@ Each line knows its rows of the transcript, so an answer can refer to them by th
 
 from __future__ import annotations
 
+from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -120,24 +121,46 @@ def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[st
     for line in live:
         line.text = show(line.text)
     live = [line for line in live if line.shown]
-    sizes = [_size(line, counter) for line in live]
-    # Headings of turns, the note that earlier lines were cut, and third digits of numbers, which `_size` does not count.
-    more = _TURN * (2 + len({line.turn for line in live})) + max(0, len(live) - _TWO_DIGITS)
-    total, heap = more + sum(sizes), [(_next(line), -sizes[at], at) for at, line in enumerate(live)]
+    whole = _Whole([_size(line, counter) for line in live], [line.turn for line in live])
+    heap = [(_next(line), -whole.sizes[at], at) for at, line in enumerate(live)]
     heapify(heap)
-    while total > budget and heap:
+    while whole.tokens > budget and heap:
         at = heappop(heap)[2]
         line = live[at]
         if line.level + 1 >= len(line.caps):
             continue
         line.level += 1
-        size = _size(line, counter)
-        total, sizes[at] = total - sizes[at] + size, size
-        heappush(heap, (_next(line), -size, at))
+        whole.resize(at, _size(line, counter))
+        heappush(heap, (_next(line), -whole.sizes[at], at))
     first = 0
-    while total > budget and first < len(live):
-        total, first = total - sizes[first], first + 1
+    while whole.tokens > budget and first < len(live):
+        whole.resize(first, 0)
+        first += 1
     return _rendered([line for line in live[first:] if line.shown], is_cut=first > 0)
+
+
+class _Whole:
+    """How many tokens lines have together, with headings of the turns that are shown, a note on the cut and the third digit of a number."""
+
+    def __init__(self, sizes: list[int], turns: Sequence[int]) -> None:
+        self.sizes = sizes
+        self._turns, self._left = turns, Counts(turns)
+        self._total, self._shown = sum(sizes), len(sizes)
+
+    @property
+    def tokens(self) -> int:
+        return self._total + _TURN * (2 + len(self._left)) + max(0, self._shown - _TWO_DIGITS)
+
+    def resize(self, at: int, size: int) -> None:
+        """A line has this size now; 0 if it is shown no more."""
+        self._total += size - self.sizes[at]
+        if self.sizes[at] and not size:
+            self._shown -= 1
+            turn = self._turns[at]
+            self._left[turn] -= 1
+            if not self._left[turn]:
+                del self._left[turn]
+        self.sizes[at] = size
 
 
 _TURN, _TWO_DIGITS = 4, 99

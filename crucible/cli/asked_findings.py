@@ -37,9 +37,10 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
         return
     agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
     redact, budget = redact_of(vault.settings.secrets), user_budget()
-    paths = [path for path in paths if not _is_subagent(vault, path)]
+    every, paths = paths, [path for path in paths if not _is_subagent(vault, path)]
     if not paths:
-        say("not asked: no session, or only a subagent's, which is part of its parent's")
+        if every:
+            say("not asked: a subagent's session is part of its parent's")
         return
     again, skipped = len(paths) == 1, 0
     say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")

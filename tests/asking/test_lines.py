@@ -202,3 +202,13 @@ def test_no_text_takes_long_to_shorten(read: Callable[[], str]) -> None:
     begun = time.process_time()
     read()
     assert time.process_time() - begun < 0.5
+
+
+@pytest.mark.parametrize("budget", [300, 2000, 6000])
+def test_of_a_session_of_thousands_of_turns_the_last_ones_are_shown(budget: int) -> None:
+    played = Played()
+    for at in range(3000):
+        played.you(f"Go on with part {at}.").agent(f"Part {at} is done.", final=True)
+    told = record_of(played, budget)
+    assert budget // 2 < COUNT(told.text) <= budget
+    assert "Part 2999 is done." in told.text

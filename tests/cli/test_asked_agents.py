@@ -9,7 +9,7 @@ import pytest
 from crucible.agents.clients import CLIENTS
 from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.cli.asked_agents import agent_if_any, agent_named
-from crucible.errors import AgentFailed, UsageError
+from crucible.errors import UsageError
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_command_line_is_taken_as_it_is(config: Path) -> None:
 def test_what_names_nobody_is_refused(config: Path) -> None:
     with pytest.raises(UsageError, match="--with: it is empty"):
         agent_if_any(" ", "--with")
-    with pytest.raises(AgentFailed, match="--with: No closing quotation"):
+    with pytest.raises(UsageError, match="--with: No closing quotation"):
         agent_if_any("claude 'x", "--with")
 
 

@@ -164,3 +164,10 @@ def test_a_session_with_subagents_is_one_session(cru: Cru, vault: Vault, session
         result = cru("session", "learn", session, "--with", command(AGENT))
         assert f"asking what mattered in {session} …" in result.stderr
         assert "found 3 things" in result.stderr
+
+
+def test_where_there_is_no_session_nobody_is_asked_and_nothing_is_said_of_it(cru: Cru) -> None:
+    result = cru("report", "--since", "2026-11-01", "--with", command(AGENT))
+    assert result.exit_code == 0
+    assert "asked" not in result.stderr
+    assert "asking" not in result.stderr
