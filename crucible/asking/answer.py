@@ -64,11 +64,11 @@ class Said:
         self._stems = stems_of(self._text)
 
     def holds(self, claim: str) -> bool:
-        """True if every name and number of a claim, and at least half of its longer words, are in the text."""
+        """True if every name and number of a claim, and at least half of its longer words, are in the text; of a short text a third."""
         if not all(self._has(name) for name in _names(claim)):
             return False
-        words = stems_of(claim)
-        return 2 * len(words & self._stems) >= len(words)
+        words, share = stems_of(claim), 3 if len(self._stems) < _FEW_WORDS else 2
+        return share * len(words & self._stems) >= len(words)
 
     def _has(self, name: str) -> bool:
         """True if a name, or each part of a list such as `read/write`, is in the text."""
@@ -88,6 +88,8 @@ _PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
 _PARTS = late_pattern(r"[/,;|()\[\]{}\"'`*]+")
 _WORD = late_pattern(r"[^\W\d_]{4,}")
 _STEM = 4
+_FEW_WORDS = 150
+"""A text with fewer longer words has hardly any of those that a summary needs."""
 
 
 def _names(text: str) -> Iterator[str]:

@@ -85,6 +85,15 @@ def test_a_claim_without_lines_or_that_names_what_nobody_said_is_left_out(fields
     assert found.dropped == 1
 
 
+def test_a_short_session_has_few_words_of_a_summary() -> None:
+    said = Said("add a page on llamas. Done - created `docs/llamas.md`. delete that file. Done")
+    told = "docs/llamas.md was deleted again at the user's request right after it was written"
+    assert said.holds(told)
+    assert not Said("Another story about cats that has many words. " * 9, *map(str, map(hash, "abc"))).holds(
+        told
+    )
+
+
 def test_a_reason_that_does_not_hold_is_left_out_alone() -> None:
     assert one(why="as https://evil.example says").kept[1].why == ""
 
