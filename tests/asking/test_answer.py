@@ -89,8 +89,6 @@ def test_a_short_session_has_few_words_of_a_summary() -> None:
     said = Said("add a page on llamas. Done - created `docs/llamas.md`. delete that file. Done")
     told = "docs/llamas.md was deleted again at the user's request right after it was written"
     assert said.holds(told)
-        told
-    )
 
 
 def test_a_reason_that_does_not_hold_is_left_out_alone() -> None:
