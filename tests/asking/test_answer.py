@@ -86,8 +86,8 @@ def test_a_claim_without_lines_or_that_names_what_nobody_said_is_left_out(fields
 
 
 def test_a_short_session_has_few_words_of_a_summary() -> None:
-    said = Said("add a page on llamas. Done - created `docs/llamas.md`. delete that file. Done")
-    told = "docs/llamas.md was deleted again at the user's request right after it was written"
+    said = Said("Add a page on refunds. I added `guide/refunds.md`. Remove it, please. Removed.")
+    told = "guide/refunds.md was removed again at the user's request right after it was added"
     assert said.holds(told)
 
 
