@@ -334,12 +334,12 @@ def test_an_outcome_in_the_words_of_the_request_or_a_decision_is_told_all_the_sa
 def test_the_request_is_what_the_title_says_not_a_greeting() -> None:
     session = Session(
         "2026-11-21-x",
-        title="Write a page about geese",
+        title="Write a page on refunds",
         phases=(
-            Phase("A", entries=(Intervention("hello"), Intervention("write a page about geese in docs"))),
+            Phase("A", entries=(Intervention("hello"), Intervention("write a page on refunds in docs"))),
         ),
     )
-    assert texts(compose_entry(session).request) == ["write a page about geese in docs"]
+    assert texts(compose_entry(session).request) == ["write a page on refunds in docs"]
 
 
 def test_a_question_of_a_log_that_a_user_went_on_from_is_not_open() -> None:
