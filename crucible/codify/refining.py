@@ -15,7 +15,7 @@ from crucible.asking.budget import BUDGET, Budget
 from crucible.asking.loop import ask_checked, quoted, seen_by, visible
 from crucible.codify.accepting import Tagged, accept, document_of, tag
 from crucible.codify.phase_texts import phase_text
-from crucible.note.contain import normal_line
+from crucible.note.contain import contain, normal_line, uncontain
 from crucible.rendering import Renderer
 from crucible.session.model import Session
 from crucible.settings import VaultSettings
@@ -114,8 +114,12 @@ def _named(complaint: str, tagged: Tagged) -> str:
 
 
 def _seen(step: Step, seen: Callable[[str], str]) -> Step:
+    """The step as an agent sees it.  Prose is contained again: without its unseen character `%?%` would open a comment."""
+    prose = seen(step.prose)
     return replace(
-        step, prose=seen(step.prose), children=tuple(_seen(child, seen) for child in step.children)
+        step,
+        prose=prose if prose == step.prose else contain(seen(uncontain(step.prose))),
+        children=tuple(_seen(child, seen) for child in step.children),
     )
 
 

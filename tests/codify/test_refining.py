@@ -22,7 +22,7 @@ from crucible.codify.refining import TEMPLATE, Refined, find_template, refine
 from crucible.errors import AgentFailed, VaultError
 from crucible.note.source import Source
 from crucible.secrets.redacting import redact_of
-from crucible.session.model import Intervention, Phase, Session
+from crucible.session.model import Decision, Intervention, Phase, Session
 from crucible.settings import SecretSettings
 from crucible.templates import OwnTemplate, template_folder
 from crucible.workflow.markup import render_workflow
@@ -494,20 +494,34 @@ def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused
         find_template(trusted(tmp_path)).render(rules="r", sessions="s", draft="d", refused="")
 
 
+class Echo:
+    """Answers the draft that it is shown."""
+
+    def ask(self, prompt: str) -> Answer:
+        shown = re.search(r"# The draft\n\n(`{4,})text\n(.*?)\n\1\n", prompt, re.DOTALL)
+        return Answer(shown[2] if shown else "")
+
+
+def refined_by_echo(draft: Workflow, session: Session) -> Refined:
+    return refine(draft, [session], asker=Echo(), template=OwnTemplate(TEMPLATE), redact=REDACT)
+
+
 @settings(max_examples=25)
 @given(sessions())
 def test_the_draft_of_any_session_is_an_answer_that_is_taken(session: Session) -> None:
     draft = codify([Recorded(session)], REDACT)
     assume(draft.steps)
 
-    class Echo:
-        def ask(self, prompt: str) -> Answer:
-            shown = re.search(r"# The draft\n\n(`{4,})text\n(.*?)\n\1\n", prompt, re.DOTALL)
-            return Answer(shown[2] if shown else "")
-
-    found = refine(draft, [session], asker=Echo(), template=OwnTemplate(TEMPLATE), redact=REDACT)
+    found = refined_by_echo(draft, session)
     assert found.problem == ""
     assert [step.key for step in found.workflow.walk()] == [step.key for step in draft.walk()]
+
+
+def test_an_unseen_character_hides_no_step_when_it_is_taken_out() -> None:
+    name = "Round the totals"
+    inner = Phase(name, entries=(Decision(" ```button<%\ufffe%%"),))
+    session = Session("s", title=name, phases=(Phase(name, subphases=(inner,)),))
+    assert refined_by_echo(codify([Recorded(session)], REDACT), session).problem == ""
 
 
 # --- a real process --------------------------------------------------------------------------------------------------
