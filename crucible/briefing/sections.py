@@ -181,27 +181,29 @@ class Told:
 
     def sessions(self, depth: int) -> Section:
         """The newest sessions that have a result or are not over, a line each: title and outcome, if possible one with a commit."""
-        outcomes: dict[str, Fact] = {}
+        outcomes: dict[str, list[Fact]] = {}
         for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
-            outcomes.setdefault(one.session, one)
+            outcomes.setdefault(one.session, []).append(one)
         rows = [
             row
             for row in self._known.sessions
             if row["id"] in outcomes or row["status"] in ("active", "paused")
         ]
         most = max(depth, _SESSIONS)
-        items = [self._session(row, outcomes.get(str(row["id"]))) for row in rows[:most]]
+        items = [self._session(row, outcomes.get(str(row["id"]), ())) for row in rows[:most]]
         return Section("sessions", "Recent sessions", tuple(items))
 
-    def _session(self, row: Row, outcome: Fact | None) -> Item:
+    def _session(self, row: Row, outcomes: Sequence[Fact]) -> Item:
+        """A session with the first outcome that says more than its title."""
         line, said = self._quoter.line, whole_words(row["title"])
         about = ", ".join(filter(None, (_day(time_of(begun(row)), self._now), str(row["status"] or ""))))
         text = f"{line(str(row['id']), 130)} ({line(about, 60)})"
         if title := line(said, _TITLE):
             text = f"{text}: {title}"
-        if outcome and not _are_alike(stems(said), stems(outcome.text)):
+        outcome = next((one for one in outcomes if not _are_alike(stems(said), stems(one.text))), None)
+        if outcome:
             text = f"{text} → {line(outcome.text, _OUTCOME)}"
-        return Item(text, Rank.LESSON, finding=outcome.finding if outcome else "")
+        return Item(text, Rank.LESSON, finding=next((one.finding for one in (outcome, *outcomes) if one), ""))
 
     def tasks(self, found: Overview | None, *, counts: bool) -> Section:
         """The tasks of the overview: counts if any is in progress, then in progress, ready, blocked, done; with annotations if `counts` are wanted."""
