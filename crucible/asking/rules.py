@@ -29,7 +29,8 @@ Kinds
   agent's stated choice that it carried out and nobody opposed. A plan that the user hands over or approves settles each choice that it names.
 - instruction: the user said what to do and no other way was at stake. Use it whenever you are not sure that it is a decision.
 - correction: the user says that what the agent did, said or assumed is wrong or unwanted, or refuses a call; and what holds instead.
-- failure: something was red or came out wrong, its cause was FOUND, and it was FIXED in this session: symptom and fix in `text`, cause in `why`.
+- failure: a test, build, check, merge or result was red or wrong, its cause was FOUND, and it was FIXED in this session, also where the user or another
+  machine reported it: symptom and fix in `text`, cause in `why`.
 - outcome: what was done, as a history would list it: 2 to 8, each thing once, however often summaries repeat it. New tests, a document, a review and
   the answer to a question (say the answer) are outcomes of their own.
 - open: what stayed open at the end: unanswered questions and offers; work named, asked for, begun or put off and not done; what the user has to do by
@@ -45,8 +46,8 @@ Rules
 3. A failure without a visible fix is open. A test that was made green by loosening it: say so. Merge the red runs of one cause. Skip typos, wrong
    folders, missing files, edits that did not match.
 4. Corrections are often missed: work called done that does not show or pass; the user saying the same again; a refusal or an interruption and the
-   prompt after it; a pasted review of code written in THIS session; a doubt ("why not …?") that is followed by a change. Not: a question that changes
-   nothing, a review of older code, a first prompt.
+   prompt after it; a pasted review of code written in THIS session; a doubt ("why not …?") after which the agent concedes or changes something.
+   Not: a question that changes nothing, a review of older code, a first prompt.
 5. A correction that settles how it shall be from now on: "also": "decision". An instruction that changes what the agent had proposed: a decision
    with "also": "correction". A bug that the user brought as the task: an outcome with "also": "failure" if its cause is told.
 6. Never write secrets or names of persons, nor copy more than five words in a row from a text.
