@@ -30,7 +30,7 @@ def lines_of_note(session: Session) -> list[Line]:
     told = [Line(Tag.NOTED, one, ("start",), worth, caps) for _, one, worth, caps in _told(session.preamble)]
     for turn, phase in enumerate(session.all_phases(), 1):
         row = phase.id.replace(".", "-")
-        told.append(Line(Tag.COMMAND, phase.name, (row,), 60, (200, 100), turn, phase.id))
+        told.append(Line(Tag.PHASE, phase.name, (row,), 60, (200, 100), turn, phase.id))
         told += [
             Line(tag, text, (row,), worth, caps, turn, phase.id)
             for tag, text, worth, caps in _told(phase.entries)

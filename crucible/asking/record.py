@@ -44,6 +44,7 @@ class Tag(StrEnum):
     EDITED = "EDITED"
     NOTED = "NOTED"
     COMPACTED = "--"
+    PHASE = "PHASE"
     END = "END"
 
 
