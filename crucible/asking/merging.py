@@ -18,13 +18,13 @@ from crucible.session.noted import normal_noted, render_noted
 __all__ = ["Detected", "Merged", "Told", "merged"]
 
 _CONFIDENCE = {
-    Kind.DECISION: 0.83,
+    Kind.DECISION: 0.82,
     Kind.INSTRUCTION: 0.6,
-    Kind.CORRECTION: 0.82,
-    Kind.FAILURE: 0.86,
-    Kind.OUTCOME: 0.92,
-    Kind.OPEN_END: 0.89,
-    Kind.ENVIRONMENT: 0.92,
+    Kind.CORRECTION: 0.84,
+    Kind.FAILURE: 0.87,
+    Kind.OUTCOME: 0.91,
+    Kind.OPEN_END: 0.91,
+    Kind.ENVIRONMENT: 0.88,
 }
 """The precision of each kind by labels of real sessions; for environment facts, the share that labels list as any kind.  See `docs/agents.md`."""
 _ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
