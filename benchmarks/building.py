@@ -49,9 +49,7 @@ def memory_of_building(vault: Path, home: Path, count: int) -> list[Figure]:
     peak = max(ran.peak, largest())
     detail = f"{ran.seconds:.1f} s, processor {ran.cpu:.1f} s"
     bar = MEMORY_BAR if count == FULL else None
-    return [
-        Figure(f"largest process building the index of {count:,} notes", peak / 1e6, bar, "MB", detail=detail)
-    ]
+    return [Figure(f"largest process building the index of {count:,} notes", peak / 1e6, bar, "MB", detail=detail)]
 
 
 def beside_qmd(within: Path, home: Path) -> list[Figure]:
@@ -83,9 +81,7 @@ def beside_qmd(within: Path, home: Path) -> list[Figure]:
 def _answers(vault: Path, home: Path, qmd: Qmd) -> list[Figure]:
     """For comparison: three programs that look for failed sessions in 2,000 notes."""
     commands = {
-        f"`cru session list --status failed`, {NOTES:,} notes": cru(
-            vault, "session", "list", "--status", "failed"
-        ),
+        f"`cru session list --status failed`, {NOTES:,} notes": cru(vault, "session", "list", "--status", "failed"),
         f"`qmd search`, {NOTES:,} notes": qmd.search("status: failed"),
     }
     with suppress(Missing):

@@ -71,9 +71,7 @@ def start_times(scratch: Path, rounds: int, notes: int = NOTES) -> dict[str, lis
         if "\nstatus: paused" in text:
             append_bookmark(vault, replace(_MARK, id=name, session=name), fsync=False)
     (home / "elsewhere").mkdir()
-    subprocess.run(
-        ["cru", "session", "list", "-n", "1"], check=True, capture_output=True, env=env, cwd=project
-    )
+    subprocess.run(["cru", "session", "list", "-n", "1"], check=True, capture_output=True, env=env, cwd=project)
     command = ["sh", "-c", _entries(home)["SessionStart"][0]["hooks"][0]["command"]]
     actions: dict[str, Callable[[], float]] = {
         "click": lambda: _seconds([sys.executable, "-c", "import click"], b"", env, project)
@@ -142,9 +140,7 @@ def _hooked(
     return seconds
 
 
-def _seconds(
-    command: list[str], payload: bytes, env: dict[str, str], cwd: Path, *, told: bool = False
-) -> float:
+def _seconds(command: list[str], payload: bytes, env: dict[str, str], cwd: Path, *, told: bool = False) -> float:
     begin = time.perf_counter()
     ran = subprocess.run(command, input=payload, check=True, capture_output=True, env=env, cwd=cwd)
     seconds = time.perf_counter() - begin

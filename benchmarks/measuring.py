@@ -157,9 +157,7 @@ def clock(command: Sequence[str | Path], home: Path) -> Callable[[], float]:
 def good_run(command: Sequence[str | Path], home: Path) -> Ran:
     """One process to its end, which must be a good one."""
     ran = run(command, home=home, log=home / "run.log")
-    assert ran.code == 0, (
-        f"{command[:4]}: {ran.code} {(home / 'run.err').read_text(errors='replace')[-2000:]}"
-    )
+    assert ran.code == 0, f"{command[:4]}: {ran.code} {(home / 'run.err').read_text(errors='replace')[-2000:]}"
     return ran
 
 

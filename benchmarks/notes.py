@@ -89,9 +89,7 @@ def _tools(at: int) -> tuple[Entry, ...]:
 
 def _callouts(at: int) -> tuple[Entry, ...]:
     return (
-        Intervention(
-            "It must be per user, not global, and the first request may never be refused", "a key is needed."
-        ),
+        Intervention("It must be per user, not global, and the first request may never be refused", "a key is needed."),
         Decision("Token bucket over a sliding log.", "it needs constant memory per key."),
         Failure(
             "The third test failed because `last` starts at 0.",

@@ -52,9 +52,7 @@ def measure(scratch: Path, sizes: Sequence[int] = SIZES) -> list[Figure]:
             build(vault, scratch)
     figures += _unwatched(vaults, scratch)
     figures += _statistics(vaults[largest], scratch, largest)
-    figures += [
-        figure for count, vault in vaults.items() if count == MIDDLE for figure in _changed(vault, scratch)
-    ]
+    figures += [figure for count, vault in vaults.items() if count == MIDDLE for figure in _changed(vault, scratch)]
     return figures + _watched(vaults, scratch)
 
 

@@ -59,11 +59,7 @@ class _Draw:
 
     def raw_line(self) -> str:
         start = self.random.choice(BLOCKS) if self.random.random() < 0.5 else ""
-        return (
-            self.random.choice(_INDENTS)
-            + start
-            + "".join(self.random.choices(INLINE, k=self.random.randrange(5)))
-        )
+        return self.random.choice(_INDENTS) + start + "".join(self.random.choices(INLINE, k=self.random.randrange(5)))
 
     def text(self) -> str:
         lines: list[str] = []
@@ -133,9 +129,7 @@ class _Draw:
     def inline(self, depth: int) -> Subagent:
         task, summary = self.maybe(self.text), self.maybe(self.text)
         model = self.maybe(lambda: self.slug("model"))
-        return Subagent(
-            self.agent(), model, Mode.INLINE, None, self.text(), summary, task, self.entries(depth - 1, 3)
-        )
+        return Subagent(self.agent(), model, Mode.INLINE, None, self.text(), summary, task, self.entries(depth - 1, 3))
 
     def entry(self, depth: int) -> Entry:
         if depth and self.random.random() < 0.12:
@@ -175,9 +169,7 @@ class _Draw:
         status = self.random.choice(("pending", "in_progress", "completed"))
         priority = self.random.choice(("high", "medium", "low"))
         depends = self.some(self.id, 2)
-        return Task(
-            f"{number}", self.line(), status, priority, depends, self.maybe(lambda: self.time().isoformat())
-        )
+        return Task(f"{number}", self.line(), status, priority, depends, self.maybe(lambda: self.time().isoformat()))
 
     def ref(self) -> SubagentRef:
         return SubagentRef(self.id(), self.maybe(self.value), self.maybe(self.value), self.maybe(self.count))

@@ -28,9 +28,7 @@ def times(text: str, rounds: int, repeat: int) -> dict[str, list[float]]:
 
     return in_turns(
         {
-            "ours": lambda: seconds_of(
-                lambda: read_session(Source(fresh()), "2026-11-21-add-rate-limiter"), repeat
-            ),
+            "ours": lambda: seconds_of(lambda: read_session(Source(fresh()), "2026-11-21-add-rate-limiter"), repeat),
             "markdown-it": lambda: seconds_of(lambda: parser.parse(fresh()), repeat),
         },
         rounds,

@@ -42,9 +42,7 @@ def main() -> None:
         print("no real sessions here (REAL=FOLDER names them)")
         return
     _name_patterns()
-    paths = {
-        path.stem: path for path in sorted(Path(folder).rglob("*.jsonl")) if path.parent.name != "subagents"
-    }
+    paths = {path.stem: path for path in sorted(Path(folder).rglob("*.jsonl")) if path.parent.name != "subagents"}
     if wanted := os.environ.get("READ"):
         _read(wanted, [each for path in paths.values() for each in _findings(path)])
     elif "LABELS" in os.environ:
@@ -115,10 +113,7 @@ def _score(paths: dict[str, Path]) -> None:
             )
         print(
             f"{kind:12}",
-            *(
-                _interval(rows, part, label)
-                for part, label in ((0, "precision"), (2, "recall"), (4, "of weight 3"))
-            ),
+            *(_interval(rows, part, label) for part, label in ((0, "precision"), (2, "recall"), (4, "of weight 3"))),
         )
 
 

@@ -94,9 +94,7 @@ class _Words:
 
 
 def _word(random: Random) -> str:
-    return "".join(
-        random.choice("bcdfglmnprstvz") + random.choice("aeiou") for _ in range(random.randint(2, 4))
-    )
+    return "".join(random.choice("bcdfglmnprstvz") + random.choice("aeiou") for _ in range(random.randint(2, 4)))
 
 
 def session_text(words: _Words, number: int, events: int) -> str:
@@ -110,9 +108,7 @@ def session_text(words: _Words, number: int, events: int) -> str:
     ]
     for at in range(events):
         if at % 20 == 0:
-            parts.append(
-                f"## {words.text(4)} @claude-code@2.1.197 #dev\n\nstarted:: {started:%Y-%m-%dT%H:%M:%SZ}\n\n"
-            )
+            parts.append(f"## {words.text(4)} @claude-code@2.1.197 #dev\n\nstarted:: {started:%Y-%m-%dT%H:%M:%SZ}\n\n")
         told = words.text(words.length())
         if at % 10 == 0:
             parts.append(f'> [!user]\n> "{told}"\n\n')
@@ -224,9 +220,7 @@ def measure(scratch: Path) -> list[Figure]:
     unwatched = _at(0.95, found.unwatched)
     return [
         Figure("recall: a question, 95th of 100", ours / theirs, 1 / 20, detail=detail),
-        Figure(
-            "recall: the same, no watcher", unwatched / theirs, 1 / 20, detail=f"{unwatched * 1000:.1f} ms"
-        ),
+        Figure("recall: the same, no watcher", unwatched / theirs, 1 / 20, detail=f"{unwatched * 1000:.1f} ms"),
         Figure(
             "recall: ten words without stop words",
             _at(0.95, found.telling) / _at(0.95, found.their_telling),

@@ -55,9 +55,7 @@ def build(root: Path, phases: int = PHASES) -> Vault:
     agent = AgentRef("a", "1")
     for name, count in (("empty", 1), ("long", phases)):
         told = tuple(Phase(f"Phase {n}", agent, None, _WHEN, _WHEN, 100, entries) for n in range(count))
-        vault.create(
-            name, render_session(Session(name, _WHEN, participants=(agent,), title=name, phases=told))
-        )
+        vault.create(name, render_session(Session(name, _WHEN, participants=(agent,), title=name, phases=told)))
     return vault
 
 

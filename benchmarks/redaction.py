@@ -47,9 +47,7 @@ def measure(_scratch: Path, step: int = 1) -> list[Figure]:
         worst = ", ".join(found.worst) or "none missed"
         of_cases, of_lines = f"of {found.cases}; {worst}", f"{found.touched} of {found.lines}"
         figures += [
-            Figure(
-                f"secrets caught, {half}", found.caught_share, BARS[0], "%", at_least=True, detail=of_cases
-            ),
+            Figure(f"secrets caught, {half}", found.caught_share, BARS[0], "%", at_least=True, detail=of_cases),
             Figure(f"ordinary lines touched, {half}", found.touched_share, BARS[1], "%", detail=of_lines),
         ]
     return figures
@@ -69,9 +67,7 @@ def _show(count: int) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measure how well secrets are found.")
     parser.add_argument("--step", type=int, default=1, help="take every so-manieth case only")
-    parser.add_argument(
-        "--show", type=int, default=0, metavar="N", help="show so many faults of the open half"
-    )
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="show so many faults of the open half")
     chosen = parser.parse_args()
     if chosen.show:
         _show(chosen.show)

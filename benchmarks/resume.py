@@ -261,9 +261,7 @@ def _task(draw: _Draw, at: int) -> Task:
 
 def context_of(session: Session, budget: int = BUDGET) -> Context:
     """Built as the command does, by the estimate."""
-    return build_context(
-        Material(session, _NOW), window=15, budget=budget, counter=Estimate(), template=_TEMPLATE
-    )
+    return build_context(Material(session, _NOW), window=15, budget=budget, counter=Estimate(), template=_TEMPLATE)
 
 
 def missing(known: Known, context: Context) -> list[str]:

@@ -69,9 +69,7 @@ def main() -> int:
         help="which; all but the last by default",
         metavar="|".join([*BARS, *ASKED_FOR]),
     )
-    parser.add_argument(
-        "--scratch", type=Path, help="a folder on the disk to measure on; .cache/bench by default"
-    )
+    parser.add_argument("--scratch", type=Path, help="a folder on the disk to measure on; .cache/bench by default")
     parser.add_argument(
         "--sizes",
         type=lambda text: tuple(sorted(map(int, text.split(",")))),
@@ -102,9 +100,7 @@ def _report(found: Mapping[str, list[Figure]]) -> int:
         print(_line(figure))
     missed = sum(not figure.holds and not figure.unmeasured for figure in figures)
     unmeasured = sum(bool(figure.unmeasured) for figure in figures)
-    counts = [
-        f"{count} {what}" for count, what in ((missed, "missed"), (unmeasured, "not measured")) if count
-    ]
+    counts = [f"{count} {what}" for count, what in ((missed, "missed"), (unmeasured, "not measured")) if count]
     print("\n" + (", ".join(counts) or "all bars hold"))
     return 1 if counts else 0
 

@@ -90,9 +90,7 @@ def _test_logs() -> list[str]:
         name = "Test" + some(3, " ").title().replace(" ", "")
         case = f"{name}/{some(rng.randint(1, 4), '_')}"
         seconds = f"(0.{rng.randint(0, 99):02}s)"
-        return (
-            f"=== RUN   {name}\n=== RUN   {case}\n--- PASS: {name} {seconds}\n    --- PASS: {case} {seconds}"
-        )
+        return f"=== RUN   {name}\n=== RUN   {case}\n--- PASS: {name} {seconds}\n    --- PASS: {case} {seconds}"
 
     def python() -> str:
         return f"tests/{some(1, '')}/test_{some(1, '')}.py::test_{some(4, '_')} PASSED   [{rng.randint(1, 99):3}%]"

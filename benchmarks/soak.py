@@ -40,8 +40,7 @@ def document(random: Random) -> list[str]:
     """A note's lines: hostile ones, tidy ones, or tidy ones with something hostile among them."""
     hostile = random.choice((0.0, 0.1, 0.5, 1.0))
     return [
-        _line(random) if random.random() < hostile else random.choice(_TIDY)
-        for _ in range(random.randrange(1, 25))
+        _line(random) if random.random() < hostile else random.choice(_TIDY) for _ in range(random.randrange(1, 25))
     ]
 
 

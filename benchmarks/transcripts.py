@@ -79,9 +79,7 @@ def write_large(path: Path, size: int) -> Path:
             file.write(json.dumps(row, separators=(",", ":")) + "\n")
             if file.tell() >= size:
                 break
-        file.write(
-            json.dumps(_row(0, "assistant", [{"type": "text", "text": "Done."}], stop="end_turn")) + "\n"
-        )
+        file.write(json.dumps(_row(0, "assistant", [{"type": "text", "text": "Done."}], stop="end_turn")) + "\n")
     return path
 
 

@@ -47,17 +47,11 @@ def main() -> int:
     runs = [run for run in _runs(asked.folder) if run.outcome in (Outcome.OK, Outcome.FAILED)]
     for number, run in enumerate(Random(asked.seed).sample(runs, min(asked.number, len(runs))), 1):
         lines = run.text.rstrip("\n").split("\n")
-        cut = (
-            lines
-            if len(lines) <= _FIRST + _LAST
-            else [*lines[:_FIRST], f"({len(lines)} lines)", *lines[-_LAST:]]
-        )
+        cut = lines if len(lines) <= _FIRST + _LAST else [*lines[:_FIRST], f"({len(lines)} lines)", *lines[-_LAST:]]
         sys.stdout.write(f"\n{number}. {run.outcome}  {run.call}\n   → {run.line}\n")
         sys.stdout.writelines(f"      | {line[:150]}\n" for line in cut)
     unwanted = [run.line for run in runs if _UNWANTED.search(run.line)]
-    sys.stdout.write(
-        f"\n{len(runs)} runs, {len(unwanted)} lines with a banner, a tag or a frame: {unwanted[:5]}\n"
-    )
+    sys.stdout.write(f"\n{len(runs)} runs, {len(unwanted)} lines with a banner, a tag or a frame: {unwanted[:5]}\n")
     return 1 if unwanted else 0
 
 
@@ -68,15 +62,9 @@ def _runs(folder: Path) -> Iterator[Run]:
             for event in claude_code.read(transcript, agent):
                 if isinstance(event, ToolUsed) and _is_run(str(event.arguments.get("command", ""))):
                     calls[event.call] = call_line(event.name, event.arguments)
-                elif (
-                    isinstance(event, ToolReturned)
-                    and event.call in calls
-                    and event.end is not CallEnd.REJECTED
-                ):
+                elif isinstance(event, ToolReturned) and event.call in calls and event.end is not CallEnd.REJECTED:
                     call, outcome = calls[event.call], OUTCOMES[event.end]
-                    yield Run(
-                        call, result_line(call, event.text, outcome, event.details), outcome, event.text
-                    )
+                    yield Run(call, result_line(call, event.text, outcome, event.details), outcome, event.text)
 
 
 def _is_run(command: str) -> bool:

@@ -75,19 +75,13 @@ def validate(text: str) -> int:
 
 
 def _growth(scratch: Path) -> list[Figure]:
-    return [
-        figure
-        for name, made in (("a chain", chain), ("a web", web))
-        for figure in _growth_of(scratch, name, made)
-    ]
+    return [figure for name, made in (("a chain", chain), ("a web", web)) for figure in _growth_of(scratch, name, made)]
 
 
 def _growth_of(scratch: Path, name: str, made: Callable[[int], str]) -> list[Figure]:
     texts = {"few": made(1_000), "many": made(10_000)}
     validate(texts["few"])
-    found = in_turns(
-        {key: lambda text=text: seconds_of(lambda: validate(text), 1) for key, text in texts.items()}, 5
-    )  # type: ignore[misc]
+    found = in_turns({key: lambda text=text: seconds_of(lambda: validate(text), 1) for key, text in texts.items()}, 5)  # type: ignore[misc]
     few, many = (statistics.median(found[key]) * 1000 for key in ("few", "many"))
     folder = scratch / f"validate-{name.rsplit(maxsplit=1)[-1]}"
     folder.mkdir()

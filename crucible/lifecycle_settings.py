@@ -243,9 +243,7 @@ def _briefing(table: VaultTable) -> BriefingSettings:
         history_days=table.free("briefing.history_days", 30, count),
         recall_auto_query=table.free("briefing.recall_auto_query", True, boolean),
         recall_queries=table.free("briefing.recall_queries", (), text_list),
-        include_files=table.asked(
-            "briefing.include_files", (), text_list, "show these files of a project to agents"
-        ),
+        include_files=table.asked("briefing.include_files", (), text_list, "show these files of a project to agents"),
         sources=SourceSettings(**sources),
     )
 
@@ -262,14 +260,11 @@ def _tasks(table: VaultTable) -> TaskSettings:
         )
     }
     shown = {
-        key: table.free(f"tasks.briefing.{key}", True, boolean)
-        for key in ("show_task_status", "show_recall_summary")
+        key: table.free(f"tasks.briefing.{key}", True, boolean) for key in ("show_task_status", "show_recall_summary")
     }
     return TaskSettings(
         annotations_dir=table.free("tasks.annotations_dir", defaults.annotations_dir, folder_of_ours),
-        auto_propagate_types=table.free(
-            "tasks.auto_propagate_types", defaults.auto_propagate_types, text_list
-        ),
+        auto_propagate_types=table.free("tasks.auto_propagate_types", defaults.auto_propagate_types, text_list),
         max_tasks_shown=table.free("tasks.briefing.max_tasks_shown", 10, count),
         **switches,
         **shown,

@@ -301,9 +301,7 @@ def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_not
         track=table.free("flight.track", False, boolean),
         max_value_bytes=table.free("flight.max_value_bytes", 65536, positive),
         retention_days=table.free("flight.retention_days", 30, count),
-        after=table.asked(
-            "flight.after", "archive", one_of("archive", "delete"), "delete old events, keep no archive"
-        ),
+        after=table.asked("flight.after", "archive", one_of("archive", "delete"), "delete old events, keep no archive"),
     )
     lifecycle = read_lifecycle(table)
     resume = ResumeSettings(
@@ -353,9 +351,7 @@ def _knowledge(table: VaultTable, capacity: Mapping[str, float]) -> KnowledgeSet
     defaults = {**KnowledgeSettings()._asdict(), **capacity}
     return KnowledgeSettings(
         **{
-            key: table.free(
-                f"knowledge.{key}", default, readers.get(key) or (share if key in shares else factor)
-            )
+            key: table.free(f"knowledge.{key}", default, readers.get(key) or (share if key in shares else factor))
             for key, default in defaults.items()
         }
     )

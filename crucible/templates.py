@@ -102,9 +102,7 @@ class VaultTemplate:
     `VaultError` in one line, with file and line, for whatever is wrong with it.
     """
 
-    def __init__(
-        self, text: str, path: str, *, names: Collection[str], required: Collection[str] = ()
-    ) -> None:
+    def __init__(self, text: str, path: str, *, names: Collection[str], required: Collection[str] = ()) -> None:
         self._path = path
         self._required = tuple(sorted(required))
         self._looped: dict[str, int] = {}

@@ -245,13 +245,7 @@ def folder_of_ours(value: object) -> str:
     """A folder inside the vault's `.crucible`: relative, with no `..`."""
     named = text_value(value)
     parts = [part for part in named.split("/") if part not in ("", ".")]
-    if (
-        named.startswith("/")
-        or "\\" in named
-        or ".." in parts
-        or parts[:1] != [".crucible"]
-        or len(parts) < 2
-    ):
+    if named.startswith("/") or "\\" in named or ".." in parts or parts[:1] != [".crucible"] or len(parts) < 2:
         raise WrongValueError(f"expected a folder inside the vault's .crucible, found {value!r}")
     return "/".join(parts)
 

@@ -76,9 +76,7 @@ def cru(arguments: Sequence[str]) -> str:
 
 def draw() -> str:
     """The whole picture."""
-    console = Console(
-        record=True, width=WIDTH, file=io.StringIO(), color_system="truecolor", legacy_windows=False
-    )
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), color_system="truecolor", legacy_windows=False)
     for arguments in COMMANDS:
         console.print(Text(f"$ cru {' '.join(arguments)}", "bold"))
         console.print(Text.from_ansi(cru(arguments).strip("\n")), end="\n\n")

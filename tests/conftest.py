@@ -135,8 +135,6 @@ def cru_process(tmp_path: Path) -> CruProcess:
         # Coverage of a child is not measured: its start-up would hide what `-X importtime` and the clock say.
         env = {**os.environ, "PYTHONPATH": str(ROOT), **more.pop("env", {})}
         more = {"cwd": tmp_path, "capture_output": True, "timeout": 60, **more}
-        return subprocess.run(
-            [sys.executable, "-m", "crucible", *map(str, args)], env=env, check=False, **more
-        )
+        return subprocess.run([sys.executable, "-m", "crucible", *map(str, args)], env=env, check=False, **more)
 
     return run

@@ -49,9 +49,7 @@ _LINE_ENDS = ("\n", "\n", "\n", "\n\n", "\r\n", "\r", "\n \t\n")
 
 def _pieces() -> st.SearchStrategy[str]:
     anything = st.text(st.characters(exclude_characters="\n\r"), max_size=3)
-    return st.lists(st.one_of(st.sampled_from(INLINE), st.sampled_from(INLINE), anything), max_size=7).map(
-        "".join
-    )
+    return st.lists(st.one_of(st.sampled_from(INLINE), st.sampled_from(INLINE), anything), max_size=7).map("".join)
 
 
 @cache

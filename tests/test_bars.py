@@ -70,13 +70,9 @@ def test_importing_takes_at_most_four_times_as_long_as_markdown_it_takes_to_rend
     """A measure of the machine: the programs that `make bench` compares with render at least that much."""
     copies = 10
     importing = _import_seconds(tmp_path, copies)
-    texts = [
-        path.read_text(encoding="utf-8") for path in sorted((tmp_path / "vault-0" / "sessions").rglob("*.md"))
-    ]
+    texts = [path.read_text(encoding="utf-8") for path in sorted((tmp_path / "vault-0" / "sessions").rglob("*.md"))]
     parser = MarkdownIt("commonmark")
-    assert importing <= 4 * min(
-        _processor_seconds(lambda: [parser.render(text) for text in texts]) for _ in range(3)
-    )
+    assert importing <= 4 * min(_processor_seconds(lambda: [parser.render(text) for text in texts]) for _ in range(3))
 
 
 def _processor_seconds(action: Callable[[], object]) -> float:

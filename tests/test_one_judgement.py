@@ -37,9 +37,7 @@ def test_whatever_is_named_is_a_finding_with_the_same_id_and_summary(cru: Cru, s
         for place, finding, text in _named(cru, session):
             named += 1
             # Subagents' findings are named in their parent's history and workflow, too.
-            summaries = [
-                each[finding] for each in ([own] if finding in own else found.values()) if finding in each
-            ]
+            summaries = [each[finding] for each in ([own] if finding in own else found.values()) if finding in each]
             if not summaries:
                 wrong.append(f"{session}, {place}: {finding} is no finding")
             elif text is not None and not any(_says(text, each) for each in summaries):

@@ -89,9 +89,7 @@ def test_the_wheel_holds_the_templates_and_the_licence(wheel: Path) -> None:
     assert not any(name.startswith(("tests", "templates/")) for name in names)
 
 
-def test_the_installed_package_is_the_wheels_own_and_finds_its_templates(
-    installed: Path, tmp_path: Path
-) -> None:
+def test_the_installed_package_is_the_wheels_own_and_finds_its_templates(installed: Path, tmp_path: Path) -> None:
     ask = "import crucible.templates as t; print(t.__file__); print(*sorted(p.name for p in t.template_folder().iterdir()))"
     file, names = _run(installed, tmp_path, installed / "python", "-c", ask).splitlines()
     assert Path(file).is_relative_to(installed.parent)
@@ -103,8 +101,6 @@ def test_the_installed_command_does_the_main_job(installed: Path, tmp_path: Path
     assert _run(installed, tmp_path, cru, "--version").startswith("cru ")
     _run(installed, tmp_path, cru, "init", "notes")
     _run(installed, tmp_path, cru, "--vault", "notes", "import", "claude-code", TRANSCRIPTS)
-    rows = json.loads(
-        _run(installed, tmp_path, cru, "--vault", "notes", "session", "list", "--format", "json")
-    )
+    rows = json.loads(_run(installed, tmp_path, cru, "--vault", "notes", "session", "list", "--format", "json"))
     assert rows
     assert "user" in _run(installed, tmp_path, cru, "--vault", "notes", "session", "show", rows[0]["id"])

@@ -95,9 +95,7 @@ def test_no_process_outlives_us(tmp_path: Path) -> None:
     )
     root = Path(__file__).resolve().parent.parent
     env = {**os.environ, "PYTHONPATH": str(root)}
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, env=env, cwd=tmp_path
-    ) as run:
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=env, cwd=tmp_path) as run:
         assert run.stdout
         worker = int(run.stdout.readline())
         run.kill()

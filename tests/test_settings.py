@@ -83,9 +83,7 @@ def test_every_default_is_shown_in_a_new_file() -> None:
             "recall_auto_query": True,
             "recall_queries": [],
             "include_files": [],
-            "sources": dict.fromkeys(
-                ("profile", "sessions", "history", "tasks", "recall", "inbox", "memory"), True
-            ),
+            "sources": dict.fromkeys(("profile", "sessions", "history", "tasks", "recall", "inbox", "memory"), True),
         },
         "tasks": {
             "annotations_dir": ".crucible/tasks",
@@ -339,9 +337,7 @@ def test_what_is_read_by_hand_is_read_as_the_library_reads_it(text: str) -> None
 
 
 def test_tables_in_tables_are_read_by_hand() -> None:
-    text = (
-        "[capture]\nsave = 'tool'\n[capture.capacity]\nproject_limit = 3\n[briefing.sources]\ninbox = false\n"
-    )
+    text = "[capture]\nsave = 'tool'\n[capture.capacity]\nproject_limit = 3\n[briefing.sources]\ninbox = false\n"
     assert read_tidy(text) == tomllib.loads(text)
     for odd in (
         "[a.b]\n[a.b]\n",

@@ -98,14 +98,10 @@ def test_a_hook_that_reads_the_file_by_itself_reads_only_what_a_vault_may_say(
 
 
 def test_the_docs_name_every_setting_and_who_may_say_it(declared: dict[str, set[str]]) -> None:
-    page = (
-        (DOCS / "format.md").read_text(encoding="utf-8").partition("\n## What a vault may set by itself\n")[2]
-    )
+    page = (DOCS / "format.md").read_text(encoding="utf-8").partition("\n## What a vault may set by itself\n")[2]
     by_itself, _, after = page.partition("\n## ")[0].partition("`cru trust`")
     rows = re.findall(r"(?m)^\| `\[([a-z_.]+)\]` \| (.+) \|$", by_itself)
-    assert {f"{table}.{key}" for table, keys in rows for key in re.findall(r"`(\w+)`", keys)} == declared[
-        "free"
-    ]
+    assert {f"{table}.{key}" for table, keys in rows for key in re.findall(r"`(\w+)`", keys)} == declared["free"]
     assert all(f"| `{name}` |" in after for name in ASKED)
     assert all(f"`{name}`" in after for name in TEMPLATES)
 
@@ -203,9 +199,7 @@ def test_the_users_own_rules_and_exceptions_always_count(vault: Vault, tmp_path:
     path.write_text("[secrets]\nallow = ['^test_']\n[secrets.rules]\nacme = 'acme_[0-9]+'\n")
     user = load_user_settings(path, tmp_path)
     put(vault.root, HOSTILE["secrets.allow"])
-    assert load_vault_settings(vault.root, user).secrets == SecretSettings(
-        (("acme", "acme_[0-9]+"),), ("^test_",)
-    )
+    assert load_vault_settings(vault.root, user).secrets == SecretSettings((("acme", "acme_[0-9]+"),), ("^test_",))
     keep_accepted(user, str(vault.root), load_vault_settings(vault.root).asks)
     assert load_vault_settings(vault.root, user).secrets.allow == ("^test_", ".+")
 
@@ -261,9 +255,7 @@ def test_a_template_that_is_no_small_file_keeps_nobody(vault: Vault, make: objec
 # --- the record ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_record_is_not_looked_at_where_nothing_is_asked(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_record_is_not_looked_at_where_nothing_is_asked(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         pytest.fail("it was read")
 

@@ -167,9 +167,7 @@ def test_the_brief_of_the_paused_session_is_what_the_command_writes(copied: Vaul
     _compare_with_the_example(copied, f"sessions/{AVATARS}.md")
 
 
-def test_its_bookmark_is_what_the_command_writes(
-    copied: Vault, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_bookmark_is_what_the_command_writes(copied: Vault, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`CRUCIBLE_GOLDEN=1` writes it anew."""
     kept = latest(EXAMPLE, AVATARS)
     name = f".crucible/memory/{BOOKMARKS}"
@@ -275,9 +273,7 @@ def test_the_failed_session_ends_in_an_open_error_and_a_failed_call(example: Vau
 
 def test_work_of_subagents_is_kept_in_all_three_ways(example: Vault) -> None:
     sessions = [example.read(path).session for path in example.session_paths()]
-    modes = {
-        entry.mode for session in sessions for entry in session.all_entries() if isinstance(entry, Subagent)
-    }
+    modes = {entry.mode for session in sessions for entry in session.all_entries() if isinstance(entry, Subagent)}
     assert modes == set(Mode)
 
 
@@ -319,9 +315,7 @@ def test_every_link_of_the_start_note_leads_somewhere(example: Vault) -> None:
     source = Source.from_bytes((EXAMPLE / "Start here.md").read_bytes())
     links = LinkTable(map(example.relative, example.note_paths()))
     named = [link.target for link in find_links(source)]
-    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY, BOOKS, f"workflows/{WORKFLOW}", *CASES} < set(
-        named
-    )
+    assert {LIMITER, RETRY, AVATARS, UPGRADE, SEARCH, UNTIDY, BOOKS, f"workflows/{WORKFLOW}", *CASES} < set(named)
     for target in named:
         assert links.resolve(target, "Start here.md").path or (EXAMPLE / target).exists(), target
 
@@ -369,9 +363,7 @@ def test_the_workflow_is_what_codifying_the_imported_session_writes(copied: Vaul
 def test_the_readme_shows_a_step_and_the_plan_of_a_run(copied: Vault) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     cru = Cru(copied)
-    step = page.partition("$ cru session codify 2026-11-16-import --format markdown\n…\n")[2].partition(
-        "…\n"
-    )[0]
+    step = page.partition("$ cru session codify 2026-11-16-import --format markdown\n…\n")[2].partition("…\n")[0]
     assert len(step) > 300
     assert step in cru("session", "codify", BOOKS, "--format", "markdown").stdout
     cru("session", "codify", BOOKS)
@@ -388,14 +380,10 @@ def test_the_workflow_says_what_is_checked_and_has_nothing_wrong(copied: Vault) 
 def test_a_workflow_of_what_was_found_says_what_was_decided_and_corrected(copied: Vault) -> None:
     made = Cru(copied)("session", "codify", BOOKS, "--format", "markdown").stdout
     assert (
-        "- Constraint: the user corrected this, so do it as these words say from the start: \"No. Don't touch"
-        in made
+        "- Constraint: the user corrected this, so do it as these words say from the start: \"No. Don't touch" in made
     )
     assert "- Did: The import skips empty lines and names the row of every book that it refuses" in made
-    assert (
-        "- Learned: pytest: test_last_line, ValueError: row 7 has no title (cause: a blank line at the end "
-        in made
-    )
+    assert "- Learned: pytest: test_last_line, ValueError: row 7 has no title (cause: a blank line at the end " in made
 
 
 # --- the cases ---------------------------------------------------------------------------------------------------
@@ -442,9 +430,7 @@ def test_the_table_of_cases_names_properties_that_notes_have(example: Vault) -> 
 
 
 def test_what_was_accepted_of_the_example_is_rows_of_preference(copied: Vault) -> None:
-    told = Cru(copied)(
-        "session", "learn", "--all", "--accepted", "--export", "jsonl", "--shape", "preference"
-    )
+    told = Cru(copied)("session", "learn", "--all", "--accepted", "--export", "jsonl", "--shape", "preference")
     rows = [json.loads(line) for line in told.stdout.splitlines()]
     assert [row["metadata"]["type"] for row in rows] == ["correction", "correction"]
     assert all(row["chosen"] != row["rejected"] for row in rows)
@@ -593,9 +579,7 @@ def test_a_shown_command_and_its_options_exist(page: str, line: str) -> None:
         if word.startswith("-"):
             if isinstance(command, click.Group) and context.info_name in ASKING | LISTING:
                 command = asked_first(command, context)
-            names = {
-                name for param in command.get_params(context) for name in (*param.opts, *param.secondary_opts)
-            }
+            names = {name for param in command.get_params(context) for name in (*param.opts, *param.secondary_opts)}
             if command.context_settings.get("ignore_unknown_options"):
                 continue  # what it tells of has options of its own
             assert word.partition("=")[0] in names, f"{page}: {line}"
@@ -648,9 +632,7 @@ def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
     names = [re.split(r"[<>=\[ ]", requirement)[0].casefold() for requirement in wanted]
-    assert [
-        name for name in names if not re.search(rf"^\|[^|]*\b{re.escape(name)}\b[^|]*\|", page, re.MULTILINE)
-    ] == []
+    assert [name for name in names if not re.search(rf"^\|[^|]*\b{re.escape(name)}\b[^|]*\|", page, re.MULTILINE)] == []
 
 
 def test_every_code_of_a_problem_is_explained() -> None:

@@ -63,9 +63,7 @@ def _acts(part: Part, files: Files) -> list[Act]:
         sources = [datum for act in acts for datum in act.reads]
         return [_with(act, reads=[*act.reads, *sources, *taken]) for act in made]
     if made and acts:
-        acts[-1] = _with(
-            acts[-1], writes=[*acts[-1].writes, *(datum for act in made for datum in act.writes)]
-        )
+        acts[-1] = _with(acts[-1], writes=[*acts[-1].writes, *(datum for act in made for datum in act.writes)])
     if taken and acts:
         acts[-1] = _with(acts[-1], reads=[*acts[-1].reads, *taken])
     elif taken:
@@ -207,9 +205,7 @@ def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
 _MOST_TEXT = 1 << 17
 
 _GIVEN = r"""(?:(?P<name>[A-Za-z_]\w{0,60})|[rb]?(?P<quote>['"])(?P<text>[^'"\n]{1,300})(?P=quote))"""
-_SET = late_pattern(
-    r"""\b([A-Za-z_]\w{0,60})[ \t]*=[ \t]*(?:(?:pathlib\.)?Path\([ \t]*)?['"]([^'"\n]{1,300})['"]"""
-)
+_SET = late_pattern(r"""\b([A-Za-z_]\w{0,60})[ \t]*=[ \t]*(?:(?:pathlib\.)?Path\([ \t]*)?['"]([^'"\n]{1,300})['"]""")
 _OPENED = late_pattern(
     rf"""\bopen\([ \t]*{_GIVEN}[ \t]*(?:,[ \t]*(?:mode[ \t]*=[ \t]*)?['"](?P<mode>[rwaxbt+]{{1,4}})['"])?"""
 )

@@ -97,9 +97,7 @@ class Files:
         path = posixpath.normpath(normal_line(_slashes(folder)))
         for root in self.roots:
             path = path.removeprefix(f"{root}/") if path != root else "."
-        is_known = (
-            not _UNKNOWN.search(path) and not _is_absolute(path) and path.split("/")[0] not in (".", "..")
-        )
+        is_known = not _UNKNOWN.search(path) and not _is_absolute(path) and path.split("/")[0] not in (".", "..")
         return path if is_known else ""
 
     def is_outside(self, folder: str) -> bool:
@@ -176,9 +174,7 @@ class Files:
 
     def written(self, types: Iterable[str]) -> tuple[str, ...]:
         """The files of some types that were written or changed, in that order; the last 64 of each type."""
-        found = (
-            pair for kind in sorted(types) for pair in islice(reversed(self._written[kind].items()), _MOST)
-        )
+        found = (pair for kind in sorted(types) for pair in islice(reversed(self._written[kind].items()), _MOST))
         return tuple(name for name, _ in sorted(found, key=lambda pair: pair[1]))
 
     def tests(self, types: Iterable[str]) -> tuple[str, ...]:

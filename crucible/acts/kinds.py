@@ -167,9 +167,7 @@ _STAYS = frozenset("serve server dev watch start preview new init install-hooks"
 _TASKED = frozenset({"make", "gmake", "just", "ninja"})
 _FORMATTERS = frozenset("black prettier isort gofmt rustfmt clang-format autopep8 yapf dprint".split())  # noqa: SIM905
 _CHECKING = frozenset("--check --list-different -l --check-only --diff -d --dry-run -c".split())  # noqa: SIM905
-_TEST_STEM = late_pattern(
-    r"(?:tests?[_-].*|.*[_.-](?:tests?|specs?)|tests?|runtests?|.*(?<=[a-z])Tests?)", re.DOTALL
-)
+_TEST_STEM = late_pattern(r"(?:tests?[_-].*|.*[_.-](?:tests?|specs?)|tests?|runtests?|.*(?<=[a-z])Tests?)", re.DOTALL)
 
 
 def kind_of(words: Sequence[str]) -> Kind | None:
@@ -193,9 +191,7 @@ def _kind_of(words: tuple[str, ...]) -> Kind | None:
         return found
     if name in ALONE:
         return None if name in _TASKED and rest and not _makes_files(rest) else ALONE[name]
-    if is_test_file(words[0]) or (
-        name == "node" and "--test" in words[1:4]
-    ):  # a script of its own: ./run_tests.sh
+    if is_test_file(words[0]) or (name == "node" and "--test" in words[1:4]):  # a script of its own: ./run_tests.sh
         return TEST
     if name in INTERPRETERS:
         return TEST if _runs_a_test(words) else None
@@ -229,9 +225,7 @@ def _word_kind(name: str, word: str) -> Kind | None:
 
 def _task(word: str) -> Kind | None:
     """By a task's name: `test`, `test:unit`, `lint-fix`, `build_all`."""
-    return TASKS.get(word) or next(
-        (TASKS[part] for part in re.split(r"[:_./-]", word[:80]) if part in TASKS), None
-    )
+    return TASKS.get(word) or next((TASKS[part] for part in re.split(r"[:_./-]", word[:80]) if part in TASKS), None)
 
 
 def _managed(name: str, rest: list[str]) -> Kind | None:
@@ -261,9 +255,7 @@ def is_test_file(path: str) -> bool:
     return bool(dot and ending.isalnum() and _TEST_STEM.fullmatch(stem))
 
 
-_LANGUAGES_OF = {
-    name: frozenset(kinds.split()) for kinds, names in LANGUAGES.items() for name in names.split()
-}
+_LANGUAGES_OF = {name: frozenset(kinds.split()) for kinds, names in LANGUAGES.items() for name in names.split()}
 _NO_CODE = "Markdown Text PDF CSV Parquet Lock Image Audio Video Archive Database Log Diff Notebook"
 _CODE = (frozenset(_ENDINGS) - frozenset(_NO_CODE.split())) | {"Makefile", "Dockerfile", "CMake"}
 

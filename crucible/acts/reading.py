@@ -106,9 +106,7 @@ def _read(call: _Call) -> Iterator[Act]:
     many = call.arguments.get("paths", call.arguments.get("include"))
     paths = [path for path in many if isinstance(path, str)] if isinstance(many, list) else []
     names = list(
-        dict.fromkeys(
-            filter(None, [call.files.path_of(path, _folder(call)) for path in paths] or [_name(call)])
-        )
+        dict.fromkeys(filter(None, [call.files.path_of(path, _folder(call)) for path in paths] or [_name(call)]))
     )
     for name in names:
         call.files.learn(name)
@@ -201,9 +199,7 @@ def _plan(call: _Call) -> Iterator[Act]:
 
 
 def _delegate(call: _Call) -> Iterator[Act]:
-    yield Act(
-        Deed.DELEGATE, call.files.shown(call.text("description", "message", "prompt", "task") or call.rest)
-    )
+    yield Act(Deed.DELEGATE, call.files.shown(call.text("description", "message", "prompt", "task") or call.rest))
 
 
 def _stdin(call: _Call) -> Iterator[Act]:
@@ -226,9 +222,7 @@ def _program(call: _Call) -> Iterator[Act]:
     program = call.text("input", "code", "script") or _CUT_END.sub("", call.rest).replace("⏎", "\n")
     acts: list[Act] = []
     for found in _CODE_CALL.finditer(program):
-        text = _ESCAPED.sub(
-            lambda m: _MEANS.get(m[1], m[1]), found["text"][1:].removesuffix(found["text"][0])
-        )
+        text = _ESCAPED.sub(lambda m: _MEANS.get(m[1], m[1]), found["text"][1:].removesuffix(found["text"][0]))
         teller = _TELLERS.get(found["tool"])
         if teller is _shell:
             acts.extend(command_acts(text, call.files, call.outcome))
@@ -261,9 +255,7 @@ _BY_NAME: Mapping[_Teller, str] = {
     _stdin: "write_stdin",
     _program: "exec",
 }
-_TELLERS: Mapping[str, _Teller] = {
-    name: teller for teller, names in _BY_NAME.items() for name in names.split()
-}
+_TELLERS: Mapping[str, _Teller] = {name: teller for teller, names in _BY_NAME.items() for name in names.split()}
 SHELLS = frozenset(_BY_NAME[_shell].split())
 """The tools that run commands, in any client; their names in lower case."""
 _FALLBACK: Mapping[_Teller, Deed] = {

@@ -178,9 +178,7 @@ class _Scanner:
             self._redirect = token[0].lstrip("0123456789")
         elif kind == "double":
             end = _closing(self._text, at, '"')
-            self._add_quoted(
-                self._text[at : end - 1] if self._text[end - 1 : end] == '"' else self._text[at:end]
-            )
+            self._add_quoted(self._text[at : end - 1] if self._text[end - 1 : end] == '"' else self._text[at:end])
             return end
         elif kind == "within":
             end = _closing(self._text, at, "`" if token[0] == "`" else ")")
@@ -260,9 +258,7 @@ class _Scanner:
 
 
 _SUBSTITUTION = late_pattern(r"\\.|\$\(|`", re.DOTALL)
-_INNER = late_pattern(
-    r"""\\.|\$\(|["'`()]|<<-?[ \t]*(?P<quote>['"]?)(?P<name>[A-Za-z_]\w*)(?P=quote)""", re.DOTALL
-)
+_INNER = late_pattern(r"""\\.|\$\(|["'`()]|<<-?[ \t]*(?P<quote>['"]?)(?P<name>[A-Za-z_]\w*)(?P=quote)""", re.DOTALL)
 
 
 def _closing(text: str, at: int, closer: str) -> int:

@@ -35,9 +35,7 @@ def _read(valued: str, *, skip: int = 0, given_by: str = "") -> Teller:
     """A command that prints files: `skip` words come before them unless an option of `given_by` gives those."""
 
     def tell(step: Command) -> Iterator[Act]:
-        named = any(
-            word[:1] == "-" and word[:2] != "--" and set(word[1:]) & set(given_by) for word in step.words[1:]
-        )
+        named = any(word[:1] == "-" and word[:2] != "--" and set(word[1:]) & set(given_by) for word in step.words[1:])
         return _reads(step, arguments_of(step.words, valued)[0 if named else skip :])
 
     return tell
@@ -48,18 +46,12 @@ def _sed(step: Command) -> Iterator[Act]:
     flags = [word for word in step.words[1:] if word[:1] == "-"]
     changes = any(word.startswith("--in-place") or _is_in_place(word) for word in flags)
     given = any(
-        word[:2] in ("-e", "-f")
-        or word.startswith("--expression")
-        or (word[1:2] != "-" and word.endswith("e"))
+        word[:2] in ("-e", "-f") or word.startswith("--expression") or (word[1:2] != "-" and word.endswith("e"))
         for word in flags
     )
     plain = arguments_of(step.words, "ef")
     # Of `-pi -e CODE` and `-ne CODE` the code is an option's word that looks like a file.
-    skip = (
-        1
-        if not given or any(len(word) > 2 and word[1] != "-" and word.endswith("e") for word in flags)
-        else 0
-    )
+    skip = 1 if not given or any(len(word) > 2 and word[1] != "-" and word.endswith("e") for word in flags) else 0
     if not changes:
         if step.words[0] == "perl":
             return _run(step)
@@ -122,9 +114,7 @@ def _list(step: Command) -> Iterator[Act]:
 
 def _grep(step: Command) -> Iterator[Act]:
     """A search reads the files that it was given; what its output names need not be a file."""
-    given = any(
-        word in ("-e", "-f", "--files") or word.startswith(("--regexp", "--file=")) for word in step.words
-    )
+    given = any(word in ("-e", "-f", "--files") or word.startswith(("--regexp", "--file=")) for word in step.words)
     words = arguments_of(step.words, "efABCmdDgtTj")
     named = [name for name in step.names(words[0 if given else 1 :]) if name in step.files or type_of(name)]
     if step.part.piped and not named:

@@ -54,9 +54,7 @@ ALONE: Mapping[str, Kind] = {
 """Commands that are of one kind whatever their words are."""
 
 TASKS: Mapping[str, Kind] = {
-    **dict.fromkeys(
-        ("test", "tests", "check-tests", "unit", "integration", "e2e", "spec", "specs", "coverage"), TEST
-    ),
+    **dict.fromkeys(("test", "tests", "check-tests", "unit", "integration", "e2e", "spec", "specs", "coverage"), TEST),
     **dict.fromkeys(("lint", "linting", "check", "style", "format-check"), LINT),
     **dict.fromkeys(("typecheck", "type-check", "types", "tsc", "mypy", "typing"), TYPES),
     **dict.fromkeys(("build", "compile", "dist", "bundle", "package", "all"), BUILD),
@@ -121,9 +119,7 @@ VERBS: Mapping[str, Mapping[str, Kind]] = {
     for name, *words in (line.split() for line in _VERBS.strip().split("\n"))
 }
 """Commands whose word says it."""
-RUN_TASKS = frozenset(
-    {"make", "gmake", "just", "ninja", "task", "mise", "invoke", "tox", "nox", "turbo", "nx"}
-)
+RUN_TASKS = frozenset({"make", "gmake", "just", "ninja", "task", "mise", "invoke", "tox", "nox", "turbo", "nx"})
 """Commands whose words are a project's own tasks."""
 
 LANGUAGES = {

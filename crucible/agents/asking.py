@@ -231,9 +231,7 @@ def _read_items(rows: list[dict[str, Any]], model: str) -> Answer:
     failed = [row for row in rows if row.get("type") in ("turn.failed", "error")]
     if any(row.get("type") == "turn.failed" for row in rows) or (failed and not said):
         raise _failed(model, failed[-1].get("error", failed[-1].get("message")))
-    usage: dict[str, Any] = next(
-        (row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {}
-    )
+    usage: dict[str, Any] = next((row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {})
     counts = (_count(usage, name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
     return Answer(said[-1] if said else "", model, None, *counts)
 

@@ -82,9 +82,7 @@ NO_FILES: Mapping[str, str] = MappingProxyType({"CLAUDE_CODE_DISABLE_ATTACHMENTS
 _OPENCODE_AGENT = "cru-asked"
 _OPENCODE_CONFIG = {
     # A model that calls a tool it does not have needs a second step; in the last step it is told to stop.
-    "agent": {
-        _OPENCODE_AGENT: {"mode": "primary", "prompt": _SYSTEM, "permission": {"*": "deny"}, "steps": 2}
-    },
+    "agent": {_OPENCODE_AGENT: {"mode": "primary", "prompt": _SYSTEM, "permission": {"*": "deny"}, "steps": 2}},
     "share": "disabled",
     "snapshot": False,
 }

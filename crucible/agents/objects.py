@@ -13,9 +13,7 @@ from crucible.patterns import late_pattern
 
 __all__ = ["objects_in"]
 
-_FENCE = late_pattern(
-    r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE
-)
+_FENCE = late_pattern(r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _LONGEST = 100_000
 """Code points of an answer that are looked at."""
 _MOST_TRIES = 50

@@ -102,9 +102,7 @@ def run_program(
         if not folder:
             made = tempfile.TemporaryDirectory(prefix="cru-", ignore_cleanup_errors=True)
             folder = stack.enter_context(made)
-        prompt = stack.enter_context(
-            tempfile.TemporaryFile()
-        )  # a pipe would block on a program that does not read
+        prompt = stack.enter_context(tempfile.TemporaryFile())  # a pipe would block on a program that does not read
         prompt.write(given)
         prompt.seek(0)
         reins = reins or Reins()
@@ -115,9 +113,7 @@ def run_program(
             return _answer_of(process, os.path.basename(words[0]), timeout, most, reins)
 
 
-def _started(
-    words: Sequence[str], prompt: IO[bytes], env: Mapping[str, str], folder: str
-) -> subprocess.Popen[bytes]:
+def _started(words: Sequence[str], prompt: IO[bytes], env: Mapping[str, str], folder: str) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             [*words],
@@ -134,9 +130,7 @@ def _started(
         raise AgentFailed(f"{words[0]}: cannot be started: {why}", hint) from error
 
 
-def _answer_of(
-    process: subprocess.Popen[bytes], name: str, timeout: float | None, most: int, reins: Reins
-) -> bytes:
+def _answer_of(process: subprocess.Popen[bytes], name: str, timeout: float | None, most: int, reins: Reins) -> bytes:
     assert process.stdout is not None  # noqa: S101  both are pipes
     assert process.stderr is not None  # noqa: S101
     said = _Reader(process.stdout, process, most)

@@ -80,9 +80,7 @@ class Said:
 
 _NAME = late_pattern(r"`([^`]{1,200})`|(\S{2,200})")
 _MARKS = "\"'`*_.,;:!?()[]{}<>“”‘’…"
-_IS_NAME = late_pattern(
-    r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(|[/\\][\w.]"
-)
+_IS_NAME = late_pattern(r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(|[/\\][\w.]")
 _PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
 """A URL, an absolute path or an e-mail address must be in the text as a whole."""
 _PARTS = late_pattern(r"[/,;|()\[\]{}\"'`*]+")
@@ -182,9 +180,7 @@ def _rows(lines: Sequence[Line], record: Record, text: str) -> tuple[str, ...]:
         for path, rows in line.edits.items()
         if base_name(path) in text
     ]
-    told = (
-        row for line in lines for row in ((not (edited and line.edits) and line.rows[:_ROWS_OF_LINE]) or ())
-    )
+    told = (row for line in lines for row in ((not (edited and line.edits) and line.rows[:_ROWS_OF_LINE]) or ()))
     found = (short_row(row) for row in (*told, *edited))
     return tuple(dict.fromkeys(filter(None, found)))[:_MOST_ROWS]
 

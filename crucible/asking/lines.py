@@ -196,9 +196,7 @@ class _Reader:
             case PromptKind.TYPED | PromptKind.PLAN if text:
                 self._begin()
                 is_plan = event.kind is PromptKind.PLAN
-                again = (
-                    self._said.setdefault(text[-200:], self._number) if len(text) > _LONG else self._number
-                )
+                again = self._said.setdefault(text[-200:], self._number) if len(text) > _LONG else self._number
                 mark = "" if again == self._number else f"(says again what turn {again} said) "
                 line = self._add(Tag.PROMPT, mark + tidy(text, 8), 95, (300, 160) if is_plan else _PROMPT)
                 line.settles = self._number > 1
@@ -293,9 +291,7 @@ class _Reader:
 
     def _edited(self, used: ToolUsed, call: Call) -> None:
         for path in call.files:
-            name = next(
-                (path.removeprefix(f"{root}/") for root in self._roots if path.startswith(f"{root}/")), path
-            )
+            name = next((path.removeprefix(f"{root}/") for root in self._roots if path.startswith(f"{root}/")), path)
             self._turn.edited.setdefault(name, []).append(self._row)
             self._uncommitted[name] = self._row
             for red in self._red.values():
@@ -316,9 +312,7 @@ class _Reader:
         for key in keys_of(call):
             red = self._red.pop(key, None)
             if red and red.files:
-                self._add(
-                    Tag.PASSES, f"{key}, after edits to {', '.join(red.files)}", 61, (200, 100), call.row
-                )
+                self._add(Tag.PASSES, f"{key}, after edits to {', '.join(red.files)}", 61, (200, 100), call.row)
         for place, name, subject in commits_in(event.text) if "git " in call.script else ():
             self._add(
                 Tag.COMMIT,
@@ -339,9 +333,7 @@ class _Reader:
         self._reds[key] += 1
         more = f" (#{red.runs} of this command)" if red.runs > 1 else ""
         told = f"`{clipped(call.script, 170)}` -> {' / '.join(red_lines(event.text, 3))}{more}"
-        self._add(
-            Tag.FAIL, told, 74 if red.runs == 1 else 62, _RED if red.runs == 1 else _RED_AGAIN, call.row
-        )
+        self._add(Tag.FAIL, told, 74 if red.runs == 1 else 62, _RED if red.runs == 1 else _RED_AGAIN, call.row)
         self._after_red, self._thought = True, None
 
     def _reported(self, event: SubagentReturned) -> None:

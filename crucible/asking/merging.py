@@ -113,9 +113,7 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 # --- what is known ---------------------------------------------------------------------------------------------------
 
 
-def _without(
-    earlier: Sequence[Told], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
-) -> Iterator[Noted]:
+def _without(earlier: Sequence[Told], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[Noted]:
     """The items without what an agent said before; items of structure that it replaced are back, as structure finds them now."""
     said, there = {_lines(told.item): told for told in earlier}, {_lines(item) for item in items}
     missing = {_key(item): item for lines, item in found.items() if lines not in there}
@@ -207,9 +205,7 @@ def _joined(item: Noted, claim: Claim, source: str) -> Noted:
 
 def _item(claim: Claim, source: str) -> Noted:
     grounds = Grounds(source, _CONFIDENCE[claim.kind], claim.rows, claim.phase)
-    return normal_noted(
-        Noted(claim.kind, claim.text, claim.why, grounds, also=claim.also or "", evidence=claim.quote)
-    )
+    return normal_noted(Noted(claim.kind, claim.text, claim.why, grounds, also=claim.also or "", evidence=claim.quote))
 
 
 def _details(*parts: str | None) -> str | None:

@@ -32,8 +32,7 @@ def lines_of_note(session: Session) -> list[Line]:
         row = phase.id.replace(".", "-")
         told.append(Line(Tag.PHASE, phase.name, (row,), 60, (200, 100), turn, phase.id))
         told += [
-            Line(tag, text, (row,), worth, caps, turn, phase.id)
-            for tag, text, worth, caps in _told(phase.entries)
+            Line(tag, text, (row,), worth, caps, turn, phase.id) for tag, text, worth, caps in _told(phase.entries)
         ]
     last = session.phases[-1].id.replace(".", "-") if session.phases else "start"
     if session.summary:

@@ -70,9 +70,7 @@ class Review(NamedTuple):
         """`claude-haiku-4-5 found 12 things, 1 more was dropped`; "" if no agent was asked or there was a problem."""
         if self.is_known or self.problem:
             return ""
-        more = (
-            f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""
-        )
+        more = f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""
         return f"{self.model or 'the agent'} found {self.said} thing{'' if self.said == 1 else 's'}{more}"
 
 
@@ -156,9 +154,7 @@ def review(
     if not record.lines or (digest == material.digest and not again):
         return Review(is_known=True)
     said = Said(record.text, seen(note.source.text))
-    came = ask_checked(
-        asker, prompt, lambda text, _: read_answer(text, record, said, seen), seen, budget=budget
-    )
+    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said, seen), seen, budget=budget)
     model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
     if came.value is None:
         return Review(model, problem=came.problem)

@@ -14,9 +14,7 @@ from crucible.transcript.events import ToolUsed
 
 __all__ = ["body_of", "change", "described", "gist", "outline", "tidy"]
 
-_CODE = late_pattern(
-    r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
+_CODE = late_pattern(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _RULER = late_pattern(r"^[ \t|:-]+$", re.MULTILINE)
 _SPACES = late_pattern(r"[ \t]+")
 _EMPTY = late_pattern(r"\n\s*\n+")

@@ -130,9 +130,7 @@ def _shortened(line: bytes, ids: Collection[str]) -> bytes:
         return line
     if one is None or one.compacted or one.id not in ids:
         return line
-    short = replace(
-        one, note="", blockers=(), files={}, more_files=0, branch="", head="", compacted=_summary(one)
-    )
+    short = replace(one, note="", blockers=(), files={}, more_files=0, branch="", head="", compacted=_summary(one))
     return orjson.dumps(_fields(short))
 
 

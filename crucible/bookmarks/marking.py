@@ -160,9 +160,7 @@ def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
     for path in paths:
         if _ELSEWHERE.match(path) or "\0" in path:
             continue
-        given = next(
-            filter(os.path.lexists, joined := [os.path.join(base, path) for base in bases]), joined[0]
-        )
+        given = next(filter(os.path.lexists, joined := [os.path.join(base, path) for base in bases]), joined[0])
         inner = _inner_path(os.path.realpath(given), top)
         if inner:
             found.pop(inner, None)

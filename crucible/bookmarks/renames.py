@@ -25,8 +25,7 @@ def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> 
     """Keep it when a ticket, or what was proposed of the session, names it by this id or an earlier one.  Twice is as good as once."""
     known = _renames(root)
     if known.get(old_id) == new_id or not any(
-        _end(known, session) == old_id
-        for session in (*sessions_with_tickets(root), *_proposed_of(root, old_id))
+        _end(known, session) == old_id for session in (*sessions_with_tickets(root), *_proposed_of(root, old_id))
     ):
         return
     append_line(root, RENAMES, {"session": check_session_id(new_id), "was": old_id}, fsync=fsync)

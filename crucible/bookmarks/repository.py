@@ -81,9 +81,7 @@ def read_repository(folder: Path) -> Repository | None:
     root = Path(os.path.realpath(os.fsdecode(top)))
     name = _word(_ask(root, "symbolic-ref", "-q", "HEAD"))
     head = _word(_ask(root, "rev-parse", "-q", "--verify", "HEAD"))
-    return Repository(
-        root, name.removeprefix("refs/heads/"), head if is_commit(head) else "", shallow == b"true"
-    )
+    return Repository(root, name.removeprefix("refs/heads/"), head if is_commit(head) else "", shallow == b"true")
 
 
 def run_git(folder: Path, *args: str, seconds: float = _SECONDS) -> str | None:
@@ -144,9 +142,7 @@ def digest_of(path: Path) -> str:
 
 def _file_digest(path: Path) -> str:
     # Somebody may put a pipe or a link there meanwhile.
-    flags = (
-        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
@@ -176,11 +172,7 @@ def _word(answer: _Answer) -> str:
 
 
 def _environment() -> dict[str, str]:
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name.startswith(_KEPT)
-    }
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
     return env | {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",

@@ -73,9 +73,7 @@ class Known:
     def is_in(self, text: str) -> bool:
         """True if one of the texts is in this one and not too short to tell, or begins like a part of them."""
         words = bare(text)
-        return words in self._texts or any(
-            len(one) >= _TELLING and one[:_ALIKE] in words for one in self._texts
-        )
+        return words in self._texts or any(len(one) >= _TELLING and one[:_ALIKE] in words for one in self._texts)
 
     def add(self, text: str) -> bool:
         """Add a text; False if it was shown before or says nothing."""

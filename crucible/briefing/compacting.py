@@ -107,7 +107,5 @@ def _beyond(
         fits = bisect(sizes, settings.max_bytes // _STAY)
         staying = frozenset(one.id for one in found[::-1][: min(fits, settings.max_entries // _STAY)])
     return frozenset(
-        one.id
-        for one in found
-        if one.id not in staying or (milestone is not None and one.project == milestone)
+        one.id for one in found if one.id not in staying or (milestone is not None and one.project == milestone)
     )

@@ -90,14 +90,10 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
     named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
     first = position.session if position else ""
     todos = [*_tasks(view, known, project), *open_ends_of(known)]
-    items = digest_items(
-        known, sorted(todos, key=lambda one: one.session != first), named, quoter, wanted.aim
-    )
+    items = digest_items(known, sorted(todos, key=lambda one: one.session != first), named, quoter, wanted.aim)
     place = position_lines(position, project, wanted.now, quoter)
     leaning = wanted.aim.leaning if wanted.aim else Leaning.NEITHER
-    return Digested(
-        build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems
-    )
+    return Digested(build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems)
 
 
 def _tasks(view: View, known: Known, project: str) -> Iterator[Fact]:

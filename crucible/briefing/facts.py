@@ -118,9 +118,7 @@ class Known(NamedTuple):
         began = {str(row["id"]): begun(row) for row in self.sessions}
         at = began.get(session) or max((one.at for one in self.facts if one.session == session), default="")
         later = [row for row in self.sessions if at and began[str(row["id"])] > at]
-        did = (
-            one.text for one in self.of(Kind.DECISION, Kind.OUTCOME) if one.at > at and one.session != session
-        )
+        did = (one.text for one in self.of(Kind.DECISION, Kind.OUTCOME) if one.at > at and one.session != session)
         return Following(len(later), (*(str(row["title"] or "") for row in later), *did))
 
 
@@ -131,9 +129,7 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
     oldest = _before(last, max(chosen.history_days, chosen.event_days))
     recent = _before(last, chosen.event_days)
     everywhere = _rows(view, oldest) if view else []
-    rows = [
-        row for row in everywhere if not project or str(row["project"] or "").casefold() == project.casefold()
-    ]
+    rows = [row for row in everywhere if not project or str(row["project"] or "").casefold() == project.casefold()]
     paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
     alive = {str(row["id"]) for later, row in enumerate(rows) if _is_alive(row, later, recent, paused)}
     others = {str(row["id"]) for row in everywhere} - {str(row["id"]) for row in rows}
@@ -259,9 +255,7 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
     for shard in dict.fromkeys(shard_of(str(row["started"] or "")) for row in rows):
         found = [one for one in view.rows("callouts", [shard]) if one["path"] in paths]
         named = {(one["path"], one["kind"]) for one in found if is_named(str(one["source"]))}
-        found = [
-            one for one in found if (one["path"], one["kind"]) not in named or one["source"] != Guess.SUMMARY
-        ]
+        found = [one for one in found if (one["path"], one["kind"]) not in named or one["source"] != Guess.SUMMARY]
         for one in sorted(found, key=_order):
             kind, text = str(one["kind"]), whole_words(one["text"])
             if one["finding"] or (kind == "milestone" and not is_task_news(text)):
@@ -306,11 +300,7 @@ def with_histories(vault: Vault, known: Known, project: str) -> Known:
                     answered.add(key)
                 elif key not in said and not line.text.startswith(PAUSED):  # the position says why it rests
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
-    left = (
-        one
-        for one in found
-        if not any(one.session == at and key_of(one.text) in said for at, said in answered)
-    )
+    left = (one for one in found if not any(one.session == at and key_of(one.text) in said for at, said in answered))
     return _with(known, left)
 
 

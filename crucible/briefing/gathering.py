@@ -125,9 +125,7 @@ class _Gathered:
         wanted, view, tasks = chosen.sources, self._supply.view, vault.settings.tasks
         if self._supply.broken:
             self.sources.fails("sessions", self._supply.broken)
-        known = self.sources.read(
-            "sessions", lambda: find_known(vault, view, wish.project, wish.now), Known()
-        )
+        known = self.sources.read("sessions", lambda: find_known(vault, view, wish.project, wish.now), Known())
         self._known = known = with_kept(vault, known, wish.project, self.sources, wanted)
         self.position = self.sources.read("position", self._position, "")
         if view and wanted.tasks and tasks.show_task_status:
@@ -145,9 +143,7 @@ class _Gathered:
             ("include_files", lambda: included_section(wish.folder, chosen.include_files, self._quoter)),
         ]
         found = [
-            self.sources.read(name, build, Section(name, ""))
-            for name, build in parts
-            if getattr(wanted, name, True)
+            self.sources.read(name, build, Section(name, "")) for name, build in parts if getattr(wanted, name, True)
         ]
         if wanted.recall:
             asked = [keywords(self._recent_words())] if chosen.recall_auto_query else []
@@ -162,9 +158,7 @@ class _Gathered:
                 recall, type_of = opened()
                 told = {str(row["id"]) for row in self._known.sessions}
                 asked = [question_of(query, self._wish.project) for query in dict.fromkeys(self.queries)]
-                return knowledge_section(
-                    recall, asked, self._wish.now, type_of=type_of, told=told, quoter=self._quoter
-                )
+                return knowledge_section(recall, asked, self._wish.now, type_of=type_of, told=told, quoter=self._quoter)
             except IndexBroken as error:  # its own, which asking again does not fix
                 raise CrucibleError(str(error), error.hint) from error
 
@@ -192,9 +186,7 @@ class _Gathered:
 
     def _profile(self) -> Section:
         project, quoter = self._wish.project, self._quoter
-        return profile_section(
-            load_profile(self._vault.root, project, quoter.whole) if project else None, quoter
-        )
+        return profile_section(load_profile(self._vault.root, project, quoter.whole) if project else None, quoter)
 
     def _waiting(self) -> list[Waiting]:
         view, rows = self._supply.view, self._known.sessions

@@ -24,9 +24,7 @@ __all__ = ["Type", "keywords", "knowledge_section", "question_of", "types_on"]
 
 MOST_WORDS, MOST_ITEMS = 10, 5
 _WORD = late_pattern(r"[^\W\d_][\w-]{2,40}")
-_NOT_TOLD = STOP_WORDS | frozenset(
-    {"add", "use", "new", "fix", "make", "made", "also", "done", "get", "set", "one"}
-)
+_NOT_TOLD = STOP_WORDS | frozenset({"add", "use", "new", "fix", "make", "made", "also", "done", "get", "set", "one"})
 _WANTED = frozenset({"decision", "evidence", "pattern"})
 """Types of items that are told."""
 _TEXT = 220
@@ -60,9 +58,7 @@ def knowledge_section(
     for hit in filter(None, chain.from_iterable(zip_longest(*answers))):
         event = hit.event
         type_ = "decision" if event.kind is Kind.DECISION else type_of(hit)
-        if event.kind is Kind.DECISION and not is_useful(
-            Fact(type_, event.text, event.session, why=event.text)
-        ):
+        if event.kind is Kind.DECISION and not is_useful(Fact(type_, event.text, event.session, why=event.text)):
             continue
         if len(items) < MOST_ITEMS and event.session not in told and (not type_ or type_ in _WANTED):
             title = f"{quoter.line(event.title, 120)}: " if event.title else ""

@@ -104,14 +104,10 @@ def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
     words = [stems(text) for text in texts]
     held = Counter(word for one in words for word in one & aim.words)
     weights = {word: log(1 + len(texts) / often) for word, often in held.items()}
-    scores = [
-        sum(weights[word] for word in one & aim.words) / sqrt(len(one)) if one else 0.0 for one in words
-    ]
+    scores = [sum(weights[word] for word in one & aim.words) / sqrt(len(one)) if one else 0.0 for one in words]
     least = _LEAST * max(scores, default=0.0)
     related = [score > 0 and score >= least for score in scores]
-    order = sorted(
-        range(len(texts)), key=lambda at: (not related[at], -scores[at] if related[at] else 0.0, at)
-    )
+    order = sorted(range(len(texts)), key=lambda at: (not related[at], -scores[at] if related[at] else 0.0, at))
     return [(at, related[at]) for at in order]
 
 
@@ -134,12 +130,9 @@ def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
         return is_needed or item.text in related
 
     marked = (
-        [item._replace(related=item.text in related) for item in section.items if kept(item)]
-        for section in sections
+        [item._replace(related=item.text in related) for item in section.items if kept(item)] for section in sections
     )
-    return [
-        section._replace(items=tuple(items)) for section, items in zip(sections, marked, strict=True) if items
-    ]
+    return [section._replace(items=tuple(items)) for section, items in zip(sections, marked, strict=True) if items]
 
 
 def explain(aim: Aim, name: str) -> str:

@@ -60,9 +60,7 @@ def find_position(view: View, root: Path, project: str = "", *, paused: bool = T
         row
         for row in rows
         if row["phases"]
-        and (
-            row["status"] == "active" or (row["status"] == "paused" and (row["id"] in left or row is newest))
-        )
+        and (row["status"] == "active" or (row["status"] == "paused" and (row["id"] in left or row is newest)))
     ]
     row = max(open_, key=_recency, default=newest)
     return _position(view, row, marks.get(str(row["id"]))) if row else None
@@ -78,9 +76,7 @@ def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
     last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
     tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
     left = [pair for pair in tasks if pair[1]["status"] not in CLOSED_TASKS]
-    number, task = next(
-        (pair for pair in left if pair[1]["status"] == "in_progress"), (*left, (0, _NO_ROW))[0]
-    )
+    number, task = next((pair for pair in left if pair[1]["status"] == "in_progress"), (*left, (0, _NO_ROW))[0])
     if mark and mark.task == task.get("task_id") and mark.task_count == len(tasks):
         number = mark.task_number
     return Position(

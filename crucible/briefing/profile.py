@@ -76,9 +76,7 @@ def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) ->
     source = Source(text)
     found = find_frontmatter(source)
     if found.values.get("type") != NOTE_TYPE:
-        raise VaultError(
-            f"{place}: its type is not `{NOTE_TYPE}`", f"write `type: {NOTE_TYPE}` into its properties"
-        )
+        raise VaultError(f"{place}: its type is not `{NOTE_TYPE}`", f"write `type: {NOTE_TYPE}` into its properties")
     told = found.values.get("project")
     if isinstance(told, str) and told.strip().casefold() != project.strip().casefold():
         raise VaultError(f"{place}: it is about another project", "its property `project` says which")

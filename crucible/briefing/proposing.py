@@ -72,9 +72,7 @@ def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal 
         clean = (normal_line(tidy(line)) for line in dict.fromkeys(lines[:_MOST]))
         shown = "\n".join(f"- {contain(cut(line, _LINE))}" for line in clean if line)
         blocks += [f"## {heading}\n\n{shown}"] if shown else []
-    head = render_frontmatter(
-        {"type": "project", "project": normal_line(project), "proposed_from": [*sources]}
-    )
+    head = render_frontmatter({"type": "project", "project": normal_line(project), "proposed_from": [*sources]})
     return Proposal(head + "\n" + "\n\n".join(blocks) + "\n", tuple(sources))
 
 

@@ -184,11 +184,7 @@ class Told:
         outcomes: dict[str, list[Fact]] = {}
         for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
             outcomes.setdefault(one.session, []).append(one)
-        rows = [
-            row
-            for row in self._known.sessions
-            if row["id"] in outcomes or row["status"] in ("active", "paused")
-        ]
+        rows = [row for row in self._known.sessions if row["id"] in outcomes or row["status"] in ("active", "paused")]
         most = max(depth, _SESSIONS)
         items = [self._session(row, outcomes.get(str(row["id"]), ())) for row in rows[:most]]
         return Section("sessions", "Recent sessions", tuple(items))
@@ -231,9 +227,7 @@ class Told:
             said = ": ".join(filter(None, (one.title, one.text)))
             self._once.add(said)
             name = self._quoter.line(one.id, 150)
-            told.append(
-                Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({name})", Rank.TODO)
-            )
+            told.append(Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({name})", Rank.TODO))
         return Section("inbox", "Waits for a human", tuple(told), max(0, len(items) - _WAITING))
 
     def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
@@ -273,9 +267,7 @@ class Told:
         return "; ".join(told)
 
     def _task(self, task: OpenTask) -> str:
-        return (
-            f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _TASK)}"
-        )
+        return f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _TASK)}"
 
 
 def _cut(name: str, title: str, items: Sequence[Item], most: int) -> Section:

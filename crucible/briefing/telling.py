@@ -91,9 +91,7 @@ class Frame:
         self._on_error(f"{error}; the built-in template is used")
         self._template = OwnTemplate(TEMPLATE)
 
-    def render(
-        self, values: Mapping[str, object], sections: Sequence[Section], left_out: Sequence[Cut]
-    ) -> str:
+    def render(self, values: Mapping[str, object], sections: Sequence[Section], left_out: Sequence[Cut]) -> str:
         """The text, which ends in one newline."""
         values = {"label": LABEL, **values, "sections": tuple(sections), "left_out": tuple(left_out)}
         try:

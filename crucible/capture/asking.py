@@ -78,9 +78,7 @@ _LETTERS = {
     "d": Act.DEFER,
     "q": Act.LATER,
 }
-_WORDS = (
-    _LETTERS | {act.value: act for act in _LETTERS.values()} | {"prefs": Act.PREFERENCES, "quit": Act.LATER}
-)
+_WORDS = _LETTERS | {act.value: act for act in _LETTERS.values()} | {"prefs": Act.PREFERENCES, "quit": Act.LATER}
 _SPLIT = late_pattern(r"[\s,;]+")
 _RANGE = late_pattern(r"(\d{1,6})(?:-(\d{1,6}))?")
 

@@ -74,9 +74,7 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
     reports = reports_of(session, moments)
     said = ((moment.phase, moment.entry) for moment in reversed(moments))
     words = {phase: " ".join(one.words.split()) for phase, one in said if isinstance(one, Intervention)}
-    guesses = {one.id for one in findings_of(session)} - {
-        one.id for one in without_guesses(findings_of(session))
-    }
+    guesses = {one.id for one in findings_of(session)} - {one.id for one in without_guesses(findings_of(session))}
     for phase, placed in findings_by_phase(session).items():
         found = [one for one in placed if one.id not in guesses]
         done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
@@ -95,9 +93,7 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
                 " ".join(told.title.split()),
                 phase,
                 one.lines.first + 1,
-                "\n\n".join(
-                    f"{label}: {text}" if label else text for label, text in told.parts.items() if text
-                ),
+                "\n\n".join(f"{label}: {text}" if label else text for label, text in told.parts.items() if text),
                 one.source,
                 cause=one.cause,
                 fix=one.resolution,
@@ -134,9 +130,7 @@ def _reply(one: Finding, done: str) -> _Told:
         return _Told(reply, {"How": one.details, "Done": done}) if is_whole else _Told()
     if telling >= _TELLING:
         before = "Before" if asked else "Why"
-        return _Told(
-            reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done}
-        )
+        return _Told(reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done})
     if words_of(done) & words_of(f"{one.summary} {one.details}"):
         return _Told(done, {"Asked": one.summary, "Before": one.details})
     return _Told(one.summary, {"Before": one.details}) if telling >= _FEW else _Told()

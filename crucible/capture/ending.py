@@ -71,9 +71,7 @@ _MOST_ASKED = 50
 """Tasks for which recall is asked at a session's end; it is asked for any other when that is picked up."""
 
 
-def after_stop(
-    vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY, updates: bool = False
-) -> Ended:
+def after_stop(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY, updates: bool = False) -> Ended:
     """Take every step for the session whose note is at `path`; never raises for what one of them comes to.
 
     It may be repeated at any time: nothing is stored twice, and a person's edits stay.  With `updates` a session without a history is left alone, and
@@ -105,9 +103,7 @@ def after_stop(
     if not updates:
         captured = steps.take(
             "capture",
-            lambda: capture_session(
-                vault, path, now=now, ask=helpers.ask, folder=helpers.folder, redact=redact
-            ),
+            lambda: capture_session(vault, path, now=now, ask=helpers.ask, folder=helpers.folder, redact=redact),
         )
     captures = steps.take("what was captured", lambda: captures_of(vault.root, session.id)) or NO_CAPTURES
     made = steps.take(
@@ -151,9 +147,7 @@ def _is_there(place: Callable[[], Path]) -> bool:
     return False
 
 
-def _hand_on(
-    vault: Vault, session: Session, now: datetime, redact: Redact, recall: OpenRecall | None
-) -> Iterable[str]:
+def _hand_on(vault: Vault, session: Session, now: datetime, redact: Redact, recall: OpenRecall | None) -> Iterable[str]:
     yield from hand_on(vault, session, now=now, redact=redact)
     tasks = [task for task in tasks_of(session) if task.stage not in (Stage.COMPLETED, Stage.DROPPED)]
     if recall and tasks:

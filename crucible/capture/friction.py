@@ -59,9 +59,7 @@ class Budget(NamedTuple):
 
     def after(self, *prompts: Iterable[Interaction]) -> Self:
         """The budget after these prompts, each with all its questions, allowed or not."""
-        return self._replace(
-            spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts)
-        )
+        return self._replace(spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts))
 
 
 def budget_of(minutes: float | None, settings: FrictionSettings) -> Budget:

@@ -62,9 +62,7 @@ def _quantities(text: str) -> frozenset[str]:
 
 _READ = 200_000
 _DATA = frozenset(("HTML", "CSS", "JSON", "TOML", "TOON", "XML", "Template", "Diff"))
-_ADDRESS = late_pattern(
-    r"\b(?:https?|wss?)://(?P<host>[\w.-]{4,200})(?::\d+)?(?P<path>/[^\s\"'`<>)\\]{0,200})?"
-)
+_ADDRESS = late_pattern(r"\b(?:https?|wss?)://(?P<host>[\w.-]{4,200})(?::\d+)?(?P<path>/[^\s\"'`<>)\\]{0,200})?")
 _OURS = late_pattern(
     r"^(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^[^.]+$"
     r"|(?:^|\.)(?:test|invalid|local|localhost|internal|lan|corp|intranet|home|example(?:\.\w+)?)$"

@@ -223,11 +223,7 @@ class _Run:
         """What a human chose, without secrets that they typed; remembered before anything is made of it."""
         clean = told_safely((one.candidate for one in chosen), redact, strict=False)
         pairs = zip(chosen, clean, strict=True)
-        made = [
-            one._replace(candidate=candidate, way=Way.APPROVED)
-            for one, candidate in pairs
-            if candidate.summary
-        ]
+        made = [one._replace(candidate=candidate, way=Way.APPROVED) for one, candidate in pairs if candidate.summary]
         self.remember(made, State.APPROVED)
         return made
 
@@ -278,9 +274,7 @@ class _Run:
             self._problems[f"it is not noted what became of each: {error}"] = None
 
 
-def _ways_to_pay(
-    due: Sequence[Proposal], when: When
-) -> Iterator[tuple[Sequence[Proposal], tuple[Interaction, ...]]]:
+def _ways_to_pay(due: Sequence[Proposal], when: When) -> Iterator[tuple[Sequence[Proposal], tuple[Interaction, ...]]]:
     """What may be put, and what it costs, the most first: reviewing failures has its own price, so they may have to wait."""
     if when is When.TASK:
         yield due, (Interaction.MID_SESSION_PROMPT,)

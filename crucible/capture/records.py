@@ -117,9 +117,7 @@ def remembered(one: Proposal, state: State, item: str = "") -> Remembered:
     candidate = one.candidate
     detail = candidate.detail if state is State.APPROVED else ""
     silent = one.way is Way.SILENT
-    return Remembered(
-        one.key, state, candidate.kind.value, candidate.summary, detail, item, silent, candidate.finding
-    )
+    return Remembered(one.key, state, candidate.kind.value, candidate.summary, detail, item, silent, candidate.finding)
 
 
 def load_known(root: Path, session_id: str, project: str = "") -> Known:

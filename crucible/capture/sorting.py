@@ -154,9 +154,7 @@ def report_of(candidate: Candidate) -> FailureReport:
 # --- told safely -----------------------------------------------------------------------------------------------------
 
 
-def told_safely(
-    candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True
-) -> Iterator[Candidate]:
+def told_safely(candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True) -> Iterator[Candidate]:
     """The same in normal form, without secrets and unseen characters; if `strict`, what holds or held a secret is left out altogether."""
 
     def told(one: Candidate, name: str) -> str:
@@ -190,7 +188,5 @@ def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | No
     if begun is None or found is None or not all(phase.started for phase in session.phases):
         return None
     over = parse_time(found.completed or "") or now
-    worked_on = (
-        one for one in session.phases if (one.started or now) <= over and (one.ended or now) >= begun
-    )
+    worked_on = (one for one in session.phases if (one.started or now) <= over and (one.ended or now) >= begun)
     return frozenset(one.id for phase in worked_on for one in (phase, *phase.subphases))

@@ -67,14 +67,9 @@ def render_card(shape: Shape, tally: Tally, files: Sequence[Written], provenance
         licence_name=_code(provenance.licence),
         source=_code(provenance.source),
         size=next((name for most, name in _SIZES if tally.rows < most), "1M<n<10M"),
-        files=[
-            (_yaml(one.path.name), _yaml(one.split or "train"), _code(one.path.name), one.rows)
-            for one in files
-        ],
+        files=[(_yaml(one.path.name), _yaml(one.split or "train"), _code(one.path.name), one.rows) for one in files],
         tally=tally,
-        tables=[
-            (name.capitalize(), _table(tally.by[name])) for name in _TABLES if tally.by[name].keys() - {""}
-        ],
+        tables=[(name.capitalize(), _table(tally.by[name])) for name in _TABLES if tally.by[name].keys() - {""}],
         left_out=_table(tally.left_out),
         redactions=_table(tally.redactions),
     )

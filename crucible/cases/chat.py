@@ -129,9 +129,7 @@ def chat_messages(messages: Sequence[Message], no_answer: str) -> list[Row]:
             row["weight"] = int(message.taught)
         if message is not messages[-1]:
             told = zip(calls, _answers(message, no_answer), strict=True)
-            rows += [
-                {"role": Role.TOOL.value, "content": text, "tool_call_id": own} for (own, _), text in told
-            ]
+            rows += [{"role": Role.TOOL.value, "content": text, "tool_call_id": own} for (own, _), text in told]
     return rows
 
 

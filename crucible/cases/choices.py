@@ -108,16 +108,10 @@ def _is_unclear(asked: _Asked) -> bool:
         is_answer = is_go_ahead(words) or content_words(asked.question) & content_words(words)
         if not (asked.question.endswith("?") and is_answer):  # the next request
             return True
-    is_several = asked.finding.source == Source.OPTION and (
-        " + " in asked.choice or len(set(_PICK.findall(words))) > 1
-    )
+    is_several = asked.finding.source == Source.OPTION and (" + " in asked.choice or len(set(_PICK.findall(words))) > 1)
     offered = _options_in(asked.reply.arguments or {})
     is_typed = bool(offered) and asked.choice not in offered  # not an option, but the user's own words
-    return (
-        is_several
-        or is_typed
-        or any(mark in one for one in (asked.choice, *asked.others) for mark in _FINISHED)
-    )
+    return is_several or is_typed or any(mark in one for one in (asked.choice, *asked.others) for mark in _FINISHED)
 
 
 _PICK = late_pattern(r"(?<![\w.#-])(?:\d{1,2}|[A-Z])(?![\w.'-]*\w)")
@@ -140,9 +134,7 @@ def _situation(timeline: Timeline, asked: _Asked) -> str:
 
 def _tells(text: str, asked: _Asked) -> bool:
     words = _bare(text)
-    return _bare(asked.choice) in words and not (
-        asked.others and all(_bare(one) in words for one in asked.others)
-    )
+    return _bare(asked.choice) in words and not (asked.others and all(_bare(one) in words for one in asked.others))
 
 
 def _bare(text: str) -> str:

@@ -39,9 +39,7 @@ _SAID, _RESULT, _ARGUMENT = 700, 400, 1600
 TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"
 )
-_EXIT = late_pattern(
-    r"\A\s*(?:Error:\s*)?(?:Command failed with )?exit code:? (-?\d+)\.?[ \t]*\n?", re.IGNORECASE
-)
+_EXIT = late_pattern(r"\A\s*(?:Error:\s*)?(?:Command failed with )?exit code:? (-?\d+)\.?[ \t]*\n?", re.IGNORECASE)
 _WRAPPED = late_pattern(r"</?(?:tool_use_error|error|stderr|stdout)>")
 _REMINDER = late_pattern(r"(?s)<system-reminder>.*?(?:</system-reminder>|\Z)")
 _NUMBERED = late_pattern(r"(?m)^[ \t]*\d+(?:→|\t)")
@@ -108,9 +106,7 @@ def _acknowledged(moment: Moment) -> Moment:
 
 def _shortened(turn: Turn, longest: int) -> Turn:
     text = (
-        brief(message_of(turn.text), _RESULT)
-        if turn.role is Role.TOOL
-        else brief(turn.text, max(_SAID, longest // 2))
+        brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, max(_SAID, longest // 2))
     )
     return replace(turn, text=text, calls=mapped(turn.calls, lambda given, _: brief(given, longest)))
 
@@ -179,15 +175,11 @@ def _whole(earlier: Sequence[Moment], path: str) -> list[str]:
 
 def _replaced(arguments: Mapping[str, object]) -> list[str]:
     """The old text of an edit, of each edit of several, or of each hunk of a patch."""
-    found = [
-        one for name, one in arguments.items() if name in ("old_string", "oldString") and isinstance(one, str)
-    ]
+    found = [one for name, one in arguments.items() if name in ("old_string", "oldString") and isinstance(one, str)]
     for several in (arguments.get("edits"), arguments.get("changes")):
         for each in several if isinstance(several, list) else ():
             found += _replaced(each) if isinstance(each, Mapping) else []
-    for patch in (
-        one for one in arguments.values() if isinstance(one, str) and one.startswith("*** Begin Patch")
-    ):
+    for patch in (one for one in arguments.values() if isinstance(one, str) and one.startswith("*** Begin Patch")):
         for hunk in re.split(r"(?m)^(?:@@.*|\*\*\* .*)$", patch):
             old = "\n".join(line[1:] for line in hunk.strip("\n").split("\n") if line[:1] in ("-", " "))
             found += [old] if old.strip() else []

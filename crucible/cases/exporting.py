@@ -67,9 +67,7 @@ def _lines(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tal
         yield metadata["split"], orjson.dumps(row, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
-def _rows(
-    cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tally
-) -> Iterator[dict[str, Any]]:
+def _rows(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tally) -> Iterator[dict[str, Any]]:
     for case in cases:
         split = export.splits.side(export.families.of(case.place.session)) if export.splits else ""
         clean = scrubber.named_cleanly(case)
@@ -134,9 +132,7 @@ def target_of(target: Path, split: str) -> Path:
     elif target.suffix in {".jsonl", ".json", ".ndjson"}:
         path = target.with_suffix(f".{split}{target.suffix}") if split else target
     else:
-        raise UsageError(
-            f"{target}: rows are written to a file .jsonl, or into a folder", "such as -o cases.jsonl"
-        )
+        raise UsageError(f"{target}: rows are written to a file .jsonl, or into a folder", "such as -o cases.jsonl")
     if path.is_symlink():
         raise VaultError(f"{path}: a symbolic link, which is not written through", "name another place")
     return path

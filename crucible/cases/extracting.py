@@ -54,9 +54,7 @@ def extract(
     timeline = build_timeline(session, evidence(session.id))
     scrubber = Scrubber(redact, personal=False)
     told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
-    found = [
-        case for case in _found(timeline, children) if is_teachable(case.body, told=case.finding in told)
-    ]
+    found = [case for case in _found(timeline, children) if is_teachable(case.body, told=case.finding in told)]
     found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
     found.sort(key=lambda case: case.place.line)  # a stable order within a line
     return tuple(measured(scrubber.clean(case)) for case in distinct(found))
@@ -93,19 +91,13 @@ def is_teachable(body: Body, *, told: bool = False) -> bool:
             return (
                 bool(body.did)
                 and bool(body.then)
-                and (
-                    told or (_is_long(body.words, _ASKED) and any(_good(body.then)) and _is_whole(body.then))
-                )
+                and (told or (_is_long(body.words, _ASKED) and any(_good(body.then)) and _is_whole(body.then)))
             )
         case Choice():
-            is_weighed = len(body.options) > 1 or (
-                bool(body.rationale) if told else _is_long(body.choice, _CHOSEN)
-            )
+            is_weighed = len(body.options) > 1 or (bool(body.rationale) if told else _is_long(body.choice, _CHOSEN))
             return bool(body.situation) and is_weighed
         case Delegation():
-            return body.used is True and (
-                told or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND))
-            )
+            return body.used is True and (told or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND)))
         case Trajectory():
             return _is_long(body.goal, _ASKED) and any(_good(body.turns))
         case _:

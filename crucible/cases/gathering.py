@@ -97,9 +97,7 @@ class Gatherer:
         first = self._paths.get(name, path)
         if first != path:
             message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name, and its cases alone are taken"
-            return Gathered(
-                name, (), (CrucibleError(message, "`cru session rename` gives one of them another"),), {}
-            )
+            return Gathered(name, (), (CrucibleError(message, "`cru session rename` gives one of them another"),), {})
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
         if not self.wanted.accepted:  # what a human accepted is a note
@@ -132,9 +130,7 @@ class Gatherer:
             places = {case.id: one.path for case, one in settled if one}
             edited = {case.id for case, one in settled if one and one.read.is_edited}
             found = (case for case, _ in settled)
-        return Gathered(
-            name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited)
-        )
+        return Gathered(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited))
 
     # --- from the session ---------------------------------------------------------------------------------------------
 

@@ -73,8 +73,7 @@ def make_case(
         tags=tuple(tag for tag in session.tags if tag != "session"),
         difficulty=difficulty_of(turns),
         verification=verification,
-        complete=timeline.complete
-        and not any(CUT in text for text in texts_of([one.calls for one in turns])),
+        complete=timeline.complete and not any(CUT in text for text in texts_of([one.calls for one in turns])),
         problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
     )
 

@@ -146,10 +146,7 @@ def _note(properties: Mapping[str, Value], title: str, sections: Mapping[str, st
 
 def _judging(checks: Sequence[Check]) -> str:
     many = [(one, len(one.wants)) for one in checks]
-    told = [
-        _JUDGED[one.kind].format(the=n if n > 1 else "the", s="s" * (n > 1), least=one.least)
-        for one, n in many
-    ]
+    told = [_JUDGED[one.kind].format(the=n if n > 1 else "the", s="s" * (n > 1), least=one.least) for one, n in many]
     return "\n".join(f"- {text}" for text in told) or "There is no solution to judge an answer by."
 
 
@@ -178,9 +175,7 @@ def read_solution_file(source: Source) -> SolutionFile:
 def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Part]]:
     found = find_frontmatter(source)
     if found.values.get("type") != type_:
-        raise UsageError(
-            f"no {type_} file", "`cru session learn --type puzzle --export puzzle` writes puzzles"
-        )
+        raise UsageError(f"no {type_} file", "`cru session learn --type puzzle --export puzzle` writes puzzles")
     lines = source.text.replace("\r\n", "\n").split("\n")[found.lines.end :]
     parts = parts_of(lines, found.lines.end + 1)[:0:-1]  # of two of one name the first one counts
     return found.values, {part.title.lower(): part for part in parts}
@@ -188,8 +183,7 @@ def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Pa
 
 def _puzzle(parts: Mapping[str, Part]) -> Puzzle:
     fields: dict[str, Any] = {
-        one.field: one.form.read(parts.get(one.heading.lower(), NO_PART).lines)
-        for one in SECTIONS[CaseType.PUZZLE]
+        one.field: one.form.read(parts.get(one.heading.lower(), NO_PART).lines) for one in SECTIONS[CaseType.PUZZLE]
     }
     return Puzzle(**fields)
 

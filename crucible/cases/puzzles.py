@@ -71,9 +71,7 @@ def find_puzzles(timeline: Timeline) -> Iterator[Case]:
         if _is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed):
             continue
         case = _case(timeline, fixed)
-        if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(
-            _fix(fixed)
-        ):
+        if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(_fix(fixed)):
             yield case  # a part of a fix is not a fix
 
 
@@ -91,9 +89,7 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
     )
     call = fixed.failed.call if fixed.failed else None
     anchor = f"{call.call} → {call.result}" if call else failure
-    return make_case(
-        timeline, first, body, anchor, finding=fixed.finding, verification=_verification(timeline, fixed)
-    )
+    return make_case(timeline, first, body, anchor, finding=fixed.finding, verification=_verification(timeline, fixed))
 
 
 def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
@@ -199,10 +195,7 @@ def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
     if not fixed.failed or not any(act.deed is Deed.TEST for act in fixed.failed.acts):
         return False
     before = {
-        name
-        for one in timeline.moments[: fixed.failed.at]
-        if one.phase == fixed.failed.phase
-        for name in one.changed
+        name for one in timeline.moments[: fixed.failed.at] if one.phase == fixed.failed.phase for name in one.changed
     }
     after = {name for one in fixed.later for name in one.changed}
     return bool(before) and all(map(is_test_file, before)) and not any(map(is_test_file, after))
@@ -232,9 +225,7 @@ def _verification(timeline: Timeline, fixed: _Fixed) -> str:
 
 # --- hints -----------------------------------------------------------------------------------------------------------
 
-_POINTS_TO = late_pattern(
-    r"(?<![\w./-])(?P<file>[\w./-]{1,200}\.[A-Za-z]\w{0,9})(?:[:(]|\", line )(?P<line>\d{1,6})"
-)
+_POINTS_TO = late_pattern(r"(?<![\w./-])(?P<file>[\w./-]{1,200}\.[A-Za-z]\w{0,9})(?:[:(]|\", line )(?P<line>\d{1,6})")
 _LINE = 120
 _MANY = 3
 

@@ -281,9 +281,7 @@ def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
         stem = min(content_words(want), default=want) if want.isalpha() else want
         return _has(text, stem, is_begun=kind is CheckKind.TERMS)
 
-    return tuple(
-        Result(check, tuple(want for want in check.wants if has(check.kind, _flat(want)))) for check in checks
-    )
+    return tuple(Result(check, tuple(want for want in check.wants if has(check.kind, _flat(want)))) for check in checks)
 
 
 def _has(text: str, want: str, *, is_begun: bool = False) -> bool:

@@ -52,9 +52,7 @@ def rules_of(sessions: Iterable[Session], redact: Callable[[str], tuple[str, obj
     return sorted(rules, key=lambda rule: -len(rule.sessions))
 
 
-def _take(
-    rules: list[Rule], session: str, finding: Finding, redact: Callable[[str], tuple[str, object]]
-) -> None:
+def _take(rules: list[Rule], session: str, finding: Finding, redact: Callable[[str], tuple[str, object]]) -> None:
     text = _line(redact(finding.summary)[0])
     words = content_words(text)
     if len(words) < _LEAST:
@@ -77,11 +75,7 @@ def _line(text: str) -> str:
 
 def _is_like(one: frozenset[str], other: frozenset[str]) -> bool:
     common = len(one & other)
-    return (
-        common >= _LEAST
-        and common >= _ALIKE * min(len(one), len(other))
-        and 2 * common >= max(len(one), len(other))
-    )
+    return common >= _LEAST and common >= _ALIKE * min(len(one), len(other)) and 2 * common >= max(len(one), len(other))
 
 
 def with_rules(text: str, rules: Sequence[Rule]) -> str:
@@ -109,6 +103,4 @@ def diff_of(name: str, old: str, new: str) -> str:
     """A unified diff that `git apply` and `patch` take."""
     before = f"a/{name}" if old else "/dev/null"
     parts = unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), before, f"b/{name}")
-    return "".join(
-        part if part.endswith("\n") else f"{part}\n\\ No newline at end of file\n" for part in parts
-    )
+    return "".join(part if part.endswith("\n") else f"{part}\n\\ No newline at end of file\n" for part in parts)

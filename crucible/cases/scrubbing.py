@@ -31,9 +31,7 @@ _PATHS = late_pattern(
     r"(?P<full>" + _NAME + r"(?:[ ]" + _NAME + r"){0,3}(?=[\\/])|" + _NAME + ")"
     r"|(?P<flat>\bprojects(?:\\{1,4}|/)-(?:home|Users)-)(?P<part>[^-/\\\s\"'`]+)"
 )
-_NOBODY = frozenset(
-    ["user", "username", "shared", "public", "default", "linuxbrew", "node", "runner", ".", ".."]
-)
+_NOBODY = frozenset(["user", "username", "shared", "public", "default", "linuxbrew", "node", "runner", ".", ".."])
 _MAIL = late_pattern(
     r"(?<![A-Za-z0-9._%+-])(?P<local>[A-Za-z0-9._%+-]{1,64})@"
     r"(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<last>[A-Za-z]{2,24}))(?![A-Za-z0-9-]|\.[A-Za-z0-9])"

@@ -79,9 +79,7 @@ def metadata_of(case: Case, provenance: Provenance) -> Row:
     why = case.body.attribution if isinstance(case.body, Puzzle) else None
     told: Row = {name: getattr(case, name) for name in _AS_THEY_ARE}
     told |= case.place._asdict()
-    told |= {
-        name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")
-    }
+    told |= {name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")}
     told |= {
         "rubric": rubric_json(rubric_of(case.body)),
         "verified": bool(case.verification),
@@ -188,9 +186,7 @@ def _last_step(messages: Sequence[Message], *, refused: bool) -> Sequence[Messag
     return (() if refused else made[-1:]) or did[-1:] or spoke[-1:]
 
 
-_CHANGES = late_pattern(
-    r"^(?!.*(?:todo|plan|memory)).*(?:write|edit|replace|patch|create_file)", re.IGNORECASE
-)
+_CHANGES = late_pattern(r"^(?!.*(?:todo|plan|memory)).*(?:write|edit|replace|patch|create_file)", re.IGNORECASE)
 """Names of tools that change files, in any client."""
 
 

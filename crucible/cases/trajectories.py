@@ -86,6 +86,4 @@ def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
 def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
     """The calls that changed or proved something, each with the words right before it, and the closing words."""
     closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
-    return with_words(
-        timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing]
-    )
+    return with_words(timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing])

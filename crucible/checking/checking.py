@@ -199,9 +199,7 @@ def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTabl
         line = note.source.line_of(link.span.start) + 1
         found = links.resolve(link.target, at)
         if found.ambiguous:
-            yield Problem(
-                "ambiguous-link", line, f"[[{link.target}]] could be any of {', '.join(found.candidates)}"
-            )
+            yield Problem("ambiguous-link", line, f"[[{link.target}]] could be any of {', '.join(found.candidates)}")
         elif found.path is None and not is_attachment(link):
             yield Problem("broken-link", line, f"no note for [[{link.target}]]")
 
@@ -214,9 +212,7 @@ def is_attachment(link: Link) -> bool:
 def _kin_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
     named_by, above = kin.named_by.get(at, ()), kin.parent[at]
     if named_by and not member.parent:
-        yield Problem(
-            "subagent-without-parent", 1, f"{named_by[0]} names this its subagent; it names no parent"
-        )
+        yield Problem("subagent-without-parent", 1, f"{named_by[0]} names this its subagent; it names no parent")
     elif above in kin.parent and above not in named_by:
         yield Problem(
             "parent-without-subagent",

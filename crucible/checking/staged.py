@@ -71,9 +71,7 @@ def check_staged(vault: Vault, here: Path) -> list[Found]:
         raise SecretsError(f"{vault.root}: not in the repository at {top}", _HINT) from None
     within = f":(top,literal){prefix}" if prefix != "." else ":(top)"
     staged = list(_staged(git(*_DIFF, "--raw", "-z", "--no-abbrev", "--diff-filter=AMT", "--", within)))
-    changed = _added_lines(
-        git(*_DIFF, "-U0", "--inter-hunk-context=0", "-a", "--diff-filter=M", "--", within)
-    )
+    changed = _added_lines(git(*_DIFF, "-U0", "--inter-hunk-context=0", "-a", "--diff-filter=M", "--", within))
     added = dict(zip((s.path for s in staged if s.status == "M"), changed, strict=False))
     if len(added) != len(changed) or len(added) != sum(s.status == "M" for s in staged):
         raise SecretsError("git's list of changes and its changes differ", _HINT)
@@ -149,9 +147,7 @@ class _Git:
         # The user's own context lines would make old lines look as if they were near what was added.
         env = {name: value for name, value in os.environ.items() if name != "GIT_DIFF_OPTS"}
         try:
-            done = subprocess.run(
-                command, cwd=self._here, input=given, capture_output=True, check=False, env=env
-            )
+            done = subprocess.run(command, cwd=self._here, input=given, capture_output=True, check=False, env=env)
         except OSError as error:
             raise SecretsError(f"git: {reason_of(error)}", _HINT) from error
         if done.returncode:

@@ -66,11 +66,7 @@ def _command(agents: AgentSettings, installed: str) -> str:
     if agents.command.strip() or agents.model.strip():
         return agents.command
     client = client_of(installed)
-    found = (
-        name
-        for name, each in CLIENTS.items()
-        if each == client or (not client and shutil.which(each.program))
-    )
+    found = (name for name, each in CLIENTS.items() if each == client or (not client and shutil.which(each.program)))
     return next(found, "")
 
 

@@ -104,17 +104,11 @@ def show_bookmark(door: Door, /, session: str | None, format_: str) -> None:
 
 @click.command("add")
 @_session_argument
-@click.option(
-    "--note", metavar="TEXT", type=SAID, default="", help="What to know when going on; - for stdin."
-)
-@click.option(
-    "--blocker", "blockers", metavar="TEXT", type=SAID, multiple=True, help="What is in the way; repeatable."
-)
+@click.option("--note", metavar="TEXT", type=SAID, default="", help="What to know when going on; - for stdin.")
+@click.option("--blocker", "blockers", metavar="TEXT", type=SAID, multiple=True, help="What is in the way; repeatable.")
 @format_option("text", "json")
 @click.pass_obj
-def add_bookmark(
-    door: Door, /, session: str | None, note: str, blockers: Sequence[str], format_: str
-) -> None:
+def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequence[str], format_: str) -> None:
     """Keep where a session stands, without pausing it; prints the bookmark's id.
 
     By default it is the session that CRU_SESSION names, else the newest active or paused one of this project. Files
@@ -179,11 +173,7 @@ def _newest_of_project(vault: Vault) -> str:
     if project:
         rows, _ = asked(Index(vault.root, vault.settings, ask), lambda view: select(view, query))
     if not rows:
-        of = (
-            f"the project {project!r} has none that is active or paused"
-            if project
-            else "this folder has no project"
-        )
+        of = f"the project {project!r} has none that is active or paused" if project else "this folder has no project"
         raise UsageError(
             f"no session: none was named, CRU_SESSION names none, and {of}",
             "`cru session list` shows what there is",
@@ -274,8 +264,7 @@ def _write_whole(one: Bookmark) -> None:
     facts += [("was", one.compacted)]
     facts += [("blocker", text) for text in one.blockers]
     facts += [
-        ("file", f"{digest[:_SHORT_COMMIT] or '-':<{_SHORT_COMMIT}} {path}")
-        for path, digest in one.files.items()
+        ("file", f"{digest[:_SHORT_COMMIT] or '-':<{_SHORT_COMMIT}} {path}") for path, digest in one.files.items()
     ]
     facts += [("files", f"{one.more_files} more, touched earlier")] if one.more_files else []
     write(one.id)

@@ -128,9 +128,7 @@ def _place(vault: Vault, project: str | None) -> _Place:
     roots = [str(one) for one in dict.fromkeys((folder, cwd, vault.root)) if one]
     shorten = shortener(roots, os.path.expanduser("~"))
     redact = redact_of(vault.settings.secrets)
-    return _Place(
-        vault, str(cwd or ""), folder, Quoter(redact, shorten), lambda text: shorten(redact(text)[0])
-    )
+    return _Place(vault, str(cwd or ""), folder, Quoter(redact, shorten), lambda text: shorten(redact(text)[0]))
 
 
 def project_here(view: View | None, root: Path) -> str:
@@ -163,9 +161,7 @@ def _propose(place: _Place, project: str, folder: Path) -> None:
         proposal = None if os.path.lexists(path) else propose(folder, project, place.redact)
         if proposal:
             write_profile(place.vault.root, project, proposal.text, fsync=place.vault.settings.fsync)
-            say(
-                f"wrote {PROJECTS}/{path.name}, proposed from {', '.join(proposal.sources)}: it is yours from now on"
-            )
+            say(f"wrote {PROJECTS}/{path.name}, proposed from {', '.join(proposal.sources)}: it is yours from now on")
     except NoteExists:  # somebody was faster
         pass
     except CrucibleError as error:

@@ -179,7 +179,5 @@ def _change_preferences(vault: Vault) -> None:
         if typed == "1":
             set_preference(vault.root, "prompt_on_end", not settings.prompt_on_end)
             continue
-        share = click.prompt(
-            "From 0 to 1", type=click.FloatRange(0, 1), default=settings.min_confidence, err=True
-        )
+        share = click.prompt("From 0 to 1", type=click.FloatRange(0, 1), default=settings.min_confidence, err=True)
         set_preference(vault.root, "min_confidence", float(share))

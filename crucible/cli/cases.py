@@ -257,15 +257,11 @@ def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> 
         write_json(rows)
     else:
         for row in rows:
-            click.echo(
-                f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}"
-            )
+            click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
     for error in wrong:
         say(f"cru: {error}", style="yellow")
     problems = len(rows) + len(wrong)
-    say(
-        f"{problems or 'no'} problem{'' if problems == 1 else 's'} in {count} case{'' if count == 1 else 's'}"
-    )
+    say(f"{problems or 'no'} problem{'' if problems == 1 else 's'} in {count} case{'' if count == 1 else 's'}")
     ctx.exit(PROBLEMS_FOUND if problems else 0)
 
 

@@ -27,15 +27,11 @@ __all__ = ["check"]
 
 @click.command
 @click.option("--secrets", is_flag=True, help="Look for secrets instead, in all that the vault holds.")
-@click.option(
-    "--staged", is_flag=True, help="With --secrets: only in the lines that the next git commit adds."
-)
+@click.option("--staged", is_flag=True, help="With --secrets: only in the lines that the next git commit adds.")
 @format_option("table", "json")
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.pass_context
-def check(
-    ctx: click.Context, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str
-) -> None:
+def check(ctx: click.Context, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str) -> None:
     """Name every problem as `path:line: code: message`; exit code 3 when there is one.
 
     Without an ID every session note is checked: what does not parse, broken and ambiguous links, ids that are not the
@@ -51,9 +47,7 @@ def check(
       cru session check --secrets
     """
     if staged and (sessions or not secrets):
-        raise UsageError(
-            "--staged goes with --secrets and without an ID", "cru session check --secrets --staged"
-        )
+        raise UsageError("--staged goes with --secrets and without an ID", "cru session check --secrets --staged")
     vault = open_vault(ctx.ensure_object(Door), looks=not staged)
     find = _secrets if secrets else _problems
     found = check_staged(vault, _git_folder(vault)) if staged else find(vault, sessions)
@@ -70,9 +64,7 @@ def check(
 
 def _problems(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
     findings = check_sessions(vault, [find_note(vault, s) for s in sessions])
-    return [
-        Found(vault.relative(f.path), f.problem.line, f.problem.code, f.problem.message) for f in findings
-    ]
+    return [Found(vault.relative(f.path), f.problem.line, f.problem.code, f.problem.message) for f in findings]
 
 
 def _secrets(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
@@ -95,9 +87,7 @@ def _sum_up(found: list[Found], what: str) -> None:
 
 def _say_what_to_do(vault: Vault) -> None:
     config = clean_line(str(vault.root / ".crucible" / "config.toml"))
-    say(
-        "to mend it: take the secret out of the file (`[REDACTED:rule]` may stand in its place), then `git add` it;"
-    )
+    say("to mend it: take the secret out of the file (`[REDACTED:rule]` may stand in its place), then `git add` it;")
     say("     when others have seen it, have it replaced where it is valid")
     say(f"to allow it: add a regular expression that finds it to `allow` under `[secrets]` in {config}")
 

@@ -181,9 +181,7 @@ def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
     waiting: list[Session] = [session]
     while waiting:
         more = load_children(vault, waiting.pop())
-        waiting += (
-            child for name, child in more.items() if child and name not in found and name != session.id
-        )
+        waiting += (child for name, child in more.items() if child and name not in found and name != session.id)
         found = {**more, **found}
     return found
 

@@ -97,17 +97,12 @@ def running_client(root: Path, session: Session) -> str:
 
 def spool_files(root: Path, session: Session) -> list[Path]:
     """What hooks write into while the session runs."""
-    return [
-        Path(spool_folder(str(root), each.client), f"{each.session}.jsonl")
-        for each in _spooled(root, session)
-    ]
+    return [Path(spool_folder(str(root), each.client), f"{each.session}.jsonl") for each in _spooled(root, session)]
 
 
 def _spooled(root: Path, session: Session) -> Iterable[Spooled]:
     for client in HOOKED:
         try:
-            yield from (
-                each for each in load_spool(root, client) if f"{client}:{each.session}" in session.sources
-            )
+            yield from (each for each in load_spool(root, client) if f"{client}:{each.session}" in session.sources)
         except CrucibleError:
             continue

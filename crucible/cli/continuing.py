@@ -161,9 +161,7 @@ def _native(session: Session, chosen: Chosen, way: Way) -> Native | None:
             why = f"{chosen.client.title} has no transcript of it on this machine"
         else:
             why = f"the folder in which {chosen.client.title} began is gone"
-        raise CrucibleError(
-            f"{session.id}: {why}", "leave --native out: a new session begins with the context"
-        )
+        raise CrucibleError(f"{session.id}: {why}", "leave --native out: a new session begins with the context")
     return None
 
 
@@ -260,9 +258,7 @@ def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> Non
 def _client(vault: Vault, plan: _Plan, start: Start, held: Held, is_gone: Callable[[], None]) -> int:
     told = _environment(vault, plan)
     try:
-        return run_client(
-            plan.program, start.command, plan.folder, told, stdin=start.stdin, started=held.started
-        )
+        return run_client(plan.program, start.command, plan.folder, told, stdin=start.stdin, started=held.started)
     finally:
         is_gone()
         held.ended()

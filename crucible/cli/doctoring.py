@@ -144,9 +144,7 @@ def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]
     yield from _of_servers(vault.root, home)
     yield from check_agents(vault.root, seen.agents, os.environ, now)
     archived = {_source(native) for native in mine}
-    yield from check_transcripts(
-        natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home
-    )
+    yield from check_transcripts(natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home)
     if secrets:
         with bar("clients' logs") as show:
             yield from check_client_secrets(natives, vault.settings.secrets, show)

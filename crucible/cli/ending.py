@@ -43,9 +43,7 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 @click.argument("ident", metavar="[ID]", type=SESSION, default="")
 @click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
 @click.option("--failed", is_flag=True, help="It has failed, not completed.")
-@click.option(
-    "--no-model", is_flag=True, help="Ask no agent, even if `agents.at_end` is set in your settings."
-)
+@click.option("--no-model", is_flag=True, help="Ask no agent, even if `agents.at_end` is set in your settings.")
 @with_option
 @session_option
 @at_option

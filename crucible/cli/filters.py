@@ -21,12 +21,8 @@ __all__ = ["columns_of", "named_columns", "order_options", "query_from", "sessio
 _Command = TypeVar("_Command")
 
 _SPAN = (
-    click.option(
-        "--since", type=BEGIN, metavar="WHEN", help="Only started since: 2026-11-21, today, 12h, 7d, 2w."
-    ),
-    click.option(
-        "--until", type=END, metavar="WHEN", help="Only started until then; a day counts to its end."
-    ),
+    click.option("--since", type=BEGIN, metavar="WHEN", help="Only started since: 2026-11-21, today, 12h, 7d, 2w."),
+    click.option("--until", type=END, metavar="WHEN", help="Only started until then; a day counts to its end."),
 )
 _WHERE = click.option(
     "--where",
@@ -36,22 +32,16 @@ _WHERE = click.option(
 )
 _FILTERS = (
     click.option("--status", type=click.Choice(STATUSES), help="Only sessions that stand so."),
-    click.option(
-        "--agent", metavar="NAME[@VERSION]", help="Only with this agent, in any version or in this one."
-    ),
+    click.option("--agent", metavar="NAME[@VERSION]", help="Only with this agent, in any version or in this one."),
     click.option("--channel", metavar="NAME", help="Only on this channel, the session's or a phase's."),
-    click.option(
-        "--model", metavar="MODEL", help="Only with this model: all of its name, or words of it (opus)."
-    ),
+    click.option("--model", metavar="MODEL", help="Only with this model: all of its name, or words of it (opus)."),
     click.option("--project", metavar="NAME", help="Only of this project."),
     *_SPAN,
     click.option("--children", is_flag=True, help="Subagents' sessions too."),
     _WHERE,
 )
 _ORDER = (
-    click.option(
-        "--sort", metavar="COLUMN", help="By this column, the smallest first; -COLUMN the largest first."
-    ),
+    click.option("--sort", metavar="COLUMN", help="By this column, the smallest first; -COLUMN the largest first."),
     click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N."),
 )
 

@@ -63,12 +63,8 @@ class _PhaseId(click.ParamType):  # type: ignore[type-arg]  # older clicks take 
 @click.option(
     "--type", "types", metavar="TYPE", multiple=True, help="Only these: decision, tool, Prompted; repeatable."
 )
-@click.option(
-    "--phase", type=_PhaseId(), metavar="N", help="Only of this phase: 2 (and its sub-phases), or 2.1."
-)
-@click.option(
-    "--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only calls and what they gave."
-)
+@click.option("--phase", type=_PhaseId(), metavar="N", help="Only of this phase: 2 (and its sub-phases), or 2.1.")
+@click.option("--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only calls and what they gave.")
 @click.option("--events", "of_tools", flag_value=False, type=bool, help="Only what is no call.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
 @format_option("table", "json", "jsonl")
@@ -138,9 +134,7 @@ def list_flights(ctx: click.Context, /, format_: str) -> None:
 
 @click.command("purge")
 @click.option("--dry-run", is_flag=True, help="Only tell what would be done; write nothing.")
-@click.option(
-    "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of flight.retention_days."
-)
+@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of flight.retention_days.")
 @format_option("table", "json")
 @click.pass_context
 def purge_flights(ctx: click.Context, /, *, dry_run: bool, older_than: int | None, format_: str) -> None:

@@ -170,9 +170,7 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
         return
     if format_ == "json":
         if one.entry is None:
-            raise CrucibleError(
-                f"{vault.relative(one.note.path)}: no history", "its `type` must be `history`"
-            )
+            raise CrucibleError(f"{vault.relative(one.note.path)}: no history", "its `type` must be `history`")
         write_json(_facts(one.entry))
     else:
         write_document(one.note.data, door)
@@ -308,9 +306,7 @@ def _is_wanted(count: int, *, yes: bool) -> bool:
     if yes:
         return True
     if not (sys.stdin and sys.stdin.isatty()):
-        raise UsageError(
-            "without a terminal nobody can be asked", "--yes puts them away, --dry-run only names them"
-        )
+        raise UsageError("without a terminal nobody can be asked", "--yes puts them away, --dry-run only names them")
     return click.confirm(f"put {_counted(count)} away?", err=True)
 
 

@@ -50,9 +50,7 @@ def write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool)
     if any(not row.path.exists() for row in report.unreadable):
         say(f"name what is there, or no path for the client's own folder: cru import {client} --help")
     if not any((*(getattr(report, name) for name in _COUNTS), report.empty, report.left_out)):
-        say(
-            f"no transcripts there; name a client's folder, a project's, or a file: cru import {client} --help"
-        )
+        say(f"no transcripts there; name a client's folder, a project's, or a file: cru import {client} --help")
     write(_last_line([report], report.unreadable, dry_run=dry_run))
 
 

@@ -24,16 +24,12 @@ _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in T
 
 @click.command("show", epilog=f"{_COLUMNS}\n\nWhat they mean is in docs/index.md.")
 @click.argument("table", type=click.Choice([*TABLES]))
-@click.option(
-    "--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has."
-)
+@click.option("--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has.")
 @span_options
 @order_options
 @format_option("toon", "table", "json")
 @click.pass_context
-def show_table(
-    ctx: click.Context, /, *, table: str, session: str | None, format_: str, **options: Any
-) -> None:
+def show_table(ctx: click.Context, /, *, table: str, session: str | None, format_: str, **options: Any) -> None:
     """Print a table of the index: what `cru session list` and `stats` reckon with.
 
     --since and --until are about the start of the session that a row belongs to, --where and --sort about the table's

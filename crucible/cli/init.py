@@ -19,9 +19,7 @@ __all__ = ["init"]
 
 @click.command
 @click.argument("directory", metavar="[DIR]", type=GivenPath(file_okay=False, path_type=Path), required=False)
-@click.option(
-    "--default", is_flag=True, help="Make it the vault that is used where no other one is named or near."
-)
+@click.option("--default", is_flag=True, help="Make it the vault that is used where no other one is named or near.")
 @click.pass_obj
 def init(door: Door, directory: Path | None, default: bool) -> None:
     """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.

@@ -27,9 +27,7 @@ __all__ = ["claude_code", "hook_command"]
     is_flag=True,
     help="Take the hooks out again, with --mcp the server; the files are what they were.",
 )
-@click.option(
-    "--mcp", is_flag=True, help="Not the hooks, but the server of recall and the recorder, and a skill."
-)
+@click.option("--mcp", is_flag=True, help="Not the hooks, but the server of recall and the recorder, and a skill.")
 @click.pass_obj
 def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: bool) -> None:
     """Have Claude Code's sessions written down while they run.

@@ -16,9 +16,7 @@ __all__ = ["git_hooks"]
 
 
 @click.command("git-hooks")
-@click.option(
-    "--remove", is_flag=True, help="Take our lines out again; what was there before has its bytes again."
-)
+@click.option("--remove", is_flag=True, help="Take our lines out again; what was there before has its bytes again.")
 @click.pass_obj
 def git_hooks(door: Door, *, remove: bool) -> None:
     """Refuse to commit a secret: adds a pre-commit hook to the repository around the vault.

@@ -88,9 +88,7 @@ def _only_mcp(client: str, *, mcp: bool, user: bool, project: bool, remove: bool
 
 def register(door: Door, client: str, *, project: bool, remove: bool) -> None:
     """Put our server, and what its agent is told, into a client's files, or take both out."""
-    parts = parts_of(
-        client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project)
-    )
+    parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
     shared = _also_read(client, parts, _folder(project=project)) if remove else {}
     # Each by itself: when one stays as it is, what was done to those before it is told.
     done = [_taken_out(part, shared) if remove else _put_in(part) for part in parts]
@@ -161,9 +159,7 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
     if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_folder())):
         say("whole sessions are written down by hooks, which are another thing: `cru install claude-code`")
     try:
-        say(
-            f"its tools answer from {clean_line(vault_root(door, user_settings()))}{_unless(door, shared=project)}"
-        )
+        say(f"its tools answer from {clean_line(vault_root(door, user_settings()))}{_unless(door, shared=project)}")
     except VaultNotFound:
         say("there is no vault here and no default vault, so its tools have nothing yet", style="yellow")
         say("     `cru init DIR --default` makes one for every project, `cru init` one here")

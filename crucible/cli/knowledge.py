@@ -77,9 +77,7 @@ _COLUMNS = (
     help="What is seen from this project: its own, its domain's, everybody's; by default from the one whose folder this is.",
 )
 @ALL_PROJECTS
-@click.option(
-    "--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain."
-)
+@click.option("--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain.")
 @click.option("--global", "everybody", is_flag=True, help="Only what is everybody's.")
 @click.option("--retired", is_flag=True, help="Retired items instead.")
 @click.option("--to-verify", is_flag=True, help="Only what is old and was never verified, or did not hold.")
@@ -87,9 +85,7 @@ _COLUMNS = (
 @format_option("table", "json", "toon", "paths")
 @click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
 @click.pass_context
-def list_knowledge(
-    ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any
-) -> None:
+def list_knowledge(ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> None:
     """List items of knowledge, those that weigh most in recall first.
 
     In a folder that belongs to a project it is what recall finds there, and how many are not shown is said; --all-projects lists all, and so
@@ -224,9 +220,7 @@ def show_knowledge(ctx: click.Context, /, item: str) -> None:
 
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
-@click.option(
-    "--project", metavar="NAME", help="As this project sees it; by default as the one whose folder this is."
-)
+@click.option("--project", metavar="NAME", help="As this project sees it; by default as the one whose folder this is.")
 @ALL_PROJECTS
 @click.option(
     "-n",
@@ -336,8 +330,6 @@ def check_knowledge(ctx: click.Context, /, format_: str) -> None:
         write_json(rows)
     else:
         for row in rows:
-            click.echo(
-                f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}"
-            )
+            click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
     say(f"{len(rows) or 'no'} problem{'' if len(rows) == 1 else 's'}")
     ctx.exit(PROBLEMS_FOUND if rows else 0)

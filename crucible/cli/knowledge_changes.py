@@ -132,9 +132,7 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
         given["resolution"],
     )
     if told != Failure() and type_ is not ItemType.FAILURE:
-        raise UsageError(
-            "--category, --cause, --prevent and --resolution are a failure's", "add it as a failure"
-        )
+        raise UsageError("--category, --cause, --prevent and --resolution are a failure's", "add it as a failure")
     scope, project = _meant(vault, given["scope"], given["project"], given["domain"])
     if scope is Scope.DOMAIN and not given["domain"]:
         raise UsageError("an item of a domain needs --domain", "name it, or use another --scope")

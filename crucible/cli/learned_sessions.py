@@ -47,9 +47,7 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
     if refs and (every or narrowed):
         raise UsageError("sessions by id, and --all or filters, exclude each other", "name them in one way")
     if not (refs or every or narrowed):
-        raise UsageError(
-            "which sessions?", "name them, or say --all, or narrow them: --since 30d, --project shop"
-        )
+        raise UsageError("which sessions?", "name them, or say --all, or narrow them: --since 30d, --project shop")
     named = {vault.relative(find_note(vault, ref)) for ref in refs}
     query = query_from(filters)._replace(children=True)
     index = Index(vault.root, vault.settings, ask)
@@ -89,9 +87,7 @@ def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
         if str(row["path"]) not in found:
             found[str(row["path"])] = row
             waiting += below.get(str(row["id"]), ())
-    return sorted(
-        found.values(), key=lambda row: (str(row["started"] or "~"), str(row["id"]), str(row["path"]))
-    )
+    return sorted(found.values(), key=lambda row: (str(row["started"] or "~"), str(row["id"]), str(row["path"])))
 
 
 def kin_of(chosen: Chosen) -> list[Kin]:

@@ -82,9 +82,7 @@ class _Wish(NamedTuple):
 @with_options(WAYS)
 @format_option("table", "json", "toon")
 @click.pass_context
-def learn(
-    ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any
-) -> None:
+def learn(ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any) -> None:
     """Extract what sessions teach: failures and what fixed them, corrections, decisions, delegated work, whole pieces of work.
 
     Without --export the cases are only counted. `--export jsonl` writes rows that trainers load, with a card beside them; `markdown` a note
@@ -175,9 +173,7 @@ def _check(ways: _Ways, wish: _Wish, format_: str) -> None:
     for name, exports in _GOES_WITH.items():
         if getattr(ways, name) not in (None, False) and ways.export not in exports:
             option = "--" + name.replace("_", "-")
-            raise UsageError(
-                f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so"
-            )
+            raise UsageError(f"{option} goes with --export {' or '.join(exports)}", f"leave {option} out, or export so")
     if ways.export == PUZZLE and ways.output == _STDOUT:
         raise UsageError("puzzles are files, and no stream", "name a folder: -o puzzles")
     if ways.export == JSONL and ways.output in (None, _STDOUT) and format_ != "table":

@@ -24,12 +24,8 @@ CHOICES = (
         type=click.Choice([one.value for one in CaseType]),
         help="Only these; may be repeated.",
     ),
-    click.option(
-        "--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."
-    ),
-    click.option(
-        "--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."
-    ),
+    click.option("--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."),
+    click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."),
     click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right."),
     click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru cases accept`."),
     click.option(
@@ -71,12 +67,8 @@ WAYS = (
     ),
     click.option("--split", metavar="NAME=SHARE,…", help="Part rows by session: train=0.9,test=0.1."),
     click.option("--licence", metavar="NAME", help="The licence that every row tells, such as cc-by-4.0."),
-    click.option(
-        "--no-metadata", is_flag=True, help="Rows without the column that tells where they come from."
-    ),
-    click.option(
-        "--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."
-    ),
+    click.option("--no-metadata", is_flag=True, help="Rows without the column that tells where they come from."),
+    click.option("--judge", is_flag=True, help="Have an agent say where failures come from; without one, rules do."),
     with_option,
     click.option(
         "--rules",

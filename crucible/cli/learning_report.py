@@ -96,8 +96,7 @@ def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
             counts[name].update(told)
             sessions[name].add(case.place.session)
     return [
-        {name: counts[type_][name] for name in _COLUMNS}
-        | {"type": str(type_), "sessions": len(sessions[type_])}
+        {name: counts[type_][name] for name in _COLUMNS} | {"type": str(type_), "sessions": len(sessions[type_])}
         for type_ in names
     ]
 

@@ -49,9 +49,7 @@ def decision(logged: Logged, text: str, rationale: str | None) -> str:
 
 @click.command
 @click.argument("text", type=SAID)
-@click.option(
-    "--resolution", metavar="TEXT", type=SAID, help="How it was fixed; without one the phase has failed."
-)
+@click.option("--resolution", metavar="TEXT", type=SAID, help="How it was fixed; without one the phase has failed.")
 @logs
 def error(logged: Logged, text: str, resolution: str | None) -> str:
     """What went wrong and how it was fixed. TEXT may be - for stdin.
@@ -96,9 +94,7 @@ def milestone(logged: Logged, text: str) -> str:
     help="What it is: parallel-discovery is shown to other tasks' agents.",
 )
 @click.option("--task", metavar="ID", default="", help="The task that it was found in.")
-@click.option(
-    "--applies-to", metavar="WORD", multiple=True, help="What it is good to know for; may be repeated."
-)
+@click.option("--applies-to", metavar="WORD", multiple=True, help="What it is good to know for; may be repeated.")
 @logs
 def observation(logged: Logged, text: str, tag: str, task: str, applies_to: tuple[str, ...]) -> str:
     """Something worth remembering. TEXT may be - for stdin.
@@ -125,9 +121,7 @@ def checkpoint(logged: Logged, text: str) -> str:
 
 @click.command("agent_switch")
 @click.argument("text", type=SAID, default="")
-@click.option(
-    "--from", "from_agent", metavar="AGENT", required=True, help="Who was at work: name or name@version."
-)
+@click.option("--from", "from_agent", metavar="AGENT", required=True, help="Who was at work: name or name@version.")
 @click.option("--to", "to_agent", metavar="AGENT", required=True, help="Who goes on.")
 @logs
 def agent_switch(logged: Logged, text: str, from_agent: str, to_agent: str) -> str:
@@ -166,9 +160,7 @@ def approval_required(logged: Logged, text: str) -> str:
 
 @click.command("task_complete")
 @click.argument("text", type=SAID)
-@click.option(
-    "--task", metavar="ID", default="", help="Its id in the tasks block, where it becomes completed."
-)
+@click.option("--task", metavar="ID", default="", help="Its id in the tasks block, where it becomes completed.")
 @logs
 def task_complete(logged: Logged, text: str, task: str) -> str:
     """A task is done and may be looked at. TEXT may be - for stdin.

@@ -131,9 +131,7 @@ class Logged(NamedTuple):
     at: datetime | None
 
 
-def logs(
-    command: Callable[..., str | None], *, verbose: Sequence[str] = ("-v", "--verbose")
-) -> Callable[..., Any]:
+def logs(command: Callable[..., str | None], *, verbose: Sequence[str] = ("-v", "--verbose")) -> Callable[..., Any]:
     """A command that is called with `Logged` and its own parameters; what it returns is a phase's id."""
 
     @click.option(*verbose, "verbose", is_flag=True, help="Print the id of the phase.")

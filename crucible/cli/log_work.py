@@ -18,9 +18,7 @@ from crucible.record import InlineWork
 
 __all__ = ["phase", "subagent", "tasks", "tokens", "tool"]
 
-_MODEL = click.option(
-    "--model", metavar="NAME", default="", help="The model; the session's where it has none."
-)
+_MODEL = click.option("--model", metavar="NAME", default="", help="The model; the session's where it has none.")
 _COUNT = click.IntRange(min=0)
 
 
@@ -101,16 +99,12 @@ def tokens(logged: Logged, used: int | None, cached: int | None, output: int, mo
 
 
 @click.command
-@click.option(
-    "--file", "path", metavar="FILE", type=GivenPath(), help="Read the whole list from a JSON file."
-)
+@click.option("--file", "path", metavar="FILE", type=GivenPath(), help="Read the whole list from a JSON file.")
 @click.option("--add", metavar="TEXT", multiple=True, help="One more task; repeatable.")
 @click.option("--start", metavar="ID", multiple=True, help="A task is in progress now; repeatable.")
 @click.option("--done", metavar="ID", multiple=True, help="A task is completed now; repeatable.")
 @logs
-def tasks(
-    logged: Logged, path: str | None, add: tuple[str, ...], start: tuple[str, ...], done: tuple[str, ...]
-) -> str:
+def tasks(logged: Logged, path: str | None, add: tuple[str, ...], start: tuple[str, ...], done: tuple[str, ...]) -> str:
     """The session's task list: a whole one as JSON from a file or stdin, or changes to the one that is there.
 
     An item has `content`, and perhaps `id`, `status` (pending, in_progress, completed), `priority` and `depends_on`.
@@ -122,9 +116,7 @@ def tasks(
     recorder, at = logged
     changes = add or start or done
     if changes and path:
-        raise UsageError(
-            "--file is the whole list, and --add, --start and --done change it", "give one of them"
-        )
+        raise UsageError("--file is the whole list, and --add, --start and --done change it", "give one of them")
     last = recorder.tasks(_items(path), at=at) if not changes else ""
     if add:
         last = recorder.add_tasks(*add, at=at)
@@ -147,9 +139,7 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
     except OSError as error:
         raise UsageError(f"{where}: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"{where}: no JSON: {error}", 'a list of {"content": "…", "status": "pending"}'
-        ) from error
+        raise UsageError(f"{where}: no JSON: {error}", 'a list of {"content": "…", "status": "pending"}') from error
     if not isinstance(items, list):
         raise UsageError(f"{where}: no JSON list", 'a list of {"content": "…", "status": "pending"}')
     return items
@@ -165,9 +155,7 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
 )
 @click.option("--task", metavar="TEXT", type=SAID, default="", help="What it is to do; - for stdin.")
 @click.option("--summary", metavar="TEXT", type=SAID, default="", help="What it came to; - for stdin.")
-@click.option(
-    "--work", metavar="TEXT", type=SAID, default="", help="What it said or did, as Markdown; - for stdin."
-)
+@click.option("--work", metavar="TEXT", type=SAID, default="", help="What it said or did, as Markdown; - for stdin.")
 @click.option("--tokens", metavar="N", type=_COUNT, help="What it used.")
 @logs
 def subagent(

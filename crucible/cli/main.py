@@ -93,9 +93,7 @@ COMMANDS: Mapping[str, Entry] = {
         "crucible.cli.installing:claude_code", "Have Claude Code's sessions written down while they run."
     ),
     "install codex": Entry("crucible.cli.installing_mcp:codex", "Have Codex's agent recall and tell."),
-    "install opencode": Entry(
-        "crucible.cli.installing_mcp:opencode", "Have OpenCode's agent recall and tell."
-    ),
+    "install opencode": Entry("crucible.cli.installing_mcp:opencode", "Have OpenCode's agent recall and tell."),
     "install git-hooks": Entry("crucible.cli.installing_git:git_hooks", "Refuse to commit a secret."),
     "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
     "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),
@@ -116,24 +114,16 @@ COMMANDS: Mapping[str, Entry] = {
     "log tasks": Entry("crucible.cli.log_work:tasks", "The task list, or a change to it."),
     "log tokens": Entry("crucible.cli.log_work:tokens", "Count tokens."),
     "log decision_needed": Entry("crucible.cli.log_entries:decision_needed", "A human is to choose."),
-    "log approval_required": Entry(
-        "crucible.cli.log_entries:approval_required", "Something waits for a human's yes."
-    ),
+    "log approval_required": Entry("crucible.cli.log_entries:approval_required", "Something waits for a human's yes."),
     "log task_complete": Entry("crucible.cli.log_entries:task_complete", "A task is done."),
     "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
     "session stats": Entry("crucible.cli.stats:stats", "Count sessions, tokens, time and failures."),
     "session show": Entry("crucible.cli.showing:show", "Show sessions.", _MANY),
-    "session brief": Entry(
-        "crucible.cli.briefs:brief", "Bring a session's brief up to date, and show it.", _ONE
-    ),
-    "session codify": Entry(
-        "crucible.cli.codifying:codify_sessions", "Turn sessions into a workflow.", _MANY
-    ),
+    "session brief": Entry("crucible.cli.briefs:brief", "Bring a session's brief up to date, and show it.", _ONE),
+    "session codify": Entry("crucible.cli.codifying:codify_sessions", "Turn sessions into a workflow.", _MANY),
     "session learn": Entry("crucible.cli.learning:learn", "Extract what sessions teach.", _MANY),
     "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes.", _MANY),
-    "session rename": Entry(
-        "crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE
-    ),
+    "session rename": Entry("crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE),
     "start": Entry("crucible.cli.starting:start", "Brief a client, and launch it."),
     "briefing": Entry("crucible.cli.briefings:briefing", "Say what to know before work begins."),
     "history list": Entry("crucible.cli.histories:list_history", "List what sessions came to, newest first."),
@@ -144,13 +134,9 @@ COMMANDS: Mapping[str, Entry] = {
     "task list": Entry("crucible.cli.tasks:list_tasks", "List tasks: in progress, ready, blocked, done."),
     "task show": Entry("crucible.cli.tasks:show_task", "Show a task and what is noted of it.", _TASK),
     "task add": Entry("crucible.cli.task_adding:add", "Add a task, or have a description broken into some."),
-    "task pick": Entry(
-        "crucible.cli.task_changes:pick", "Begin a task, with all that is known for it.", _TASK
-    ),
+    "task pick": Entry("crucible.cli.task_changes:pick", "Begin a task, with all that is known for it.", _TASK),
     "task annotate": Entry("crucible.cli.task_changes:annotate", "Note what a task needs or found.", _TASK),
-    "task done": Entry(
-        "crucible.cli.task_changes:done", "End a task; its decisions go to those that wait.", _TASK
-    ),
+    "task done": Entry("crucible.cli.task_changes:done", "End a task; its decisions go to those that wait.", _TASK),
     "inbox list": Entry("crucible.cli.inbox:list_inbox", "List what waits for a human."),
     "inbox answer": Entry("crucible.cli.inbox_answering:answer", "Write an answer into the session's note."),
     "capture": Entry("crucible.cli.capturing:capture", "Find what is worth keeping of a session.", _ONE),
@@ -164,9 +150,7 @@ COMMANDS: Mapping[str, Entry] = {
     "cases check": Entry("crucible.cli.cases:check_cases", "Name what is wrong with cases.", _CASES),
     "cases play": Entry("crucible.cli.playing:play", "Ask a puzzle, and judge the answer."),
     "recall ask": Entry("crucible.cli.recalling:recall", "Find what was said, decided and learned."),
-    "recall feedback": Entry(
-        "crucible.cli.knowledge_changes:feedback", "Tell whether an item helped.", _ITEM
-    ),
+    "recall feedback": Entry("crucible.cli.knowledge_changes:feedback", "Tell whether an item helped.", _ITEM),
     "recall push": Entry("crucible.cli.recall_team:push", "Send what is new to the team's server."),
     "recall sync": Entry("crucible.cli.recall_team:sync", "Push, and remove what is gone."),
     "recall status": Entry("crucible.cli.recall_team:status", "Say what you may see on the server."),
@@ -185,24 +169,16 @@ COMMANDS: Mapping[str, Entry] = {
     "flight purge": Entry("crucible.cli.flight:purge_flights", "Put old whole events away, or delete them."),
     "workflow list": Entry("crucible.cli.workflows:list_workflows", "List workflows by name."),
     "workflow show": Entry("crucible.cli.workflow_showing:show_workflow", "Show a workflow.", _FLOW),
-    "workflow validate": Entry(
-        "crucible.cli.workflows:validate", "Name what is wrong with workflows.", _FLOWS
-    ),
+    "workflow validate": Entry("crucible.cli.workflows:validate", "Name what is wrong with workflows.", _FLOWS),
     "workflow graph": Entry("crucible.cli.workflow_graph:graph", "Draw a workflow's steps.", _FLOW),
     "workflow run": Entry("crucible.cli.workflow_run:run", "Carry a workflow out.", _FLOW),
-    "workflow history": Entry(
-        "crucible.cli.workflow_history:history", "List a workflow's runs, newest first.", _FLOW
-    ),
-    "workflow sessions": Entry(
-        "crucible.cli.workflow_rows:marker_rows", "Ask how steps went, across all workflows."
-    ),
+    "workflow history": Entry("crucible.cli.workflow_history:history", "List a workflow's runs, newest first.", _FLOW),
+    "workflow sessions": Entry("crucible.cli.workflow_rows:marker_rows", "Ask how steps went, across all workflows."),
     "index show": Entry("crucible.cli.indexing:show_table", "Print a table of the index."),
     "index rebuild": Entry("crucible.cli.indexing:rebuild", "Make the index anew."),
     "watch": Entry("crucible.cli.watching:follow", "Follow the vault, and print a line for every change."),
     "mcp": Entry("crucible.cli.mcp:mcp", "Answer an agent's client over the Model Context Protocol."),
-    "doctor": Entry(
-        "crucible.cli.doctoring:doctor", "Look after hooks, transcripts, sessions and the index."
-    ),
+    "doctor": Entry("crucible.cli.doctoring:doctor", "Look after hooks, transcripts, sessions and the index."),
     "completion": Entry("crucible.cli.completion:completion", "Print the shell's completion script."),
 }
 

@@ -51,9 +51,7 @@ __all__ = ["digest"]
 )
 @format_option("text", "json")
 @click.pass_context
-def digest(
-    ctx: click.Context, /, workflow: str | None, project: str | None, lines: int, format_: str
-) -> None:
+def digest(ctx: click.Context, /, workflow: str | None, project: str | None, lines: int, format_: str) -> None:
     """Show in a dozen lines what a session should begin with.
 
     First where the work stands, then what is to do, what was decided and learned in earlier sessions, and the project's

@@ -30,9 +30,7 @@ class NoteRef(click.ParamType):  # type: ignore[type-arg]  # older clicks take n
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Ids by the files' names; no note is opened."""
         return offered(ctx, incomplete, self._ids)
 
@@ -40,18 +38,14 @@ class NoteRef(click.ParamType):  # type: ignore[type-arg]  # older clicks take n
         return (note_name(name) for _, names in find_notes(root, root / self._folder) for name in names)
 
 
-def offered(
-    ctx: click.Context, incomplete: str, names_in: Callable[[Path], Iterable[str]]
-) -> list[CompletionItem]:
+def offered(ctx: click.Context, incomplete: str, names_in: Callable[[Path], Iterable[str]]) -> list[CompletionItem]:
     """Those names that begin so, in order; `names_in` tells them all for the vault at a folder.  Nothing where there is no vault."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
 
     # Completion parses the options before this one but calls nothing, so there is no Door yet.
     door = Door(vault=ctx.find_root().params.get("vault"))
     try:
-        names = {
-            name for name in names_in(Path(vault_root(door, user_settings()))) if name.startswith(incomplete)
-        }
+        names = {name for name in names_in(Path(vault_root(door, user_settings()))) if name.startswith(incomplete)}
     except (CrucibleError, OSError):
         return []
     # One line is one offer; a name that holds a line end is none that can be typed.

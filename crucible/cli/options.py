@@ -56,9 +56,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
     def __init__(self, *, end: bool) -> None:
         self.end = end
 
-    def convert(
-        self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None
-    ) -> datetime:
+    def convert(self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """An aware time; the clock is read here and nowhere below the doors."""
         return value if isinstance(value, datetime) else parse_when(value, local_now(), end=self.end)
 

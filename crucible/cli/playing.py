@@ -53,12 +53,8 @@ class _Wish(NamedTuple):
     metavar="COMMAND",
     help="Put it to an agent: claude, codex, opencode or a command line.",
 )
-@click.option(
-    "--answer", metavar="FILE", type=GivenPath(), help="Judge the answer in this file; `-` is stdin."
-)
-@click.option(
-    "--hints", type=click.IntRange(min=0), default=0, metavar="N", help="Give the first N hints at once."
-)
+@click.option("--answer", metavar="FILE", type=GivenPath(), help="Judge the answer in this file; `-` is stdin.")
+@click.option("--hints", type=click.IntRange(min=0), default=0, metavar="N", help="Give the first N hints at once.")
 @format_option("text", "json")
 @click.pass_context
 def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
@@ -172,9 +168,7 @@ def _shown(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
 # --- the verdict -----------------------------------------------------------------------------------------------------
 
 
-def _tell(
-    puzzle: PuzzleFile, solution: SolutionFile | None, answer: str, verdict: Verdict, format_: str
-) -> None:
+def _tell(puzzle: PuzzleFile, solution: SolutionFile | None, answer: str, verdict: Verdict, format_: str) -> None:
     if format_ == "json":
         write_json(_exported(puzzle, answer, verdict))
         return

@@ -100,9 +100,7 @@ def open_asked(door: Door, asker: Asker, progress: Progress, *, embedded: bool) 
             root, settings = vault_place(door)
             vault = Vault(Path(root), settings)
             viewer = asker.viewer(vault.root)
-            asked = open_postgres(
-                address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge
-            )
+            asked = open_postgres(address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge)
             return Opened(vault, asked, viewer)
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)

@@ -177,16 +177,10 @@ def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool, whole:
         click.echo("\n".join(lines[1:] if not lines[0] else lines))
 
 
-def _told(
-    root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool, whole: bool
-) -> Iterator[str]:
+def _told(root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool, whole: bool) -> Iterator[str]:
     event = hit.event
     day = event.at.date().isoformat() if event.at else "undated"
-    where = (
-        event.title
-        if event.kind is Kind.KNOWLEDGE
-        else " › ".join(filter(None, (event.session, event.phase_name)))
-    )
+    where = event.title if event.kind is Kind.KNOWLEDGE else " › ".join(filter(None, (event.session, event.phase_name)))
     place = f", line {event.line}" if event.line and event.kind is not Kind.KNOWLEDGE else ""
     head = clean_line(f"{number}. {day}  {event.kind.value}  {where}{place}")
     yield from _filled(_words(head + _scored(hit.score), room), room, first="", bold=color)
@@ -219,9 +213,7 @@ def _marked(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
     """The words of the question in bold, or between `**` where there are no colours."""
     for word in _BETWEEN_BLANKS.finditer(snippet.text):
         at, end = word.span()
-        inside = [
-            (max(first, at), min(last, end)) for first, last in snippet.marks if first < end and at < last
-        ]
+        inside = [(max(first, at), min(last, end)) for first, last in snippet.marks if first < end and at < last]
         told, width = [], 0
         for first, last in inside:
             plain, marked = clean_line(snippet.text[at:first]), clean_line(snippet.text[first:last])

@@ -91,9 +91,7 @@ def _tell(pushed: Pushed, format_: str) -> None:
     told = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
     say(told + (f", {pushed.removed} removed" if pushed.removed else ""))
     for project, count in pushed.refused.items():
-        notes = (
-            f"{count} note{'' if count == 1 else 's'} of {f'project {project}' if project else 'no project'}"
-        )
+        notes = f"{count} note{'' if count == 1 else 's'} of {f'project {project}' if project else 'no project'}"
         say(f"{notes}: you may not write there; ask who runs the server", style="yellow")
     _name("another copy of the vault pushed a later state of", pushed.older)
     _name("cannot be read", pushed.unread)

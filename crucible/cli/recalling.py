@@ -166,7 +166,9 @@ def _nothing(question: Question, viewer: str) -> str:
     if not viewer or elsewhere or Kind.KNOWLEDGE not in question.kinds:
         return f"nothing found; {more}"
     if question.kinds == {Kind.KNOWLEDGE}:
-        return f"nothing found for project {viewer}, whose folder this is; --all-projects shows the others' knowledge, too"
+        return (
+            f"nothing found for project {viewer}, whose folder this is; --all-projects shows the others' knowledge, too"
+        )
     return f"nothing found (knowledge as project {viewer} sees it; --all-projects shows the others', too); {more}"
 
 

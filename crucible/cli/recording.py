@@ -40,16 +40,12 @@ __all__ = ["pause", "start"]
 @click.option("--channel", metavar="NAME", default="", help="The session's channel.")
 @click.option("--project", metavar="NAME", help="The project; by default that of the working directory.")
 @click.option("--parent", metavar="ID", type=SESSION, default="", help="The session that delegated this one.")
-@click.option(
-    "--continues", metavar="ID", type=SESSION, default="", help="The session that this one goes on from."
-)
+@click.option("--continues", metavar="ID", type=SESSION, default="", help="The session that this one goes on from.")
 @click.option("--goal", metavar="TEXT", type=SAID, default="", help="What it is for; - for stdin.")
 @at_option
 @format_option("text", "json")
 @click.pass_obj
-def start(
-    door: Door, /, title: str, project: str | None, at: datetime | None, format_: str, **given: Any
-) -> None:
+def start(door: Door, /, title: str, project: str | None, at: datetime | None, format_: str, **given: Any) -> None:
     """Begin a session: its note is made at once, and its id is all that is printed.
 
     \b
@@ -80,9 +76,7 @@ def start(
 @click.command
 @click.argument("ident", metavar="[ID]", type=SESSION, default="")
 @click.option("--reason", metavar="TEXT", type=SAID, default="", help="Why; - for stdin.")
-@click.option(
-    "--note", metavar="TEXT", type=SAID, default="", help="What to know when it goes on; - for stdin."
-)
+@click.option("--note", metavar="TEXT", type=SAID, default="", help="What to know when it goes on; - for stdin.")
 @click.option(
     "--blocker",
     "blockers",

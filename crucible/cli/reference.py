@@ -29,9 +29,7 @@ def describe(command: click.Command, name: str, parent: click.Context | None = N
     """The command and everything below it, in the order of the help."""
     asked: dict[str, Any] = {**command.context_settings, "terminal_width": _WIDTH, "color": False}
     context = click.Context(command, info_name=name, parent=parent, **asked)
-    yield Described(
-        context.command_path, "\n".join(line.rstrip() for line in command.get_help(context).split("\n"))
-    )
+    yield Described(context.command_path, "\n".join(line.rstrip() for line in command.get_help(context).split("\n")))
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
             found = command.get_command(context, child)

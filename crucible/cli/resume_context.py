@@ -72,11 +72,7 @@ def resume_problem(session: Session) -> str:
 def native_of(session: Session, client: str) -> Native | None:
     """The newest session of a client's own that is folded into this one and is still on this machine."""
     dialect = DIALECTS.get(client)
-    return (
-        find_native(session, dialect, os.environ, Path(os.path.expanduser("~")), source_name)
-        if dialect
-        else None
-    )
+    return find_native(session, dialect, os.environ, Path(os.path.expanduser("~")), source_name) if dialect else None
 
 
 def place_of(session: Session, native: Native | None) -> Path | None:

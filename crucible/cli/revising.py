@@ -54,17 +54,11 @@ class TerminalDesk:
         errors = sum(has_errors([one]) for one in problems)
         if sure:
             asked = f"Save it with {errors} error{'' if errors == 1 else 's'}?"
-            return (
-                Choice.SAVE
-                if click.confirm(asked, default=False, err=True)
-                else self.choose(problems, sure=False)
-            )
+            return Choice.SAVE if click.confirm(asked, default=False, err=True) else self.choose(problems, sure=False)
         found = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}" if problems else "no problems"
         asked = f"{found}: [e]dit again, [s]ave, [q]uit without saving"
         letters = click.Choice([*_CHOICES], case_sensitive=False)
-        letter = click.prompt(
-            asked, type=letters, default="e" if errors else "s", show_choices=False, err=True
-        )
+        letter = click.prompt(asked, type=letters, default="e" if errors else "s", show_choices=False, err=True)
         return _CHOICES[letter]
 
 

@@ -26,9 +26,7 @@ class SessionRef(click.ParamType):  # type: ignore[type-arg]  # older clicks tak
 
     name = "id"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Ids by the files' names; no note is opened."""
         return offered(ctx, incomplete, _session_ids)
 

@@ -46,9 +46,7 @@ class _Asked(NamedTuple):
 )
 @format_option("terminal", "markdown", "json")
 @click.pass_context
-def show(
-    ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool
-) -> None:
+def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool) -> None:
     """Show sessions: rendered for a terminal, as their exact Markdown, or as JSON.
 
     ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
@@ -159,9 +157,7 @@ def _say_problems(vault: Vault, note: Note) -> None:
 def _markdown(note: Note, phase: Phase | None) -> bytes:
     """The note's own bytes."""
     source = note.source
-    return (
-        source.to_bytes() if phase is None else Source(source.slice(source.span_of(phase.lines))).to_bytes()
-    )
+    return source.to_bytes() if phase is None else Source(source.slice(source.span_of(phase.lines))).to_bytes()
 
 
 _WRITERS: Mapping[str, Callable[..., None]] = {

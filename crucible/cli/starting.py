@@ -145,9 +145,7 @@ def _run(told: Told, chosen: _Chosen, program: str, more: Sequence[str]) -> None
             shutil.rmtree(folder, ignore_errors=True)
     fault = ending_of(code)
     if fault:
-        raise ClientFailed(
-            f"{chosen.name} {fault}", "what it did is in its own log: `cru import auto` writes it down"
-        )
+        raise ClientFailed(f"{chosen.name} {fault}", "what it did is in its own log: `cru import auto` writes it down")
 
 
 def _written(folder: str, text: str) -> str:

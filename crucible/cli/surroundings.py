@@ -59,9 +59,7 @@ def from_here(path: str) -> str:
     """The path made absolute; in a folder that is gone only an absolute one has a meaning."""
     here = working_directory()
     if here is None and not os.path.isabs(path):
-        raise VaultError(
-            "the working directory is gone", "go to a folder that is there, or name an absolute path"
-        )
+        raise VaultError("the working directory is gone", "go to a folder that is there, or name an absolute path")
     return path if here is None else os.path.join(here, path)
 
 

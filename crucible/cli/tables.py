@@ -96,9 +96,7 @@ def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, term
     """
     named = [path_of_cell(str(row["path"])) for row in rows]
     safe = [path for path in named if _is_below(folder, path)]
-    _say_left_out(
-        named, safe, "foreign-path: left out, it leads out of the sessions; try `cru index rebuild`"
-    )
+    _say_left_out(named, safe, "foreign-path: left out, it leads out of the sessions; try `cru index rebuild`")
     if null and not terminal:
         written = safe
     else:

@@ -58,9 +58,7 @@ __all__ = ["add"]
 @click.option(
     "--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True, help="How urgent it is."
 )
-@click.option(
-    "--break-down", "breaks", is_flag=True, help="Have the agent of your settings break it into tasks."
-)
+@click.option("--break-down", "breaks", is_flag=True, help="Have the agent of your settings break it into tasks.")
 @click.option("--yes", is_flag=True, help="Add the agent's tasks without asking.")
 @format_option("text", "json")
 @click.pass_obj
@@ -95,9 +93,7 @@ def add(
     pieces = _pieces(door, vault, note, text, redact, breaks=breaks, yes=yes)
     writer = TaskWriter(vault, name, now=now, redact=redact, ours=name == our_session(), **recording_place())
     needs = [one.rpartition(f"{name}.")[2] for one in depends_on]
-    made = writer.add(
-        [NewTask(one.content, one.after, () if one.after else tuple(needs), priority) for one in pieces]
-    )
+    made = writer.add([NewTask(one.content, one.after, () if one.after else tuple(needs), priority) for one in pieces])
     listed = tasks_of(replace(note, tasks=(*note.tasks, *made)))
     new = [task for task in listed if task.ref.id in {one.id for one in made}]
     known = _annotated(door, vault, note, new, now, redact)
@@ -125,10 +121,7 @@ def _annotated(
 
 
 def _write_made(tasks: Sequence[OpenTask], known: dict[Ref, Recalled], format_: str) -> None:
-    counts = {
-        ref: RecallCounts(len(one.patterns), len(one.failures), len(one.decisions))
-        for ref, one in known.items()
-    }
+    counts = {ref: RecallCounts(len(one.patterns), len(one.failures), len(one.decisions)) for ref, one in known.items()}
     if format_ == "json":
         write_json(
             [

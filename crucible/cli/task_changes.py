@@ -149,9 +149,7 @@ def _observed(vault: Vault, sessions: Iterable[str]) -> list[Record]:
 
 
 def _moved(vault: Vault, opened: OpenedTask, status: str, now: datetime, redact: Redact) -> None:
-    writer = TaskWriter(
-        vault, opened.owner.id, now=now, redact=redact, ours=opened.is_ours, **recording_place()
-    )
+    writer = TaskWriter(vault, opened.owner.id, now=now, redact=redact, ours=opened.is_ours, **recording_place())
     writer.move(opened.task.ref.id, status)
     for warning in writer.warnings:
         say(f"cru: {warning}", style="yellow")
@@ -173,9 +171,7 @@ def _note_taken(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
 
 @click.command("annotate")
 @click.argument("task", type=TASK)
-@click.option(
-    "--decision", metavar="TEXT", type=SAID, default="", help="What was decided in it; - for stdin."
-)
+@click.option("--decision", metavar="TEXT", type=SAID, default="", help="What was decided in it; - for stdin.")
 @click.option("--rationale", metavar="TEXT", type=SAID, default="", help="Why.")
 @click.option(
     "--type",
@@ -235,9 +231,7 @@ def annotate(
     write(str(opened.task.ref))
 
 
-def _noted(
-    vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: datetime, redact: Redact
-) -> None:
+def _noted(vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: datetime, redact: Redact) -> None:
     """In the annotation; recall is asked when the task is picked up."""
 
     def add(old: Annotation) -> Annotation:

@@ -67,9 +67,7 @@ class OpenedTask(NamedTuple):
     def waits_for(self) -> tuple[OpenTask, ...]:
         """The unfinished tasks of its list that should be done first."""
         needs = set(self.task.needs) - {self.task.ref.id}
-        return tuple(
-            one for one in self.tasks if one.ref.id in needs and one.stage in ("pending", "in_progress")
-        )
+        return tuple(one for one in self.tasks if one.ref.id in needs and one.stage in ("pending", "in_progress"))
 
     def check_noted(self) -> Path:
         """Its note; `VaultError` where only the client has the task, since nothing of ours is written into its lists."""
@@ -161,9 +159,7 @@ def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
         with suppress(CrucibleError):
             note = vault.read(vault.root / owner.path)
             wrong = note.session.problems if "tasks" in note.source.text else ()
-            yield from (
-                f"{owner.id}:{one.line}: {one.message}" for one in wrong if one.code == "broken-tasks"
-            )
+            yield from (f"{owner.id}:{one.line}: {one.message}" for one in wrong if one.code == "broken-tasks")
 
 
 def _whole(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:

@@ -31,9 +31,7 @@ class TaskRef(click.ParamType):  # type: ignore[type-arg]  # older clicks take n
 
     name = "id"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Tasks that are not over; nothing is brought up to date for it."""
         return offered(ctx, incomplete, _task_ids)
 

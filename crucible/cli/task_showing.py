@@ -45,9 +45,7 @@ def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str
     columns = [list(column) for column in zip(*(row for each in rows.values() for row in each), strict=True)]
     room = room_of(door)
     tiers = [Tier([1], _LEAST_TEXT), Tier([0], _LEAST_ID, in_middle=True)]
-    lines = (
-        zip(*fitted(columns, None if room is None else room - 2, tiers), strict=True) if columns else iter(())
-    )
+    lines = zip(*fitted(columns, None if room is None else room - 2, tiers), strict=True) if columns else iter(())
     for name, standings in groups.items():
         if standings:
             write()
@@ -65,9 +63,7 @@ def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str
 def _cells(one: Standing, recall: Mapping[Ref, RecallCounts]) -> list[str]:
     words = [one.task.content]
     if one.waits_for:
-        waits = (
-            f"{other.ref.id} ({_STATE.get(other.stage, other.stage)})" for other in one.waits_for[:_IN_CIRCLE]
-        )
+        waits = (f"{other.ref.id} ({_STATE.get(other.stage, other.stage)})" for other in one.waits_for[:_IN_CIRCLE])
         words.append(f"waits for {', '.join(waits)}")
     if one.task.held:
         words.append("called blocked in its list")
@@ -157,9 +153,7 @@ def titles_of(recalled: Recalled, events: Iterable[Event]) -> tuple[str, ...]:
     """Each item that recall found in a line, as far as it is there still."""
     kinds = {"pattern": recalled.patterns, "failure": recalled.failures, "decision": recalled.decisions}
     names = {name: kind for kind, ids in kinds.items() for name in ids}
-    return tuple(
-        f"{names.get(one.id, 'item')}: {one.title or one.text.split(chr(10), 1)[0][:200]}" for one in events
-    )
+    return tuple(f"{names.get(one.id, 'item')}: {one.title or one.text.split(chr(10), 1)[0][:200]}" for one in events)
 
 
 # --- one task ----------------------------------------------------------------------------------------------------------

@@ -38,14 +38,10 @@ __all__ = ["list_tasks", "show_task"]
 
 
 @click.command("list")
-@click.option(
-    "--project", metavar="NAME", help="Only of this project; by default of the folder's that we are in."
-)
+@click.option("--project", metavar="NAME", help="Only of this project; by default of the folder's that we are in.")
 @click.option("--session", metavar="ID", type=SESSION, help="Only of this session, however old.")
 @click.option("--all", "everything", is_flag=True, help="Of every project and session, all of them.")
-@click.option(
-    "-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many; the setting has 10."
-)
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many; the setting has 10.")
 @format_option("table", "json")
 @click.pass_context
 def list_tasks(

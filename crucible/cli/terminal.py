@@ -134,9 +134,7 @@ def _header(session: Session) -> ConsoleRenderable:
     rows.add_column(overflow="fold")
     for key, value in session.properties.items():
         if key not in _BOOKKEEPING:
-            rows.add_row(
-                _plain(key), _plain(_value(value), _STATUS.get(str(value), "") if key == "status" else "")
-            )
+            rows.add_row(_plain(key), _plain(_value(value), _STATUS.get(str(value), "") if key == "status" else ""))
     duration = session.duration()
     if duration is not None:
         rows.add_row("duration", str(duration))
@@ -233,9 +231,7 @@ def _embedded(one: View | str) -> ConsoleRenderable:
     if isinstance(one, str):
         return _plain(f"  ({one})", "dim italic")
     name = one.note.path.stem + (f"#{one.heading}" if one.heading else "")
-    return Panel(
-        Group(*_note(one)), title=_plain(name, "magenta"), title_align="left", border_style="magenta"
-    )
+    return Panel(Group(*_note(one)), title=_plain(name, "magenta"), title_align="left", border_style="magenta")
 
 
 def _entry(entry: Entry) -> ConsoleRenderable:

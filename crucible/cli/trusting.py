@@ -41,9 +41,7 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
     root = vault_root(door, user)
     if remove:
         taken = keep_accepted(user, root, ())
-        say(
-            "took back everything accepted for this vault" if taken else "nothing to take back for this vault"
-        )
+        say("took back everything accepted for this vault" if taken else "nothing to take back for this vault")
         return
     known = accepted_in(user.trusted, root)
     everything = load_vault_settings(root, accepts=lambda _: True)
@@ -71,7 +69,5 @@ def _show(asks: Sequence[Ask], templates: Mapping[str, bytes]) -> None:
 
 def _is_wanted() -> bool:
     if not (sys.stdin and sys.stdin.isatty()):
-        raise UsageError(
-            "cannot ask for confirmation without a terminal", "use --yes to accept all of the above"
-        )
+        raise UsageError("cannot ask for confirmation without a terminal", "use --yes to accept all of the above")
     return click.confirm("Accept all of this?", err=True)

@@ -41,14 +41,10 @@ _BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "text"}
     type=click.Choice(_FORMATS),
     help="How to write it; by default text on a terminal, in a pipe Mermaid, in a file as its name ends.",
 )
-@click.option(
-    "-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write it to this new file."
-)
+@click.option("-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write it to this new file.")
 @click.option("--force", is_flag=True, help="With --output: replace a file that is there.")
 @click.pass_context
-def graph(
-    ctx: click.Context, /, workflow: str, format_: str | None, output: Path | None, *, force: bool
-) -> None:
+def graph(ctx: click.Context, /, workflow: str, format_: str | None, output: Path | None, *, force: bool) -> None:
     """Draw which step waits for which: for a terminal, as Mermaid, as DOT, or as JSON.
 
     An edge stands for data that one step makes and the other takes, or for `proceed to`; a dashed one has a condition. Steps that
@@ -104,9 +100,7 @@ def _plain(of: Known) -> dict[str, Any]:
         for at, (step, above) in enumerate(zip(of.graph.steps, of.graph.parents, strict=True))
     ]
     whole = export_workflow(of.note.workflow, of.graph, ())
-    return {"name": whole["name"], "title": whole["title"], "nodes": nodes} | {
-        key: whole[key] for key in _JOINED
-    }
+    return {"name": whole["name"], "title": whole["title"], "nodes": nodes} | {key: whole[key] for key in _JOINED}
 
 
 def _save(path: Path, data: bytes, *, force: bool) -> None:

@@ -36,9 +36,7 @@ _PAGE = 20
     show_default=True,
     help="Runs on a page.",
 )
-@click.option(
-    "--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page; 1 has the newest runs."
-)
+@click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page; 1 has the newest runs.")
 @format_option("table", "json", "toon")
 @click.pass_context
 def history(ctx: click.Context, /, workflow: str, *, limit: int, page: int, format_: str) -> None:

@@ -67,9 +67,7 @@ def begin(vault: Vault, found: Known, going: Going | None) -> Recorder:
     for key, value in ((LINK, _link(vault, found)), (DIGEST, digest_of(workflow))):
         vault.update(
             recorder.path,
-            lambda note, key=key, value=value: set_key(
-                note.source, find_frontmatter(note.source), key, value
-            ),  # type: ignore[misc]
+            lambda note, key=key, value=value: set_key(note.source, find_frontmatter(note.source), key, value),  # type: ignore[misc]
         )
     return recorder
 

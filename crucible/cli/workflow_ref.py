@@ -27,9 +27,7 @@ class WorkflowRef(click.ParamType):  # type: ignore[type-arg]  # older clicks ta
 
     name = "workflow"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Names of the notes in `workflows/`; where none begins so, the shell's own files.  No note is read whole."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
 
@@ -40,9 +38,7 @@ class WorkflowRef(click.ParamType):  # type: ignore[type-arg]  # older clicks ta
 def _names(root: Path, start: str) -> Iterator[str]:
     """Only of those that begin so is anything read."""
     for folder, names in find_notes(root, root / FOLDER):
-        yield from (
-            note_name(name) for name in names if name.startswith(start) and not _is_foreign(folder / name)
-        )
+        yield from (note_name(name) for name in names if name.startswith(start) and not _is_foreign(folder / name))
 
 
 def _is_foreign(path: Path) -> bool:

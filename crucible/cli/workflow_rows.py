@@ -132,17 +132,12 @@ def marker_rows(
     query = MarkerQuery(**options, where=tuple(map(parse_where, where)))
     shelf, complete = Shelf(door), True
     if workflows:
-        notes: Sequence[WorkflowNote | Unread] = list(
-            {n.path: n for n in map(shelf.load, workflows)}.values()
-        )
+        notes: Sequence[WorkflowNote | Unread] = list({n.path: n for n in map(shelf.load, workflows)}.values())
     else:
         notes, complete = shelf.every()
     complete &= not sum(map(_say_unread, notes))
     every = [
-        _Found(note.shown, row)
-        for note in notes
-        if isinstance(note, WorkflowNote)
-        for row in rows_of(note.workflow)
+        _Found(note.shown, row) for note in notes if isinstance(note, WorkflowNote) for row in rows_of(note.workflow)
     ]
     named = [re.split("[=!<>~]", text, maxsplit=1)[0].strip().casefold() for text in where]
     _say_unknown([found.row for found in every], [*named, *([by.casefold()] if by else [])])
@@ -203,9 +198,7 @@ def _write_rows(found: Sequence[_Found], named: Sequence[str], format_: str, doo
     more = named if format_ == "table" else [column for one in found for column in one.row.columns]
     columns = list(dict.fromkeys([*(_TABLE if format_ == "table" else _KNOWN), *more]))
     rows = [_flat(one, columns) for one in found]
-    texts = [
-        column for column in columns if column not in ("time", "status", "duration_ms", "tokens_used", "step")
-    ]
+    texts = [column for column in columns if column not in ("time", "status", "duration_ms", "tokens_used", "step")]
     write_cells(rows, columns, format_, "rows", door, texts=texts, names=("step",))
 
 

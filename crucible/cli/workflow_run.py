@@ -147,9 +147,7 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
 def _plan(found: Known, wish: _Wish) -> tuple[Plan, Given]:
     folder = here()
     if folder is None:
-        raise CrucibleError(
-            "the working directory is gone", "go to the folder that the agents are to work in"
-        )
+        raise CrucibleError("the working directory is gone", "go to the folder that the agents are to work in")
     given = Given(str(folder), _values(wish.inputs))
     # A run that goes on has to know of all steps: what is behind the first one is done again, the rest as far as it is not done.
     plan = plan_run(found.note.workflow, found.graph, given, first="" if wish.goes_on else wish.first)
@@ -180,9 +178,7 @@ def _cast(found: Known, wish: _Wish) -> Cast:
 def _check(plan: Plan, cast: Cast, wish: _Wish, going: Going | None) -> None:
     """Everything that can be refused before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
-        raise UsageError(
-            "an agent of a run cannot run workflows itself", "its steps are for the run to carry out"
-        )
+        raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
     jobs = tuple(job for job in plan.jobs if going is None or job.index not in going.earlier)
     cast.check(jobs)
     for player in cast.players(jobs):

@@ -55,9 +55,7 @@ def write_cells(
         _write_table(shown, columns, tiers, door)
 
 
-def _write_table(
-    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], tiers: Sequence[Tier], door: Door
-) -> None:
+def _write_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], tiers: Sequence[Tier], door: Door) -> None:
     cells = [[clean_line(column), *(_text(row[column]) for row in rows)] for column in columns]
     lines = fitted(cells, _enough(cells, room_of(door), tiers), tiers)
     if in_color(door):
@@ -91,8 +89,5 @@ def _styled(column: str, texts: list[str]) -> list[str]:
     styles = STATUS_STYLES if column.endswith("status") else {}
     return [
         click.style(head, bold=True),
-        *(
-            click.style(cell, fg=styles[word]) if (word := cell.rstrip()) in styles else cell
-            for cell in cells
-        ),
+        *(click.style(cell, fg=styles[word]) if (word := cell.rstrip()) in styles else cell for cell in cells),
     ]

@@ -152,11 +152,7 @@ def _row(one: WorkflowNote | Unread) -> dict[str, Any]:
 
 def _last(one: WorkflowNote) -> _Last:
     runs = runs_of(one.workflow)
-    return (
-        _Last(len(runs), utc(runs[0].started) if runs[0].started else None, runs[0].status)
-        if runs
-        else _Last(0)
-    )
+    return _Last(len(runs), utc(runs[0].started) if runs[0].started else None, runs[0].status) if runs else _Last(0)
 
 
 def _errors(of: Known) -> int:
@@ -182,9 +178,7 @@ def _write_lines(problems: Iterable[Mapping[str, Any]], *, color: bool) -> None:
 
 
 def _sum_up(errors: int, warnings: int, notes: int) -> None:
-    counts = (
-        [_counted(errors, "error"), _counted(warnings, "warning")] if errors or warnings else ["no problem"]
-    )
+    counts = [_counted(errors, "error"), _counted(warnings, "warning")] if errors or warnings else ["no problem"]
     say(f"{', '.join(counts)} in {_counted(notes, 'workflow')}" if notes else "no workflows")
 
 

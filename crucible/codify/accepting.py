@@ -153,9 +153,7 @@ def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Work
 def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
     """With the names of now for targets that are called as in the draft."""
     flows = (
-        flow
-        if key_of(flow.target) in keys
-        else replace(flow, target=renamed.get(key_of(flow.target), flow.target))
+        flow if key_of(flow.target) in keys else replace(flow, target=renamed.get(key_of(flow.target), flow.target))
         for flow in step.flows
     )
     children = (_retargeted(child, renamed, keys) for child in step.children)
@@ -219,11 +217,7 @@ def _items_of(prose: str) -> list[str]:
 
 def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
     """Words, agents, channels, commands and data that the draft has not."""
-    told = {
-        said
-        for prose in (draft.preamble, *(step.prose for step in draft.walk()))
-        for said in _items_of(prose)
-    }
+    told = {said for prose in (draft.preamble, *(step.prose for step in draft.walk())) for said in _items_of(prose)}
     texts = [("the preamble", found.preamble), *((f"“{step.name}”", step.prose) for step in found.walk())]
     for where, prose in texts:
         for said in _items_of(prose):
@@ -243,9 +237,7 @@ def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
             yield f"“{step.name}” names a channel that the draft has not"
         # A command is run when the workflow is.
         if any(
-            flow.condition and "`" in flow.condition.text
-            for flow in step.flows
-            if flow.condition not in conditions
+            flow.condition and "`" in flow.condition.text for flow in step.flows if flow.condition not in conditions
         ):
             yield f"“{step.name}” has a condition with a command that the draft has not"
         for datum in _data(step):
@@ -267,9 +259,7 @@ def _data(step: Step) -> Iterator[Datum]:
 class _Merger:
     """Puts the draft's facts into an answer; texts that the draft has have no secrets any more, all others are cleaned."""
 
-    def __init__(
-        self, draft: Workflow, origins: Mapping[int, Sequence[Step]], clean: Callable[[str], str]
-    ) -> None:
+    def __init__(self, draft: Workflow, origins: Mapping[int, Sequence[Step]], clean: Callable[[str], str]) -> None:
         self._draft = draft
         self._origins = origins
         self._clean = clean
@@ -326,9 +316,7 @@ class _Merger:
         return replace(flow, stages=stages, condition=self._condition(flow), target=self._line(flow.target))
 
     def _datum(self, datum: Datum) -> Datum:
-        return replace(
-            datum, name=self._line(datum.name), type=self._line(datum.type) if datum.type else None
-        )
+        return replace(datum, name=self._line(datum.name), type=self._line(datum.type) if datum.type else None)
 
     def _condition(self, flow: Flow) -> Condition | None:
         """A command is the draft's, and stays as it is."""

@@ -204,12 +204,7 @@ def _failure(column: _Column, sessions: Iterable[str]) -> str:
     """What had failed last in a step of these sessions."""
     for session in sorted(sessions):
         step = column.members[session]
-        acts = [
-            act
-            for one in step.walk()
-            for act in one.acts
-            if act.outcome is Outcome.FAILED and key_of(act.what)
-        ]
+        acts = [act for one in step.walk() for act in one.acts if act.outcome is Outcome.FAILED and key_of(act.what)]
         if acts:
             return f'"{contain_line(cut(normal_line(acts[-1].what), _LONGEST_WORDS))}" fails'
         if any(run.status in (RunStatus.FAILED, RunStatus.TIMEOUT) for run in step.runs):

@@ -59,8 +59,7 @@ def codify(recorded: Sequence[Recorded], redact: Redact) -> Workflow:
     names = Counter(name for nodes in told for name in {key_of(node.name) for node in nodes})
     again = {name for name, count in names.items() if count > 1}
     drafts = [
-        _clean(draft_session(one.session, nodes, again), redact)
-        for one, nodes in zip(recorded, told, strict=True)
+        _clean(draft_session(one.session, nodes, again), redact) for one, nodes in zip(recorded, told, strict=True)
     ]
     drafts = [draft for draft in drafts if draft.steps] or drafts
     title = drafts[0].title if drafts else "Untitled"
@@ -100,9 +99,7 @@ class _Cleaner:
     def step(self, step: DraftStep) -> DraftStep:
         """A step and all below it."""
         remarks = tuple(self._text(one, self._filled) for one in step.remarks)
-        taken = [
-            one.name for one in self._parameters if any(f"{{{{{one.name}}}}}" in r.text for r in remarks)
-        ]
+        taken = [one.name for one in self._parameters if any(f"{{{{{one.name}}}}}" in r.text for r in remarks)]
         self.used.update(taken)
         known = {datum.name for act in step.acts for datum in (*act.reads, *act.writes)}
         given = () if step.children else (Datum(name, "Text") for name in taken if name not in known)

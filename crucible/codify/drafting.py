@@ -109,8 +109,7 @@ class _Drafter:
 
     def _group(self, node: Node, name: str) -> DraftStep:
         children = tuple(
-            self.step(part, node.by) if isinstance(part, Node) else self._stretch(node, part)
-            for part in node.parts
+            self.step(part, node.by) if isinstance(part, Node) else self._stretch(node, part) for part in node.parts
         )
         run = _run(node.whole, node.agent, failed=node.failed())
         grade = Grade.CRITICAL if node.is_open else Grade.PLAIN

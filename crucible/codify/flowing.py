@@ -82,9 +82,7 @@ def _settle(found: Iterable[InOut], shared: Mapping[str, int], request: Datum) -
         seen |= {**one.inputs, **one.outputs}
 
 
-def _most(
-    data: Mapping[str, Datum], must: Iterable[str], shared: Mapping[str, int]
-) -> Iterator[tuple[str, Datum]]:
+def _most(data: Mapping[str, Datum], must: Iterable[str], shared: Mapping[str, int]) -> Iterator[tuple[str, Datum]]:
     """Those that must stay and of the others those that most steps share, in their order."""
     if len(data) <= MOST:
         return iter(data.items())

@@ -53,9 +53,7 @@ def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
 def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
     """An act for another run: it reads and writes what its step names, the checks' results, and changes."""
     reads = (CHANGES,) if is_changed and (act.reads or act.deed in PROVING) else ()
-    writes = [
-        one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))
-    ]
+    writes = [one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))]
     if act.deed in PROVING:
         writes = [*act.writes[-1:]]
         act = replace(act, what=whole(act))

@@ -102,9 +102,7 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
         if old is None:
             files.create_exclusive(real, data, fsync=vault.settings.fsync)
         else:
-            _check_own(
-                path, Source.from_bytes(old), sessions_of(Source(text)), "name another FILE", force=force
-            )
+            _check_own(path, Source.from_bytes(old), sessions_of(Source(text)), "name another FILE", force=force)
             was = old
             if real.is_relative_to(vault.root):  # its lock is ours, so whoever left something is dead
                 files.remove_leftovers(real)

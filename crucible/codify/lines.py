@@ -138,9 +138,7 @@ def _is_part(word: str, option: str, words: Sequence[str]) -> bool:
     if "::" in word or is_test_file(word):
         return True
     program = plain_words(words)[:1]
-    if (program[:1] and program[0] in INTERPRETERS) or (
-        len(option) > 2 and option[:2] == "--" and word[:2] != "./"
-    ):
+    if (program[:1] and program[0] in INTERPRETERS) or (len(option) > 2 and option[:2] == "--" and word[:2] != "./"):
         return False
     kind = type_of(word)
     return kind in languages_of(program) if kind else "/" in word
@@ -192,11 +190,7 @@ def _folder(act: Act) -> str:
 def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
     """True for a server's tool that only shows something, with a parameter's value."""
     tool = act.what.partition(" ")[0].split("_")
-    return (
-        act.deed is Deed.OTHER
-        and bool(_LOOKS.intersection(tool))
-        and any(value in act.what for value in parameters)
-    )
+    return act.deed is Deed.OTHER and bool(_LOOKS.intersection(tool)) and any(value in act.what for value in parameters)
 
 
 def hands_on(acts: Iterable[Act]) -> bool:

@@ -71,9 +71,7 @@ def parameters_of(session: Session, nodes: Iterable[Node]) -> tuple[Parameter, .
     nodes = [one for node in nodes for one in node.walk()]
     asked = [one.text[:_READ] for node in nodes for one in node.remarks if one.kind is RemarkKind.ASKED]
     asked += [one.text for node in nodes for one in node.remarks if one.kind is RemarkKind.CONSTRAINT]
-    done = [
-        act.what for node in nodes for part in node.parts if isinstance(part, Stretch) for act in part.acts
-    ]
+    done = [act.what for node in nodes for part in node.parts if isinstance(part, Stretch) for act in part.acts]
     names = Names(str.casefold, "_")
     found: dict[str, Parameter] = {}
     for kind, value in _named(session.branch or "", asked, done):
@@ -89,9 +87,7 @@ def _named(branch: str, asked: Sequence[str], done: Sequence[str]) -> Iterator[t
                 yield kind, value
     if branch not in _TRUNKS and len(branch) > 3 and any(branch in text for text in (*asked, *done)):
         yield "branch", branch
-    words = {
-        word.removeprefix("origin/") for text in done if text.startswith("git ") for word in text.split()
-    }
+    words = {word.removeprefix("origin/") for text in done if text.startswith("git ") for word in text.split()}
     for word in (word for text in asked for word in text.split()):
         bare = word.strip("`'\".,;:()").removeprefix("origin/")
         if "/" in bare and bare in words and "." not in bare:
@@ -111,9 +107,7 @@ def filled(text: str, parameters: Sequence[Parameter]) -> str:
     names = {one.value: one.name for one in parameters if one.value in text}
     if not names:
         return text
-    values = "|".join(
-        re.escape(value) for value in sorted(names, key=len, reverse=True) if not value.isdigit()
-    )
+    values = "|".join(re.escape(value) for value in sorted(names, key=len, reverse=True) if not value.isdigit())
     numbers = "|".join(value for value in names if value.isdigit())
     told = [
         rf"(?<![\w{{])(v?)({values})(?![\w}}])" if values else "",

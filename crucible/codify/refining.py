@@ -92,9 +92,7 @@ def refine(
     came = ask_checked(
         asker,
         # Every text of the draft is redacted.  Redacting all of it at once would damage ids.
-        lambda refused: template.render(
-            rules=RULES, sessions=shown, draft=quoted(tagged.text), refused=refused
-        ),
+        lambda refused: template.render(rules=RULES, sessions=shown, draft=quoted(tagged.text), refused=refused),
         lambda text, _: accept(document_of(text), tagged, seen),
         seen,
         budget=budget,

@@ -46,9 +46,7 @@ class Repeated(NamedTuple):
     title: str
 
 
-def repeated(
-    title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]
-) -> Repeated:
+def repeated(title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]) -> Repeated:
     """The requests worth repeating; nodes without a user's words were written as steps and stay as they are.
 
     `again` are the keys of requests that several sessions have.
@@ -216,9 +214,7 @@ class _Repeater:
     def _give(self, given: Input, value: str) -> None:
         for one in self._parameters:
             value = value.replace(f"{{{{{one.name}}}}}", one.value)
-        self._given.setdefault(
-            given.name, Parameter(given.name, given.meaning, normal_line(value) or given.name)
-        )
+        self._given.setdefault(given.name, Parameter(given.name, given.meaning, normal_line(value) or given.name))
 
 
 # --- work ------------------------------------------------------------------------------------------------------------

@@ -91,9 +91,7 @@ def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
 def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
     """A list item for each remark, kind by kind; long requests stand in a quote below."""
     commands = [one for one in remarks if one.kind in _COMMANDS]
-    others = sorted(
-        (one for one in remarks if one.kind not in _COMMANDS), key=lambda one: _ORDER.index(one.kind)
-    )
+    others = sorted((one for one in remarks if one.kind not in _COMMANDS), key=lambda one: _ORDER.index(one.kind))
     left = Counter(_MOST)
     told = [*dict.fromkeys((one.kind, _told(one)) for one in others)]
     for kind, text in (*told, *((one.kind, _told(one)) for one in commands)):
@@ -122,9 +120,7 @@ def _told(remark: Remark) -> str:
     if remark.kind is RemarkKind.CONSTRAINT:
         text = f"the user corrected this, so do it as these words say from the start: {text}"
     line = contain_line(f"{text} ({more})" if more else text)
-    return "\n".join(
-        [f" {line}", *(f"  - Part: {contain_line(normal_line(point))}" for point in remark.points)]
-    )
+    return "\n".join([f" {line}", *(f"  - Part: {contain_line(normal_line(point))}" for point in remark.points)])
 
 
 # --- flow ------------------------------------------------------------------------------------------------------------

@@ -340,9 +340,7 @@ def _whole(session: str, child: Session | None, tokens: int | None) -> Figured:
         return Figured(session, tokens=tokens)
     known = child.duration()
     took = int(known.total_seconds() * 1000) if known is not None else None
-    return Figured(
-        session, child.started, took, child.tokens_used if child.tokens_used is not None else tokens
-    )
+    return Figured(session, child.started, took, child.tokens_used if child.tokens_used is not None else tokens)
 
 
 def _took(start: datetime | None, end: datetime | None) -> int | None:

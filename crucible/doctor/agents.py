@@ -20,9 +20,7 @@ __all__ = ["check_agents"]
 _TOPIC = "agents"
 
 
-def check_agents(
-    root: Path, settings: AgentSettings, env: Mapping[str, str], now: datetime
-) -> Iterator[Finding]:
+def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], now: datetime) -> Iterator[Finding]:
     """The configured agent, whether it can be started, and what answers took since the month began (UTC)."""
     yield _configured(settings, env)
     try:
@@ -44,9 +42,7 @@ def _configured(settings: AgentSettings, env: Mapping[str, str]) -> Finding:
         return Finding(_TOPIC, State.GOOD, "no agent is configured; one is asked only with `--with`")
     if wrong:
         return Finding(_TOPIC, State.BAD, wrong, "fix agents.command in your settings")
-    when = (
-        "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end is off)"
-    )
+    when = "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end is off)"
     return Finding(_TOPIC, State.GOOD, f"{who} is asked {when}")
 
 

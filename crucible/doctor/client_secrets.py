@@ -25,9 +25,7 @@ Show = Callable[[int, int], None]
 _MEND = "revoke these secrets, then delete the sessions in the client; `cru` never changes its logs"
 
 
-def check_client_secrets(
-    natives: Iterable[Native], settings: SecretSettings, show: Show
-) -> Iterator[Finding]:
+def check_client_secrets(natives: Iterable[Native], settings: SecretSettings, show: Show) -> Iterator[Finding]:
     """Yield one finding per client with logs.  Only one event is in memory at a time."""
     readable = [native for native in natives if not native.reason]
     looked = Counter(native.dialect.NAME for native in readable)
@@ -72,6 +70,4 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Find
 
 def _told(kinds: Counter[str]) -> str:
     """`3 github-token, 1 password`, the most frequent first."""
-    return ", ".join(
-        f"{count} {rule}" for rule, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
-    )
+    return ", ".join(f"{count} {rule}" for rule, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0])))

@@ -42,9 +42,7 @@ def check_formats(vault: Vault) -> Iterator[Finding]:
             numbered(len(old), "note has", "notes have")
             + " an older format, in which plugins can act on what agents said"
         )
-        yield Finding(
-            "format", State.NOTE, text, "cru doctor --migrate", tuple(vault.relative(path) for path in old)
-        )
+        yield Finding("format", State.NOTE, text, "cru doctor --migrate", tuple(vault.relative(path) for path in old))
     else:
         yield Finding("format", State.GOOD, "every note has the current format")
 
@@ -97,6 +95,4 @@ def _is_old(vault: Vault, path: Path) -> bool:
         found = find_frontmatter(vault.read(path).source)
     except CrucibleError:
         return False
-    return (
-        found.present and not found.problems and "type" in found.values and format_of(found.values) < FORMAT
-    )
+    return found.present and not found.problems and "type" in found.values and format_of(found.values) < FORMAT

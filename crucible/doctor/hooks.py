@@ -22,9 +22,7 @@ _LATE = 300.0
 _LOG_LINES = 5
 _PLACE = re.compile(r" \([\w.]+\.py:\d+\)$")
 """Where in our code a fault was met: for us, and not for who is to mend it."""
-_FAULT = re.compile(
-    r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) (?:sync [\w-]+ (?P<session>[\w.-]+)|\w+): ", re.ASCII
-)
+_FAULT = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) (?:sync [\w-]+ (?P<session>[\w.-]+)|\w+): ", re.ASCII)
 
 
 def check_hooks(
@@ -71,16 +69,12 @@ def _entries(found: Installed, option: str, search: str | None) -> Iterator[Find
 def _firing(root: Path, last_written: datetime | None) -> Iterator[Finding]:
     fired = _last_fired(root)
     if last_written is None or (fired is not None and fired > last_written.timestamp() - _LATE):
-        told = (
-            f"they were last called {_ago(fired)}" if fired else "nothing has run since they were installed"
-        )
+        told = f"they were last called {_ago(fired)}" if fired else "nothing has run since they were installed"
         yield Finding("hooks", State.GOOD, told)
         return
     when = f"last {_ago(fired)}" if fired else "never"
     what = f"a session was written to at {last_written:%Y-%m-%d %H:%M} UTC, and hooks were called {when}"
-    mend = (
-        "start the client anew; hooks are read at its start, and `claude --debug` shows why one does not run"
-    )
+    mend = "start the client anew; hooks are read at its start, and `claude --debug` shows why one does not run"
     yield Finding("hooks", State.BAD, what, mend)
 
 

@@ -28,9 +28,7 @@ class Looked(NamedTuple):
     mend: str
 
 
-def check_servers(
-    places: Iterable[Looked], used: Collection[str], search: str | None = None
-) -> Iterator[Finding]:
+def check_servers(places: Iterable[Looked], used: Collection[str], search: str | None = None) -> Iterator[Finding]:
     """`used` are the clients that are on this machine, `search` the `PATH` on which a command without a path is found."""
     left: dict[str, str] = {}
     told: set[str] = set()
@@ -58,9 +56,7 @@ def _registered(client: str, found: Registered, mend: str, search: str | None) -
         what = f"{found.path}: the server called crucible is another program's"
         return Finding(_TOPIC, State.NOTE, what, "give it another name, then: " + mend)
     if gone := missing_program(shlex.join(found.words), search):
-        return Finding(
-            _TOPIC, State.BAD, f"{where} starts a program for recall that cannot be run", mend, (gone,)
-        )
+        return Finding(_TOPIC, State.BAD, f"{where} starts a program for recall that cannot be run", mend, (gone,))
     if found.vault and not Path(found.vault).is_dir():
         what = f"{where} starts `cru mcp` on a vault that is not there"
         return Finding(_TOPIC, State.BAD, what, mend, (found.vault,))

@@ -30,9 +30,7 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[F
     missing = tuple(s.session for s in spooled if s.left == "missing")
     last = {s.session: max((line.time for line in s.lines), default=0.0) for s in waiting}
     stuck = [
-        s
-        for s in waiting
-        if now.timestamp() - last[s.session] > 120 and (s.has_ended or s.left in ("ended", "died"))
+        s for s in waiting if now.timestamp() - last[s.session] > 120 and (s.has_ended or s.left in ("ended", "died"))
     ]
     if missing:
         what = numbered(len(missing), "session has", "sessions have")
@@ -55,13 +53,9 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     ids = {str(row["id"]) for row in rows}
     paused = [str(row["id"]) for row in rows if row["status"] == "paused" and not row["parent"]]
     stale = [
-        str(row["id"])
-        for row in rows
-        if row["status"] == "active" and not row["parent"] and _is_old(row, now, idle)
+        str(row["id"]) for row in rows if row["status"] == "active" and not row["parent"] and _is_old(row, now, idle)
     ]
-    lost = [
-        f"{row['id']} (of {row['parent']})" for row in rows if row["parent"] and str(row["parent"]) not in ids
-    ]
+    lost = [f"{row['id']} (of {row['parent']})" for row in rows if row["parent"] and str(row["parent"]) not in ids]
     if paused:
         what = numbered(len(paused), "session is paused, and waits", "sessions are paused, and wait")
         what += " to be looked through"
@@ -72,9 +66,7 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
         mend = f"cru import auto, or: cru session pause --session {stale[0]}"
         yield Finding("sessions", State.BAD, what, mend, tuple(stale))
     if lost:
-        what = numbered(
-            len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents"
-        )
+        what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
         yield Finding("sessions", State.NOTE, what, "cru session check", tuple(lost))
     if not (paused or stale or lost):
         yield Finding("sessions", State.GOOD, "no session was left behind")
@@ -104,9 +96,7 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
         yield Finding("sessions", State.BAD, what, "cru session check", items)
     flights = root / ".crucible" / "flight"
     names = sorted(path.name for path in flights.iterdir() if path.is_dir()) if flights.is_dir() else []
-    homeless = [
-        name for name in names if name not in ids and not name.startswith(".") and len(name) <= LONGEST_ID
-    ]
+    homeless = [name for name in names if name not in ids and not name.startswith(".") and len(name) <= LONGEST_ID]
     if homeless:
         what = (
             numbered(len(homeless), "folder of whole events has", "folders of whole events have")

@@ -59,9 +59,7 @@ def _native(dialect: Dialect, transcript: Transcript) -> Native:
         written = reach.last or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
         readable = os.access(transcript.path, os.R_OK)
     except (TranscriptError, OSError) as error:
-        return Native(
-            dialect, transcript, None, reason_of(error) if isinstance(error, OSError) else str(error)
-        )
+        return Native(dialect, transcript, None, reason_of(error) if isinstance(error, OSError) else str(error))
     return Native(dialect, transcript, written, "" if readable else "may not be read")
 
 
@@ -106,10 +104,7 @@ def _missing(
         what += f" in no note, and it deletes files of {days} days: soon"
         yield Finding("transcripts", State.BAD, what, mend, tuple(str(n.transcript.path) for n in soon))
     if rest:
-        what = (
-            numbered(len(rest), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are")
-            + " in no note"
-        )
+        what = numbered(len(rest), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are") + " in no note"
         yield Finding("transcripts", State.NOTE, what, mend, tuple(_name(n) for n in rest))
 
 
@@ -119,10 +114,7 @@ def tell_lagging(natives: Iterable[Native]) -> Iterator[Finding]:
     for native in natives:
         by_client.setdefault(native.dialect.NAME, []).append(native)
     for name, late in by_client.items():
-        what = (
-            numbered(len(late), "note lags", "notes lag")
-            + f" behind what {late[0].dialect.TITLE} wrote since"
-        )
+        what = numbered(len(late), "note lags", "notes lag") + f" behind what {late[0].dialect.TITLE} wrote since"
         items = tuple(_name(native) for native in late)
         yield Finding("transcripts", State.NOTE, what, f"cru import {name}", items)
 

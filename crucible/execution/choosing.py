@@ -81,9 +81,7 @@ def cast_of(named: Sequence[str], command: str, roles: Collection[str], more: Se
                 raise UsageError(f"--with {text}: no step that is carried out is @{part[2]}'s", hint)
             parts[part[2].casefold()] = _player(part[3], more)
         elif everybody:
-            raise UsageError(
-                "--with names two programs for all steps", "--with AGENT=CLIENT names one for some"
-            )
+            raise UsageError("--with names two programs for all steps", "--with AGENT=CLIENT names one for some")
         else:
             everybody = _player(text, more)
     if everybody is None and command.strip():

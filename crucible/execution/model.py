@@ -99,9 +99,7 @@ class Job:
     @property
     def conditional(self) -> tuple[tuple[Flow, ...], ...]:
         """The flows behind it that have a condition: its own, then those of each frame that it closes."""
-        return tuple(
-            tuple(flow for flow in step.flows if flow.condition) for step in (self.step, *self.closes)
-        )
+        return tuple(tuple(flow for flow in step.flows if flow.condition) for step in (self.step, *self.closes))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

@@ -116,9 +116,7 @@ def _inside(graph: Graph, place: dict[int, int]) -> list[int | None]:
     """Of each step the nearest one around it that is carried out, and before it."""
     frames = _frames(graph)
     return [
-        next(
-            (above for above in _above(graph, index) if not frames[above] and place.get(above, at) < at), None
-        )
+        next((above for above in _above(graph, index) if not frames[above] and place.get(above, at) < at), None)
         for index, at in ((index, place.get(index, -1)) for index in range(len(frames)))
     ]
 
@@ -228,9 +226,7 @@ def _links(
 _FEW = 32
 
 
-def _takes(
-    graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]
-) -> list[tuple[Handed, ...]]:
+def _takes(graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]) -> list[tuple[Handed, ...]]:
     """What each step takes, with what its frames take, and who makes it."""
     frames = _frames(graph)
     makers: list[dict[str, list[tuple[int, ...]]]] = [{} for _ in graph.steps]
@@ -264,9 +260,7 @@ def _missing(jobs: Sequence[Job], given: Given) -> tuple[Datum, ...]:
         if here.isdisjoint(handed.makers)
     }
     return tuple(
-        datum
-        for datum in wanted.values()
-        if value_of(datum, given) is None and not file_of(datum.name, given.folder)
+        datum for datum in wanted.values() if value_of(datum, given) is None and not file_of(datum.name, given.folder)
     )
 
 
@@ -278,9 +272,7 @@ def _named(graph: Graph, leaves: Sequence[tuple[int, ...]], name: str) -> set[in
     found = [at for at, step in enumerate(graph.steps) if (step.key or step.name.casefold()) == key]
     if len(found) > 1:
         lines = ", ".join(str(graph.steps[at].place.line) for at in found)
-        raise UsageError(
-            f"{len(found)} steps are called {name!r}", f"lines {lines}: give them names of their own"
-        )
+        raise UsageError(f"{len(found)} steps are called {name!r}", f"lines {lines}: give them names of their own")
     if not found:
         names = ", ".join(step.name for step in graph.steps[:20])
         raise UsageError(f"no step {name!r}", f"the steps are: {names}" if names else "")

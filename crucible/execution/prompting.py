@@ -95,9 +95,7 @@ def _inputs(plan: Plan, job: Job, given: Given, answers: Mapping[int, str]) -> s
             said[source] = None
         if value is not None:
             blocks.append(f"`{_name(handed.datum)}`, given by the user:\n\n{_fenced(value, room)}")
-    blocks += [
-        f"What “{_line(names[source])}” answered:\n\n{_fenced(answers[source], room)}" for source in said
-    ]
+    blocks += [f"What “{_line(names[source])}” answered:\n\n{_fenced(answers[source], room)}" for source in said]
     return "\n\n".join(["\n".join(lines), *blocks]) if lines else ""
 
 
@@ -112,11 +110,7 @@ def _found(
     value = value_of(handed.datum, given)
     if value is not None:
         path = file_of(value, given.folder)
-        return (
-            (f"the file `{quote_span(path)}`", None, None)
-            if path
-            else ("given by the user, below", None, value)
-        )
+        return (f"the file `{quote_span(path)}`", None, None) if path else ("given by the user, below", None, value)
     path = file_of(handed.datum.name, given.folder)
     if path:
         return f"the file `{quote_span(path)}`", None, None

@@ -141,7 +141,5 @@ def _held(job: Job, phase: Phase) -> dict[str, bool]:
     told = [_LINE.fullmatch(entry.text.strip()) for entry in phase.entries if isinstance(entry, Decision)]
     by_number = {int(line[1]): line[3] == "yes" for line in told if line}
     return {
-        condition.text: by_number[number]
-        for number, condition in enumerate(job.conditions, 1)
-        if number in by_number
+        condition.text: by_number[number] for number, condition in enumerate(job.conditions, 1) if number in by_number
     }

@@ -124,9 +124,7 @@ def _go_on(state: _State) -> None:
 
 
 def _turn(state: _State, job: Job) -> bool:
-    decision = decide(
-        job, state.fates, lambda at, condition: _holds(state, at, condition), state.names.__getitem__
-    )
+    decision = decide(job, state.fates, lambda at, condition: _holds(state, at, condition), state.names.__getitem__)
     if decision is None:
         return False
     if decision.fate:

@@ -192,12 +192,7 @@ def _script(arguments: Mapping[str, object]) -> str:
 
 def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
     parts = take_apart(script)
-    undone = [
-        (what, path)
-        for part in parts
-        for what, names in _undone(part)
-        for path in _places(names, part, roots)
-    ]
+    undone = [(what, path) for part in parts for what, names in _undone(part) for path in _places(names, part, roots)]
     return Call(
         row,
         name,

@@ -85,11 +85,7 @@ class _Text:
     def is_about(self, one: str) -> bool:
         """True if a sentence names something in the code or shares words with the turn."""
         words = words_in(one)
-        return (
-            names(one)
-            or len(words & self.words) > 1
-            or any(len(word) > _SHORT for word in words & self._asked)
-        )
+        return names(one) or len(words & self.words) > 1 or any(len(word) > _SHORT for word in words & self._asked)
 
     def lead(self, points: Sequence[str]) -> str:
         """The sentence that leads on to the first list, if it is about the turn, or if the list says little without it."""

@@ -171,9 +171,7 @@ def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Wa
             yield _Waiting(EACH, _pair(about, reply))
 
 
-def _choice(
-    text: str, offers: Mapping[str, Option], marks: list[str], asked: Asked | None
-) -> Iterator[_Waiting]:
+def _choice(text: str, offers: Mapping[str, Option], marks: list[str], asked: Asked | None) -> Iterator[_Waiting]:
     """The options with these marks; for one that asks, such as `Something else?`, what the reply says."""
     if any(asks(offers[mark].label) for mark in marks):
         if asked:
@@ -184,11 +182,7 @@ def _choice(
     is_only = len(marks) == 1 and (
         marks[0].isalpha() or (text.count(" ") < _TWO and text.rstrip(" .!").endswith(marks[0]))
     )
-    rest = (
-        "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW])
-        if is_only
-        else ""
-    )
+    rest = "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW]) if is_only else ""
     about = f"{asked.question}{_TO}" if asked else f"{text.strip()}: "
     # A question as short as `Which one?` adds nothing.
     is_long = about.count(" ") < (_FEW if asked else _TWO) or len(about) + len(chosen) > SUMMARY

@@ -101,9 +101,7 @@ class Detector:
                 self._open_ends.listed(event.tasks, event.at.row)
             case TaskChanged():
                 self._open_ends.changed(event)
-            case ContextSeen() if (
-                event.cwd and len(self._story.roots) < 20 and event.cwd not in self._story.roots
-            ):
+            case ContextSeen() if event.cwd and len(self._story.roots) < 20 and event.cwd not in self._story.roots:
                 self._story.roots += (event.cwd,)
             case SubagentStarted() | SubagentReturned():
                 self._story.now.worked = True

@@ -103,9 +103,7 @@ class Failures:
             run.change = run.change or call.approach
             names = dict.fromkeys(map(base_name, call.files[: _MOST - len(run.files)]))
             run.files |= {name: None for name in names if run.pattern is not CONFLICT or name in run.parts}
-        return self._settle(
-            [run for run in self._open if run.pattern in _NO_RERUN and run.parts <= run.files.keys()]
-        )
+        return self._settle([run for run in self._open if run.pattern in _NO_RERUN and run.parts <= run.files.keys()])
 
     def prompted(self) -> None:
         """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
@@ -240,9 +238,7 @@ def _announced(run: _Run) -> str:
 def _why(text: str, run: _Run) -> str:
     """The sentences of a text about a failure, without the agent's next action; "" if none is about the failure."""
     told = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
-    told = [
-        one for one in told if one.count(" ") >= _FEW and not (leads_on(one) or asks(one) or announced(one))
-    ]
+    told = [one for one in told if one.count(" ") >= _FEW and not (leads_on(one) or asks(one) or announced(one))]
     told = [one for one in told if _known(one, run) or not narrates(one)]
     return clipped(" ".join(told), _CAUSE) if any(_is_about(one, run) for one in told) else ""
 

@@ -34,13 +34,7 @@ class Instructions:
         turn = self._story.now
         text, approach = turn.prompt.text, turn.approach
         is_first = turn.edits == 1 and not settled and not turn.red and turn.kind is PromptKind.TYPED
-        if (
-            is_first
-            and turn.answers.text
-            and len(approach.text) >= _APPROACH
-            and not asks(text)
-            and not is_log(text)
-        ):
+        if is_first and turn.answers.text and len(approach.text) >= _APPROACH and not asks(text) and not is_log(text):
             grounds = INSTRUCTED.on(turn.prompt.row, approach.row)
             self._found.append(
                 Noted(Kind.INSTRUCTION, line(text, SUMMARY), said(approach.text, _REASON) or None, grounds)

@@ -99,9 +99,7 @@ class Section:
             is_inner = item.indent > top + 1 or (items[0].mark.isdecimal() and not item.mark.isdecimal())
             if not parts or not is_inner:
                 parts.append([])
-            parts[-1].append(
-                " \u2013 ".join(_cells(item.text)) if item.kind is Part.ROW else plain(item.text)
-            )
+            parts[-1].append(" \u2013 ".join(_cells(item.text)) if item.kind is Part.ROW else plain(item.text))
         return [_joined(part) for part in parts]
 
 

@@ -62,8 +62,7 @@ class OpenEnds:
     def noted(self) -> list[Noted]:
         """The open ends so far."""
         return [
-            Noted(Kind.OPEN_END, text, details or None, pattern.on(row))
-            for pattern, text, details, row in self._open()
+            Noted(Kind.OPEN_END, text, details or None, pattern.on(row)) for pattern, text, details, row in self._open()
         ]
 
     def _open(self) -> Iterator[tuple[Pattern, str, str, str]]:

@@ -179,9 +179,7 @@ class Outcomes:
         said = turn.closing
         if not (turn.edits and said.text):
             return self._now
-        goes_on = said.text.endswith(":") or (
-            said is turn.last and turn.calls_since > 0 and not turn.is_recorded
-        )
+        goes_on = said.text.endswith(":") or (said is turn.last and turn.calls_since > 0 and not turn.is_recorded)
         written = "\n".join(text for _, text in turn.trace.left)
         files, asked = self._story.edited, turn.prompt.text
         head, rest = told(said.text, files, asked, self._told, written=written, goes_on=goes_on)

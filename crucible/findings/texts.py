@@ -26,9 +26,7 @@ _HEAD, _TAIL = 9000, 5000
 _ENOUGH = 60
 """Least code points of a significant text."""
 
-_FENCED = late_pattern(
-    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
+_FENCED = late_pattern(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _BULLET = late_pattern(r"(?:\A|[ \t,;:.]*\n)\s*[-*+•][ \t]+")
 _NAMES = late_pattern(r"\w[./_:]\w|[a-z][A-Z]|\w\(")
 _WORD = late_pattern(r"\w{4,}")
@@ -37,11 +35,7 @@ _MANY = 3
 
 def trimmed(text: str) -> str:
     """A text without its middle if it is too long to keep."""
-    return (
-        text.strip()
-        if len(text) <= _HEAD + _TAIL
-        else f"{text[:_HEAD].strip()}\n\n…\n\n{text[-_TAIL:].strip()}"
-    )
+    return text.strip() if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD].strip()}\n\n…\n\n{text[-_TAIL:].strip()}"
 
 
 def line(text: str, limit: int) -> str:

@@ -188,9 +188,7 @@ def _summary(line: bytes, path: Path) -> Mapping[str, object]:
 
 
 def _damaged(path: Path, reason: str) -> VaultError:
-    return VaultError(
-        f"{path}: damaged: {reason}", "nothing was removed; bring it back from a backup, or move it away"
-    )
+    return VaultError(f"{path}: damaged: {reason}", "nothing was removed; bring it back from a backup, or move it away")
 
 
 def _integer(value: object) -> int:

@@ -37,9 +37,7 @@ def event_of(record: Record) -> Event | None:
         return None
     at = At(record.line, record.row, record.time, record.agent)
     values = {
-        name: record.values[told]
-        for name, _ in _fields(kind)
-        if (told := RENAMED.get(name, name)) in record.values
+        name: record.values[told] for name, _ in _fields(kind) if (told := RENAMED.get(name, name)) in record.values
     }
     try:
         event: Event = kind(

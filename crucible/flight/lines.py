@@ -82,11 +82,7 @@ class Held:
 
     def _last_number(self, name: str) -> int:
         return next(
-            (
-                number
-                for line in _backwards(self.descriptors[name], self.sizes[name])
-                if (number := number_of(line))
-            ),
+            (number for line in _backwards(self.descriptors[name], self.sizes[name]) if (number := number_of(line))),
             0,
         )
 

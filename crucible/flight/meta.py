@@ -91,9 +91,7 @@ def with_counts(meta: Mapping[str, object], folder: Path) -> dict[str, object]:
     return _whole({**_counted_on(meta, folder, known), "sizes": sizes})
 
 
-def keep_meta(
-    files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts
-) -> None:
+def keep_meta(files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts) -> None:
     """Bring the summary up to date after `added` records came to files that had the sizes `before`.
 
     Records count for more than a summary: that it cannot be written is no error, the next writer makes it true.
@@ -109,9 +107,7 @@ def rename_in_meta(folder: Path, session_id: str) -> None:
         _write(folder, {**meta, "session_id": session_id})
 
 
-def _keep(
-    files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts
-) -> None:
+def _keep(files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts) -> None:
     meta = load_own_meta(files.folder)
     if meta and _sizes(meta) == before:
         counts = {key: _count(meta, key) + added.get(name, 0) for name, key in COUNTS.items()}
@@ -194,9 +190,7 @@ def load_own_meta(folder: Path) -> dict[str, object]:
 
 def _write(folder: Path, meta: Mapping[str, object]) -> None:
     """Replace it in one step.  The lock is held, so the new file's name may be the same for all."""
-    data = orjson.dumps(
-        _whole(meta), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
-    )
+    data = orjson.dumps(_whole(meta), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
     new = folder / _NEW
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(new, flags, 0o666), "wb") as file:

@@ -113,9 +113,7 @@ class FlightWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
 
@@ -135,9 +133,7 @@ def _text(text: str) -> bytes:
 
 
 _NAMES = {
-    kind.__name__: tuple(
-        (f.name, RENAMED.get(f.name, f.name)) for f in dataclasses.fields(kind) if f.name != "at"
-    )
+    kind.__name__: tuple((f.name, RENAMED.get(f.name, f.name)) for f in dataclasses.fields(kind) if f.name != "at")
     for kind in get_args(Event)
 }
 """The fields of each kind of event, and what they are called in a record."""

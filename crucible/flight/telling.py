@@ -48,9 +48,7 @@ def _entry_of_tool(values: Mapping[str, object]) -> str:
     outcome = str(values.get("outcome") or "ok")
     told = ["" if outcome == "ok" else outcome]
     told += [
-        form.format(values[key])
-        for key, form in _OF_RESULTS.items()
-        if form and values.get(key) not in (None, "")
+        form.format(values[key]) for key, form in _OF_RESULTS.items() if form and values.get(key) not in (None, "")
     ]
     came = ", ".join(filter(None, told))
     return f"{called} → {came}" if came else called

@@ -89,23 +89,15 @@ def compose_entry(
         duration_minutes=round(lasted.total_seconds() / 60) if lasted is not None else None,
         agent=_agent(session),
         skills=used_skills(session),
-        tasks_completed=tuple(
-            f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "completed"
-        ),
-        tasks_started=tuple(
-            f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "in_progress"
-        ),
+        tasks_completed=tuple(f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "completed"),
+        tasks_started=tuple(f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "in_progress"),
         files_modified=modified_files(session, evidence),
         captures=captures,
         tokens=session.tokens_used,
     )
     kept = frozenset(text for one in captures.approved for text in (one.finding, bare(one.summary)) if text)
-    listed = _once(
-        [*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers, following)]
-    )
-    sure = {
-        one.id: one.confidence for told in (session, *children) for one in without_guesses(findings_of(told))
-    }
+    listed = _once([*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers, following)])
+    sure = {one.id: one.confidence for told in (session, *children) for one in without_guesses(findings_of(told))}
     entry = with_lines(
         entry, lambda part, _: _most(part, [line for of, line in listed if of == part], sure, session.id)
     )
@@ -126,11 +118,7 @@ def _once(listed: Sequence[_Listed]) -> list[_Listed]:
     for part, line in listed:
         first.setdefault((part, bare(line.text)), line)
     said = {of: "\n".join(text for part, text in first if part == of) for of in MOST}
-    return [
-        (part, line)
-        for (part, text), line in first.items()
-        if len(text) < _TELLING or said[part].count(text) == 1
-    ]
+    return [(part, line) for (part, text), line in first.items() if len(text) < _TELLING or said[part].count(text) == 1]
 
 
 def _most(part: str, lines: Sequence[Line], sure: Mapping[str, float], session: str) -> Iterator[Line]:
@@ -147,9 +135,7 @@ def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
     """The request, then what was decided, corrected, fixed and done."""
     if words := _request(session):
         yield "request", Line(words, finding="request")
-    yield from filter(
-        None, (_of_finding(one, kept) for one in without_guesses(findings_of(session)) if _is_main(one))
-    )
+    yield from filter(None, (_of_finding(one, kept) for one in without_guesses(findings_of(session)) if _is_main(one)))
     yield from (("done", line) for line in _done(session))
 
 
@@ -204,9 +190,7 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 def _request(session: Session) -> str:
     """The user's words in the session's title, else the first that are not an answer; in full if short, else a paragraph."""
     first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
-    answers = [
-        bare(one.summary) for one in without_guesses(findings_of(session)) if one.kind == Kind.DECISION
-    ]
+    answers = [bare(one.summary) for one in without_guesses(findings_of(session)) if one.kind == Kind.DECISION]
     title = bare(session.title)
     titled = (one for one in first if title and bare(one).startswith(title))
     asked = (one for one in first if not any(said.endswith(bare(one)) for said in answers))
@@ -289,17 +273,11 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
 
     Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
     """
-    outcomes = (
-        one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one)
-    )
+    outcomes = (one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one))
     own = [text for one in outcomes for text in (one.summary, *one.points)]
     since = Following(following.sessions, (*following.said, *own))
     left = [task for task in session.tasks if task.status not in CLOSED_TASKS]
-    waiting = [
-        task
-        for task in left
-        if not since.settles(task.content) and not any(_names(text, task) for text in own)
-    ]
+    waiting = [task for task in left if not since.settles(task.content) and not any(_names(text, task) for text in own)]
     asked = [*open_questions(session)]
     open_ = [
         line

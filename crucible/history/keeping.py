@@ -84,9 +84,7 @@ def keep_entry(vault: Vault, entry: Entry, place: str = "") -> Path:
     if not path.is_file():
         files.make_folders(vault.root, path.parent)
         try:
-            files.create_exclusive(
-                path, Source(render_entry(entry, place)).to_bytes(), fsync=vault.settings.fsync
-            )
+            files.create_exclusive(path, Source(render_entry(entry, place)).to_bytes(), fsync=vault.settings.fsync)
         except NoteExists:  # somebody was faster
             pass
         else:
@@ -231,9 +229,7 @@ def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) ->
     return [one for one in reversed(found) if one.note.path in beyond]
 
 
-def prune(
-    vault: Vault, notes: Sequence[EntryNote], told: Callable[[Path, str], None], on_error: OnError
-) -> None:
+def prune(vault: Vault, notes: Sequence[EntryNote], told: Callable[[Path, str], None], on_error: OnError) -> None:
     """Remove each note and call `told` with where it went.  A note that changed since it was read stays."""
     for one in notes:
         path = one.note.path

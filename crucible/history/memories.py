@@ -112,9 +112,7 @@ def memory_id(session: str, kind: MemoryKind, text: str) -> str:
 # --- the files -------------------------------------------------------------------------------------------------------
 
 
-def load_memories(
-    root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0
-) -> Loaded:
+def load_memories(root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0) -> Loaded:
     """What stands in the kind's file, of one project or session alone where it is named; a vault without the file has none.
 
     With `newest` so many lines at most are looked at, the latest.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
@@ -215,9 +213,7 @@ def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
         raise Unfit("`text` is empty")
     if not isinstance(done, bool):
         raise Unfit("`done` is neither true nor false")
-    return Memory(
-        word_of(fields, "id"), kind, session=session_of(fields), at=time_of(fields, "at"), done=done, **texts
-    )
+    return Memory(word_of(fields, "id"), kind, session=session_of(fields), at=time_of(fields, "at"), done=done, **texts)
 
 
 # --- what a session says ----------------------------------------------------------------------------------------------

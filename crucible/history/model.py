@@ -92,9 +92,7 @@ class Captures(NamedTuple):
         approved = {_known(one): one for one in (*self.approved, *later.approved)}
         skipped = {_known(one): one for one in (*self.skipped, *later.skipped) if _known(one) not in approved}
         answered = approved.keys() | skipped.keys()
-        open_ = {
-            _known(one): one for one in (*self.suggested, *later.suggested) if _known(one) not in answered
-        }
+        open_ = {_known(one): one for one in (*self.suggested, *later.suggested) if _known(one) not in answered}
         return Captures(*(tuple(group.values()) for group in (open_, approved, skipped)))
 
 

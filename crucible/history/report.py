@@ -51,8 +51,7 @@ def reported(session: Session, entry: Entry, since: datetime) -> Reported | None
     """What a session came to since then, by its history; None if there is nothing to say."""
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
     weights = {
-        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points))
-        for one in findings_of(session)
+        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points)) for one in findings_of(session)
     }
     found = {
         "outcomes": [one for one in entry.done if not one.text.startswith(STARTED)],
@@ -92,9 +91,7 @@ def _over(session: Session, since: datetime) -> Iterator[Phase]:
 # --- showing ---------------------------------------------------------------------------------------------------------
 
 
-def render_report(
-    found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False
-) -> str:
+def render_report(found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False) -> str:
     """The report as text or Markdown, grouped by project, oldest session first; `local` gives a time in the reader's zone."""
     rows: list[str] = []
     ordered = sorted(found, key=_place)

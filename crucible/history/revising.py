@@ -80,10 +80,7 @@ def with_property(source: Source, key: str, value: Value) -> Source:
 def _with_property(source: Source, key: str, value: Value, marks: _Marks) -> Source:
     """Set or remove a property in its own lines, unless a person changed or deleted it; its mark is updated."""
     found = find_frontmatter(source)
-    if key in found.values:
-        is_ours = marks.get(key) == value_mark(key, found.values[key])
-    else:
-        is_ours = key not in marks
+    is_ours = marks.get(key) == value_mark(key, found.values[key]) if key in found.values else key not in marks
     if not is_ours:
         return source
     if value is not None:

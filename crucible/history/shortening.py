@@ -29,9 +29,7 @@ _PATH = late_pattern(
     )""",
     re.VERBOSE,
 )
-_VERB = late_pattern(
-    r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|curl|URL|url|endpoint|route|https?)[ :`\"']*\Z"
-)
+_VERB = late_pattern(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|curl|URL|url|endpoint|route|https?)[ :`\"']*\Z")
 _HOME = late_pattern(r"(?:[A-Za-z]:)?/(?:home|Users)/[^/]+(?:/|\Z)|/root(?:/|\Z)|~[^/]+(?:/|\Z)")
 _KEPT = 2
 """Parts of a path outside of the project that are kept: the last ones."""

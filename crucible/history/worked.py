@@ -38,9 +38,7 @@ _AT_WORK = frozenset((Why.PAUSED, Why.TASK))
 """Made while somebody was at work."""
 
 
-def worked(
-    session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
-) -> timedelta | None:
+def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET) -> timedelta | None:
     """The time worked, by the session's note and its own `bookmarks`; None if its beginning or any later time is unknown.
 
     A gap of more than `quiet` between two phases, before the first or after the last is a break.
@@ -84,9 +82,7 @@ def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, C
     timed = [(min(times), max(times), ended) for times, ended in found if times]
     following = [*(begin for begin, _, _ in timed[1:]), last]
     left_open = [(over, then) for (_, over, ended), then in zip(timed, following, strict=False) if not ended]
-    return _cover([(begin, over) for begin, over, _ in timed]), _cover(
-        left_open if timed else [(first, last)]
-    )
+    return _cover([(begin, over) for begin, over, _ in timed]), _cover(left_open if timed else [(first, last)])
 
 
 def _cover(spans: Sequence[Span]) -> Covers:

@@ -90,9 +90,7 @@ def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
         data = said.strip().encode("utf-8", "replace")
         parts["said"] = f"{len(data)}:{crc32(data)}"
     texts = (
-        f'"{key}":{quoted(_whole(value[:4096]))}'
-        for key, value in parts.items()
-        if isinstance(value, str) and value
+        f'"{key}":{quoted(_whole(value[:4096]))}' for key, value in parts.items() if isinstance(value, str) and value
     )
     return f'{{"time":{time.time():.3f},"pid":{_client_pid()},{",".join(texts)}}}'.encode()
 

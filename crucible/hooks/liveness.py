@@ -82,15 +82,11 @@ def _started(pid: int) -> float | None:
     except OSError:
         pass  # it is somebody else's
     try:
-        stat = (
-            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        )
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         if stat[0] == "Z":
             return None  # dead, and not buried yet
         boot = next(
-            line
-            for line in Path("/proc/stat").read_text(encoding="ascii").split("\n")
-            if line.startswith("btime")
+            line for line in Path("/proc/stat").read_text(encoding="ascii").split("\n") if line.startswith("btime")
         )
         return float(boot.split()[1]) + int(stat[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, StopIteration, IndexError):

@@ -178,9 +178,7 @@ def _has_new_start(spooled: Spooled) -> bool:
     )
 
 
-def _finish(
-    vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]
-) -> None:
+def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]) -> None:
     """Mark a session that died; check a finished one a last time, since rows may arrive after its end."""
     client = _client_of(spooled)
     if client is Client.RUNNING:
@@ -205,9 +203,7 @@ def _has_late_rows(root: Path, spooled: Spooled) -> bool:
     return True
 
 
-def _try(
-    vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]
-) -> bool:
+def _try(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]) -> bool:
     """Write one session down; whether that went well.  One whose client is gone joins `stopped`."""
     tried[spooled.session] = spooled.size
     try:
@@ -227,18 +223,14 @@ def _client_of(spooled: Spooled) -> Client:
     return Client.RUNNING if is_running(spooled) else Client.DIED
 
 
-def _write_down(
-    vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[Stopped]
-) -> bool:
+def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[Stopped]) -> bool:
     """Whether the notes hold all of it now."""
     transcript = _transcript_of(spooled)
     if transcript is None:
         # The client makes the file with its first answer.
         wordless = all(line.event in _WORDLESS for line in spooled.lines)
         return wordless or client is Client.RUNNING or _tell_missing(vault, spooled)
-    whole_turns = (
-        client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
-    )
+    whole_turns = client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
     _wait_for_last_rows(transcript, spooled)
     before = session_before(spooled, load_spool(vault.root, spooled.client))
     met, now = Met(), datetime.now(UTC)

@@ -40,9 +40,7 @@ def is_due(root: str | os.PathLike[str], settings: VaultSettings) -> bool:
     return not 0 <= age < min(_SECONDS, settings.idle_minutes * 60)
 
 
-def look(
-    index: Index, now: datetime, whence: Whence = lambda: ("", {}), *, is_true: bool = False
-) -> list[str]:
+def look(index: Index, now: datetime, whence: Whence = lambda: ("", {}), *, is_true: bool = False) -> list[str]:
     """Pause what is quiet, if it is time to; the paths, seen from the vault, of the notes that were changed.
 
     An index that `is_true`, since its caller heard of every change, is not compared with the disk.

@@ -74,9 +74,7 @@ class Family:
         loose = tuple(c.recorder.agent for c in children if c.parent is None and c.id not in _linked(strand))
         base = _as_written(strand, replace(setting, children=before))
         if setting.client is Client.UNKNOWN and not strand.has_news and _is_at_rest(base):
-            setting = replace(
-                setting, client=Client.ENDED
-            )  # who knows nothing of the client takes back nothing
+            setting = replace(setting, client=Client.ENDED)  # who knows nothing of the client takes back nothing
         now = session_of(strand.recorder.draft(), replace(setting, children=after, loose=loose))
         inline = [child for child in children if self._is_inline(child)]
         if base:
@@ -147,9 +145,7 @@ def _is_ours(note: Session, written: Draft) -> bool:
 
 def _spoke_last(written: Draft) -> bool:
     """Whether the agent's words came last.  The end of a file may take them for the answer, which what came later does not show."""
-    told = [
-        entry for phase in written.phases[-1:] for each in (phase, *phase.parts) for entry in each.entries
-    ]
+    told = [entry for phase in written.phases[-1:] for each in (phase, *phase.parts) for entry in each.entries]
     said = [entry for entry in told if not isinstance(entry, Decision | Failure)]
     return written.turn is Turn.OPEN and isinstance(said[-1] if said else None, Prose)
 

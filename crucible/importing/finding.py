@@ -63,9 +63,7 @@ def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[Unread
             files[name].append(path)
         if reason:
             unknown.append(UnreadableRow(path, 0, reason))
-    searches = (
-        Search(DIALECTS[name], tuple(found), is_sniffed=True) for name, found in files.items() if found
-    )
+    searches = (Search(DIALECTS[name], tuple(found), is_sniffed=True) for name, found in files.items() if found)
     return tuple(searches), tuple(unknown)
 
 
@@ -132,9 +130,7 @@ def _furthest(dialect: Dialect, copies: list[Transcript], outcome: Importing) ->
     for copy, reach in zip(copies, reaches, strict=True):
         rows = {reach.first, reaches[far].first} - {""}
         if len(rows) > 1:
-            told = (
-                f"begins otherwise than {best.path} of the same name, which is imported: rename one of them"
-            )
+            told = f"begins otherwise than {best.path} of the same name, which is imported: rename one of them"
             outcome.unreadable.append(UnreadableRow(copy.path, 0, told))
         elif copy is not best:
             outcome.left_out["copy"] += 1

@@ -128,14 +128,10 @@ def _take_joining(runs: Sequence[_Run]) -> None:
 
 def _table(vault: Vault, outcome: Importing) -> SourceTable:
     # A folder that cannot be read may hold notes of these sessions, which would be made again.
-    return SourceTable(
-        vault, lambda error: outcome.unreadable.append(UnreadableRow(vault.sessions, 0, str(error)))
-    )
+    return SourceTable(vault, lambda error: outcome.unreadable.append(UnreadableRow(vault.sessions, 0, str(error))))
 
 
-def _counted(
-    transcripts: list[Transcript], before: int, total: int, progress: Progress
-) -> Iterator[Transcript]:
+def _counted(transcripts: list[Transcript], before: int, total: int, progress: Progress) -> Iterator[Transcript]:
     for done, transcript in enumerate(transcripts, before):
         progress(done, total, transcript.path.name)
         yield transcript
@@ -234,9 +230,7 @@ class _Run:
         except LeftOutError as left_out:
             self.outcome.left_out[left_out.reason] += 1
         except (*_OF_ONE, OSError) as error:
-            self.outcome.unreadable.append(
-                UnreadableRow(transcript.path, 0, reason_at(error, transcript.path))
-            )
+            self.outcome.unreadable.append(UnreadableRow(transcript.path, 0, reason_at(error, transcript.path)))
 
     def _last_written(self, transcript: Transcript) -> datetime:
         """When a transcript was last written to; a copied file's own time is that of the copy."""

@@ -18,9 +18,7 @@ from crucible.vault.walk import note_name
 __all__ = ["link_moves"]
 
 
-def link_moves(
-    vault: Vault, table: SourceTable, moves: Iterable[tuple[str, str]], created: Collection[str]
-) -> None:
+def link_moves(vault: Vault, table: SourceTable, moves: Iterable[tuple[str, str]], created: Collection[str]) -> None:
     """`moves` are pairs of sources, the earlier one first."""
     for earlier, later in moves:
         paths = table.find(earlier), table.find(later)
@@ -33,8 +31,4 @@ def link_moves(
 
 
 def _linked(note: Note, key: str, to: str) -> list[Edit]:
-    return (
-        set_field(note.source, note.session, key, link_to(to))
-        if note.session.properties.get(key) is None
-        else []
-    )
+    return set_field(note.source, note.session, key, link_to(to)) if note.session.properties.get(key) is None else []

@@ -78,16 +78,9 @@ class Tickets:
         return None if is_copy else Joining(ticket, first.at, note)
 
     def _ticket(self, event: Event | None) -> Ticket | None:
-        if (
-            not self._are_there
-            or not isinstance(event, Prompted)
-            or event.kind not in _SAID
-            or event.at.agent
-        ):
+        if not self._are_there or not isinstance(event, Prompted) or event.kind not in _SAID or event.at.agent:
             return None
-        mark = find_resume_mark(
-            event.text.lstrip().removeprefix('"')
-        )  # some clients put what they are given in quotes
+        mark = find_resume_mark(event.text.lstrip().removeprefix('"'))  # some clients put what they are given in quotes
         if mark is None:
             return None
         if mark not in self._known:
@@ -99,9 +92,7 @@ class Tickets:
             ticket = find_ticket(self._vault.root, token)
         except VaultError as error:
             # Nobody knows then whose this is: it waits, and the others are imported.
-            raise TranscriptError(
-                f"begins with a ticket that cannot be looked up ({error})", error.hint
-            ) from error
+            raise TranscriptError(f"begins with a ticket that cannot be looked up ({error})", error.hint) from error
         return ticket if ticket and ticket.session == session else None
 
     def _note_of(self, ticket: Ticket) -> Note | None:

@@ -109,11 +109,7 @@ class SourceTable:
             except OSError:
                 continue
             for name in sorted(names):
-                if (
-                    is_markdown(name)
-                    and not name.startswith(".")
-                    and f"{folder}{os.sep}{name}" not in self._seen
-                ):
+                if is_markdown(name) and not name.startswith(".") and f"{folder}{os.sep}{name}" not in self._seen:
                     self._look(folder, name)
 
     def _look(self, folder: str, name: str) -> None:

@@ -71,9 +71,7 @@ _NEEDS = {
 }
 
 
-def answer(
-    vault: Vault, ref: str, text: str = "", *, verdict: Verdict = Verdict.ANSWERED, redact: Redact
-) -> Answered:
+def answer(vault: Vault, ref: str, text: str = "", *, verdict: Verdict = Verdict.ANSWERED, redact: Redact) -> Answered:
     """Answer the item `ref`: its id or a beginning of it; a session's id where only one thing waits in it.
 
     Without a text a verdict other than `ANSWERED` speaks for itself.  Only the answer's lines are written, and the count of redactions where

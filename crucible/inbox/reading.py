@@ -46,9 +46,7 @@ def waiting(vault: Vault, view: View, *, project: str = "", limit: int | None = 
     return list(islice(once(item for item in found if not item.answered), limit))
 
 
-def places(
-    view: View, project: str = "", kinds: Collection[Kind] = _ALL, *, answered: bool = False
-) -> Iterator[Place]:
+def places(view: View, project: str = "", kinds: Collection[Kind] = _ALL, *, answered: bool = False) -> Iterator[Place]:
     """The notes in which something of these kinds waits, the newest session's first; with `answered` those where it did, too."""
     for shard in view.shards:
         wanted = {
@@ -83,9 +81,7 @@ def once(items: Iterable[Item]) -> Iterator[Item]:
             seen.add(said)
 
 
-def read_items(
-    vault: Vault, found: Iterable[Place], on_error: Callable[[CrucibleError], None]
-) -> Iterator[Item]:
+def read_items(vault: Vault, found: Iterable[Place], on_error: Callable[[CrucibleError], None]) -> Iterator[Item]:
     """Every item of these notes, answered ones too, a note read when its turn comes."""
     for place in found:
         path = path_of_cell(place.path)

@@ -64,9 +64,7 @@ def _parts(text: str, table: str) -> tuple[str, str, str | None]:
     """Column, operator, value; the value None for a bare `null`."""
     found = re.fullmatch(_CONDITION, text, re.DOTALL)
     if not found:
-        raise UsageError(
-            f"{text!r} is no condition", "write COLUMN OPERATOR VALUE, with one of = != < <= > >= ~ !~"
-        )
+        raise UsageError(f"{text!r} is no condition", "write COLUMN OPERATOR VALUE, with one of = != < <= > >= ~ !~")
     column, sign = check_column(found[1], table), "=" if found[2] == "==" else found[2]
     return column, sign, _value(found[3].strip(), text)
 

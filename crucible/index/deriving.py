@@ -110,9 +110,7 @@ def rows_of(note: Note, path: str) -> NoteRows:
         raise
     except Exception as error:  # one note on which we fail must not take the whole index with it
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise NoteUnreadable(
-            f"{note.path}: cannot be understood ({what})", "this is a fault in cru"
-        ) from error
+        raise NoteUnreadable(f"{note.path}: cannot be understood ({what})", "this is a fault in cru") from error
 
 
 def _rows_of(note: Note, session: Session, path: str) -> NoteRows:

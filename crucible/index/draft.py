@@ -142,9 +142,7 @@ class Draft:
     def _write(self, shard: str, table: str, merged: Merged) -> None:
         shards = dict(self.manifest.shards)
         if merged.rows:
-            shards[shard, table] = self._index.write_shard(
-                shard, table, merged.lines, merged.rows, self._token
-            )
+            shards[shard, table] = self._index.write_shard(shard, table, merged.lines, merged.rows, self._token)
         else:
             shards.pop((shard, table), None)
         self.manifest = self.manifest._replace(shards=dict(sorted(shards.items())))
@@ -215,9 +213,7 @@ class _Batch:
             self.remove(reading.path)
             return
         known = self.files.setdefault(folder, FolderRows(folder)).get(name)
-        shard = (
-            self._replace(reading.path, reading.rows, known) if reading.rows else known.shard if known else ""
-        )
+        shard = self._replace(reading.path, reading.rows, known) if reading.rows else known.shard if known else ""
         row = FileRow(reading.stamp, reading.sha, shard)
         if row != known:
             self._rows.setdefault(folder, {})[name] = row

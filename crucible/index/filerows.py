@@ -72,8 +72,7 @@ class FolderRows:
         if not rows:
             return
         cells = [
-            (cell_of_path(joined(self.folder, name)), *row.stamp, row.sha, row.shard)
-            for name, row in rows.items()
+            (cell_of_path(joined(self.folder, name)), *row.stamp, row.sha, row.shard) for name, row in rows.items()
         ]
         self._sorted = self._sorted and rows.keys() <= self._lines.keys()
         self._take(b"\n".join(encode_rows("files", cells)).decode())

@@ -28,9 +28,7 @@ _MANIFEST = "manifest.toon"
 _LARGEST_MANIFEST = 256 * 1024 * 1024
 """Bytes; a million doubtful notes are in less."""
 
-_READ_ONLY = (
-    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-)
+_READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _WRITTEN_AT_ONCE = 4096
 """Lines joined for one write."""

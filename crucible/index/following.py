@@ -31,8 +31,7 @@ class Following(NamedTuple):
         tickets, words = {*_TICKET.findall(text)}, words_of(_LABEL.sub("", text))
         shared = max(2, -(-2 * len(words) // 3))
         return any(
-            not tickets.isdisjoint(_TICKET.findall(line)) or len(words & words_of(line)) >= shared
-            for line in self.said
+            not tickets.isdisjoint(_TICKET.findall(line)) or len(words & words_of(line)) >= shared for line in self.said
         )
 
 
@@ -57,9 +56,7 @@ def work_in(view: View, since: str = "") -> Work:
     for path, line in _lines(view, {shard_of(str(row["started"] or "")) for row in rows.values()}):
         if path in said:
             said[path].append(line)
-    found = (
-        (begun(row), str(row["project"] or "").casefold(), tuple(said[path])) for path, row in rows.items()
-    )
+    found = ((begun(row), str(row["project"] or "").casefold(), tuple(said[path])) for path, row in rows.items())
     return Work(tuple(sorted(found)))
 
 

@@ -80,9 +80,7 @@ def _compare_folder(
         found.blank.append(scan.folder)
 
 
-def compare_names(
-    index: IndexFolder, manifest: Manifest, stamps: Mapping[str, Stamp | None], found: Suspects
-) -> None:
+def compare_names(index: IndexFolder, manifest: Manifest, stamps: Mapping[str, Stamp | None], found: Suspects) -> None:
     """Compare single notes, by path; a stamp of None says that there is none.  Adds to `found`, the whole folders'."""
     scanned = set(found.files)
     for path, stamp in stamps.items():

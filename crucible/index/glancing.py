@@ -26,9 +26,7 @@ _MOST, _MOST_BYTES = 100, 1_000_000
 """Notes, and what they hold together, that are read anew; the newest first, and one whatever its size."""
 
 
-def glance(
-    root: str, sessions: str, question: Callable[[View], Answer], vouched: Callable[[str], bool]
-) -> Answer:
+def glance(root: str, sessions: str, question: Callable[[View], Answer], vouched: Callable[[str], bool]) -> Answer:
     """The answer to a question about the tables; `root` must be real.
 
     Of a vault with many notes and no index it is about none.  `vouched` says whether a watcher vouches for the index.
@@ -42,9 +40,7 @@ def glance(
     return question(_view(root, sessions, folder, EMPTY, vouched))
 
 
-def _view(
-    root: str, sessions: str, folder: IndexFolder, manifest: Manifest, vouched: Callable[[str], bool]
-) -> View:
+def _view(root: str, sessions: str, folder: IndexFolder, manifest: Manifest, vouched: Callable[[str], bool]) -> View:
     if manifest.whole and vouched(root):
         draft = Draft(folder, folder.load())
         return View(draft.shards(), draft.read)

@@ -211,9 +211,7 @@ def _unheard_folder(folders: list[os.stat_result]) -> str:
         return "the sessions folder lies on several file systems"
     watched = _watched_inodes()
     missing = sum(status.st_ino not in watched for status in folders)
-    return (
-        f"the system lets us watch only {len(folders) - missing} of {len(folders)} folders" if missing else ""
-    )
+    return f"the system lets us watch only {len(folders) - missing} of {len(folders)} folders" if missing else ""
 
 
 _INODE = re.compile(r"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)

@@ -109,8 +109,7 @@ def dump_manifest(manifest: Manifest) -> str:
             "totals": {"notes": manifest.notes(), **totals},
             "shards": [found._asdict() for found in manifest.shards.values()],
             "folders": [
-                {**block._asdict(), "folder": cell_of_path(block.folder)}
-                for block in manifest.folders.values()
+                {**block._asdict(), "folder": cell_of_path(block.folder)} for block in manifest.folders.values()
             ],
             "doubtful": [{"path": cell_of_path(path)} for path in sorted(manifest.doubtful)],
         }

@@ -37,9 +37,7 @@ Chunk = tuple[str, Sequence[Asked]]
 """The vault's root, and notes."""
 
 
-def read_notes(
-    root: str, asked: Sequence[Asked], progress: Progress | None = None
-) -> Generator[Reading, None, None]:
+def read_notes(root: str, asked: Sequence[Asked], progress: Progress | None = None) -> Generator[Reading, None, None]:
     """Each note's reading, in order; `root` must be real."""
     done = 0
     for some in _chunks_read(root, asked):

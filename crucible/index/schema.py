@@ -171,9 +171,7 @@ def decode_lines(table: str, lines: Sequence[bytes]) -> list[Row]:
 
 def join_list(items: Iterable[str]) -> str:
     """One text of several; an item that holds a comma, a quote or a line end is quoted as in CSV."""
-    return ", ".join(
-        f'"{item.replace(chr(34), chr(34) * 2)}"' if _UNSAFE.search(item) else item for item in items
-    )
+    return ", ".join(f'"{item.replace(chr(34), chr(34) * 2)}"' if _UNSAFE.search(item) else item for item in items)
 
 
 def split_list(text: str) -> tuple[str, ...]:

@@ -51,9 +51,7 @@ _FEW = 50
 """Old lines a new one, from which on it is quicker to look for its place than to compare it with them all."""
 
 
-def _without(
-    lines: Iterable[bytes], drop: AbstractSet[bytes], path_of: Callable[[bytes], bytes]
-) -> list[bytes]:
+def _without(lines: Iterable[bytes], drop: AbstractSet[bytes], path_of: Callable[[bytes], bytes]) -> list[bytes]:
     if len(drop) == 1:
         (path,) = drop
         return [line for line in lines if path not in line or path_of(line) != path]

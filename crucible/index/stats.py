@@ -99,9 +99,7 @@ def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
     return Stats(by, tuple(_ordered(figures, by)), total)
 
 
-def _by_agent(
-    sessions: Sequence[_Cells], tokens: Mapping[str | None, Mapping[str, int]]
-) -> Iterator[Figures]:
+def _by_agent(sessions: Sequence[_Cells], tokens: Mapping[str | None, Mapping[str, int]]) -> Iterator[Figures]:
     groups = _by_name(sessions, "agent")
     for name in dict.fromkeys((*groups, *tokens)):
         used = tokens.get(name, {})

@@ -66,9 +66,7 @@ class Index:
         self._broken = ""
         """The token of a manifest whose files are not what it says."""
 
-    def ask(
-        self, question: Callable[[View], Answer], progress: Progress | None = None
-    ) -> tuple[Answer, Refreshed]:
+    def ask(self, question: Callable[[View], Answer], progress: Progress | None = None) -> tuple[Answer, Refreshed]:
         """The answer to a question about all tables as they are now, and how that came about.
 
         The question is asked anew when files of the index were replaced or found damaged meanwhile.
@@ -145,9 +143,7 @@ class Index:
         compare_names(self._folder, manifest, seen.names, suspects)
         return seen, suspects
 
-    def _take(
-        self, draft: Draft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None
-    ) -> Refreshed:
+    def _take(self, draft: Draft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None) -> Refreshed:
         """Read what must be read, a batch at a time, and keep it."""
         asked = [Asked(path, suspects.sha_of(path)) for path in suspects.look]
         changes = draft.apply((), suspects.gone, clock)

@@ -28,9 +28,7 @@ class View:
         """Newest first, the undated one last."""
         self._read = read
 
-    def rows(
-        self, table: str, shards: Sequence[str] | None = None, needles: Sequence[str] = ()
-    ) -> Iterator[Row]:
+    def rows(self, table: str, shards: Sequence[str] | None = None, needles: Sequence[str] = ()) -> Iterator[Row]:
         """The rows of the shards (all by default), in order; `sessions` newest first.
 
         Lines that lack one of the `needles` are left out without being read: each must stand as it is in the text of

@@ -54,7 +54,5 @@ class Warrant:
 def _hold(root: Path) -> vouching.Lock:
     lock = vouching.hold(str(root))
     if lock is None:
-        raise VaultError(
-            f"{root}: watched already by another `cru watch`", "one is enough: it serves every query"
-        )
+        raise VaultError(f"{root}: watched already by another `cru watch`", "one is enough: it serves every query")
     return lock

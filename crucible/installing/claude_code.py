@@ -88,9 +88,7 @@ def find_installed(path: Path, command: str = "") -> Installed:
     text = (text or "").removeprefix("\ufeff")
     with named(path):
         found = {place.event.key: place.handler.value for place in _ours(parse(text))} if text.strip() else {}
-    good = [
-        e for e, how in EVENTS.items() if e in found and (not command or found[e] == _handler(command, how))
-    ]
+    good = [e for e, how in EVENTS.items() if e in found and (not command or found[e] == _handler(command, how))]
     called = dict.fromkeys(str(handler.get("command")) for handler in found.values())
     return Installed(path, tuple(found), tuple(e for e in EVENTS if e not in good), tuple(called))
 
@@ -111,9 +109,7 @@ def missing_program(command: str, search: str | None) -> str:
         return words[0]
     # A script outlives the Python that it names, when that is upgraded or its environment moved.
     interpreter = _interpreter_of(Path(found))
-    return (
-        "" if interpreter is None or os.access(interpreter, os.X_OK) else f"{found} (made for {interpreter})"
-    )
+    return "" if interpreter is None or os.access(interpreter, os.X_OK) else f"{found} (made for {interpreter})"
 
 
 def _interpreter_of(program: Path) -> str | None:
@@ -132,9 +128,7 @@ def _interpreter_of(program: Path) -> str | None:
 def with_hooks(text: str | None, command: str) -> str:
     """A settings file's text with our hooks; None is a file that is not there."""
     if text is None or not text.strip("\ufeff \t\r\n"):
-        whole = json.dumps(
-            {"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}, indent=2
-        )
+        whole = json.dumps({"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}, indent=2)
         return text + whole if text is not None else whole + "\n"
     bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
     for event, how in EVENTS.items():

@@ -144,9 +144,7 @@ def _name(hook: Hook) -> str:
 def _found(data: bytes, hook: Hook) -> re.Match[bytes] | None:
     name = re.escape(_name(hook).encode())
     begin, end = b"# >>> crucible " + name + b":[^\n]*\n", b"# <<< crucible " + name
-    return re.search(
-        b"^" + begin + b"(?:(?!# >>> crucible )[^\n]*\n)*?" + end + b"(?:\n|\\Z)", data, re.MULTILINE
-    )
+    return re.search(b"^" + begin + b"(?:(?!# >>> crucible )[^\n]*\n)*?" + end + b"(?:\n|\\Z)", data, re.MULTILINE)
 
 
 def _with_block(data: bytes, block: bytes) -> bytes:
@@ -176,9 +174,7 @@ def _spliced(data: bytes, span: tuple[int, int], block: bytes) -> bytes:
 
 def _is_ours_to_extend(path: Path, data: bytes) -> bool:
     """A shell script that git runs.  One that is switched off, and a link to somebody's file, stay as they are."""
-    return (
-        bool(_SHELL.match(data)) and b"\0" not in data and os.access(path, os.X_OK) and not path.is_symlink()
-    )
+    return bool(_SHELL.match(data)) and b"\0" not in data and os.access(path, os.X_OK) and not path.is_symlink()
 
 
 def _before(path: Path) -> Path:
@@ -243,7 +239,5 @@ def _git(folder: Path, *args: str) -> str:
         raise VaultError(f"git: {reason_of(error)}", "git is needed for its hooks: install it") from error
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-        raise VaultError(
-            f"{folder}: {said or 'no git repository'}", "`git init` makes the vault a repository"
-        )
+        raise VaultError(f"{folder}: {said or 'no git repository'}", "`git init` makes the vault a repository")
     return os.fsdecode(done.stdout.removesuffix(b"\n"))

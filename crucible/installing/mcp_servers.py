@@ -39,12 +39,8 @@ __all__ = [
 _NAME = "crucible"
 SKILL = "SKILL.md"
 """The file of a skill."""
-_TOML_MARKS = Marks(
-    "# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove", "# <<< crucible"
-)
-_TEXT_MARKS = Marks(
-    "<!-- >>> crucible: put in by cru install, taken out by --remove -->", "<!-- <<< crucible -->"
-)
+_TOML_MARKS = Marks("# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove", "# <<< crucible")
+_TEXT_MARKS = Marks("<!-- >>> crucible: put in by cru install, taken out by --remove -->", "<!-- <<< crucible -->")
 _STAMP = re.compile(r"<!-- crucible: written by cru install, ([0-9a-f]{16}) -->\n\Z")
 _FORWARDED = ("CRUCIBLE_VAULT", "CRUCIBLE_CONFIG", "CRU_SESSION", "XDG_CONFIG_HOME")
 """What Codex hands to a server only when it is named."""
@@ -119,9 +115,7 @@ def parts_of(
 # --- clients ---------------------------------------------------------------------------------------------------------
 
 
-def _claude_code(
-    program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None
-) -> list[Part]:
+def _claude_code(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
     configured = env.get("CLAUDE_CONFIG_DIR")
     own = Path(configured) if configured else home / ".claude"
     # The client's own file of servers lies beside its folder, in a configured folder inside.
@@ -248,9 +242,7 @@ def _skill(path: Path) -> Part:
 
 def _with_skill(text: str | None) -> str:
     if text is not None and not _is_untouched(text):
-        raise UsageError(
-            "is there already, and was written or edited by somebody", "move it away; nothing was changed"
-        )
+        raise UsageError("is there already, and was written or edited by somebody", "move it away; nothing was changed")
     body = render_template("skill.md.j2")
     return f"{body}<!-- crucible: written by cru install, {_sum(body)} -->\n"
 

@@ -35,9 +35,7 @@ def with_member(text: str | None, section: str, name: str, value: Mapping[str, A
     if there is None:
         return bom + insert(parsed, into, _rendered(text, name, value))
     if not is_ours(there.value):
-        raise UsageError(
-            f"{section}.{name}: is there already, and is not ours", "rename it, or take it out by hand"
-        )
+        raise UsageError(f"{section}.{name}: is there already, and is not ours", "rename it, or take it out by hand")
     return bom + (text if there.value == value else replaced(parsed, there, json.dumps(value)))
 
 

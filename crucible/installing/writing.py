@@ -38,9 +38,7 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise VaultError(
-            f"{path}: {error}", error.hint or "mend the file by hand; nothing was changed"
-        ) from None
+        raise VaultError(f"{path}: {error}", error.hint or "mend the file by hand; nothing was changed") from None
 
 
 def load(path: Path) -> str | None:

@@ -121,9 +121,7 @@ def _begun(item: Item, vault: Vault, now: datetime) -> Item:
         item = replace(item, title=title_of(item.text))
     if item.title == UNTITLED:
         raise UsageError("an item of knowledge without a title and a text", "say what is to be known")
-    sure = (
-        type_weight(Facts.of(item), vault.settings.knowledge) if item.confidence is None else item.confidence
-    )
+    sure = type_weight(Facts.of(item), vault.settings.knowledge) if item.confidence is None else item.confidence
     return replace(
         item,
         title=cut(item.title, _LONGEST),  # not before: of half a secret nobody knows that it is one
@@ -196,9 +194,7 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
         if id_ in taken or any(os.path.lexists(vault.root / one / path.name) for one in _OTHER_FOLDERS):
             continue
         with suppress(NoteExists):
-            files.create_exclusive(
-                files.inside(vault.root, folder) / path.name, data, fsync=vault.settings.fsync
-            )
+            files.create_exclusive(files.inside(vault.root, folder) / path.name, data, fsync=vault.settings.fsync)
             vault.touched.add(path)
             _place_table(vault)
             return id_, path

@@ -63,25 +63,19 @@ def _failed(shown: Verification) -> str:
     return ": ".join(filter(None, (told, shown.how)))
 
 
-def retire_item(
-    vault: Vault, path: Path, now: datetime, because: str = "", redact: Redact | None = None
-) -> Item:
+def retire_item(vault: Vault, path: Path, now: datetime, because: str = "", redact: Redact | None = None) -> Item:
     """Take the item out of recall; its note stays, and says since when and why."""
     told = redact(because)[0] if redact else because
 
     def retired(item: Item) -> Item:
-        return (
-            replace(item, status=Status.RETIRED, retired=now, retired_because=told) if item.active else item
-        )
+        return replace(item, status=Status.RETIRED, retired=now, retired_because=told) if item.active else item
 
     return _changed(vault, path, retired)
 
 
 def restore_item(vault: Vault, path: Path) -> Item:
     """Bring a retired item back into recall."""
-    return _changed(
-        vault, path, lambda item: replace(item, status=Status.ACTIVE, retired=None, retired_because="")
-    )
+    return _changed(vault, path, lambda item: replace(item, status=Status.ACTIVE, retired=None, retired_because=""))
 
 
 def _changed(vault: Vault, path: Path, change: Callable[[Item], Item], numbers: tuple[str, ...] = ()) -> Item:

@@ -104,9 +104,7 @@ def list_items(
     vault: Vault, notes: Iterable[ItemNote], wish: Wish, now: datetime, settings: KnowledgeSettings
 ) -> list[Row]:
     """What is wanted of the notes, by weight, the heaviest first."""
-    rows = (
-        _row(vault, one, one.item, now, settings) for one in notes if one.item and _wanted(one.item, wish)
-    )
+    rows = (_row(vault, one, one.item, now, settings) for one in notes if one.item and _wanted(one.item, wish))
     wanted = [row for row in rows if row.to_verify or not wish.to_verify]
     return sorted(wanted, key=lambda row: (-row.weight.total, row.id))
 

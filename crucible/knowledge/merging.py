@@ -38,9 +38,7 @@ def merged(old: Item, new: Item, now: datetime) -> Item:
         tags=(*old.tags, *new.tags),
         domain=old.domain or new.domain,
         failure=_failures(old.failure, new.failure),
-        verification=new.verification
-        if new.verification.passed > old.verification.passed
-        else old.verification,
+        verification=new.verification if new.verification.passed > old.verification.passed else old.verification,
         confidence=max(confidence, default=None),
         use_count=old.use_count + new.use_count,
         useful_count=old.useful_count + new.useful_count,

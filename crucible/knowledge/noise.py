@@ -136,9 +136,7 @@ def _alike(
         return Alike(id_, other.title, 1.0, True, not other.active, "the same title")
     if not other.active:
         return None
-    likeness = max(
-        overlap(words[0], words_of(other.title)), overlap(words[1], words_of(f"{other.title} {other.text}"))
-    )
+    likeness = max(overlap(words[0], words_of(other.title)), overlap(words[1], words_of(f"{other.title} {other.text}")))
     if likeness < settings.alike_words:
         return None
     return Alike(id_, other.title, likeness, False, False, f"{likeness:.0%} of its words")

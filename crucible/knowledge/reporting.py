@@ -36,10 +36,7 @@ class FailedRun(FailureReport):
 def reports_of(session: Session, moments: Sequence[Moment]) -> Mapping[str, FailureReport]:
     """The reports by the ids of the findings; `moments` are those of the session."""
     failures = [one for one in findings_of(session) if one.kind == Kind.FAILURE]
-    return {
-        one.id: _report(one, [moment for moment in moments if moment.line <= one.lines.first])
-        for one in failures
-    }
+    return {one.id: _report(one, [moment for moment in moments if moment.line <= one.lines.first]) for one in failures}
 
 
 def _report(one: Finding, before: list[Moment]) -> FailureReport:

@@ -86,9 +86,7 @@ class ItemShelf:
         if found != known and (found or known):
             with suppress(CrucibleError):  # in a vault that may only be read it is made anew each time
                 files.make_folders(self._vault.root, path.parent)
-                files.write_atomic(
-                    path, orjson.dumps({"schema": _SCHEMA, "items": found}, tuple), fsync=False
-                )
+                files.write_atomic(path, orjson.dumps({"schema": _SCHEMA, "items": found}, tuple), fsync=False)
         return found
 
     def _looked(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
@@ -121,9 +119,7 @@ class ItemShelf:
 
 def _document(path: str, name: str, item: Item) -> Document:
     at = item.updated or item.created
-    event = Event(
-        name, name, Kind.KNOWLEDGE, item.searched, line=1, at=at, project=item.project, title=item.title
-    )
+    event = Event(name, name, Kind.KNOWLEDGE, item.searched, line=1, at=at, project=item.project, title=item.title)
     return Document(name, path, item.title, (event,), item.created, item.project, tags=item.tags)
 
 

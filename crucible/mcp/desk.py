@@ -91,9 +91,7 @@ class Desk:
             (f"sessions/{row['id']}", str(row["id"]), str(row["title"] or ""))
             for row in sessions.newest(self._place, _LISTED)
         ]
-        found += [
-            (f"knowledge/{row.id}", row.id, row.item.title) for row in knowing.items(self._place, _LISTED)
-        ]
+        found += [(f"knowledge/{row.id}", row.id, row.item.title) for row in knowing.items(self._place, _LISTED)]
         # A file may be called anything; what can be no id is found by asking, and is not offered.
         offered = [each for each in found if is_session_id(each[1])]
         return [Listed(path, name, quoting.line(title, 100)) for path, name, title in offered]

@@ -137,11 +137,7 @@ def _told(made: Added, quoting: Quoting) -> str:
     secrets = f"{taken} secrets were taken out." if taken else ""
     # The name of a note that was there is anybody's word, unlike one that was made now.
     merged = made.id if made.outcome is Outcome.MERGED else ""
-    lines = [
-        quoting.labelled([f"id {merged}"] if merged else ["why"], made.why, 300)
-        if merged or not made.id
-        else ""
-    ]
+    lines = [quoting.labelled([f"id {merged}"] if merged else ["why"], made.why, 300) if merged or not made.id else ""]
     lines += [quoting.labelled([f"id {one.id}", one.why], one.title, _TITLE) for one in made.alike]
     lines += [quoting.labelled([f"could be retired: {id_}"], "", _TITLE) for id_ in made.to_retire]
     lines += [quoting.labelled(["warning"], text, 300) for text in made.warnings]
@@ -159,9 +155,7 @@ def _whom(item: Item) -> str:
 def feedback(place: Place, ref: str, *, useful: bool) -> str:
     """Count that an item was used, and whether it helped."""
     if "#" in ref:
-        raise UsageError(
-            "an event of a session takes no feedback", "it is for items of knowledge, whose ids have no #"
-        )
+        raise UsageError("an event of a session takes no feedback", "it is for items of knowledge, whose ids have no #")
     vault = vault_of(place)
     item = tell_use(vault, find_item(vault, _plain_id(ref)), now(), useful=useful)
     return f"Noted: used {item.use_count} times, {item.useful_count} of them useful."
@@ -187,9 +181,7 @@ def list_of_items(place: Place) -> str:
         )
         for row in items(place)
     ]
-    told = (
-        f"{len(lines)} items of knowledge, those of most weight first" if lines else "No items of knowledge."
-    )
+    told = f"{len(lines)} items of knowledge, those of most weight first" if lines else "No items of knowledge."
     return answer([told], lines, ["Others: recall_search(event_types=['knowledge'])."])
 
 
@@ -207,7 +199,5 @@ def _plain_id(ref: str) -> str:
     """An id and no path: a client names nothing but items."""
     name = checked("id", ref.strip(), _LONGEST_LINE)
     if not name or "/" in name or "\\" in name or "\0" in name:
-        raise UsageError(
-            f"{name[:60]!r} is no item's id", "recall_search(event_types=['knowledge']) tells them"
-        )
+        raise UsageError(f"{name[:60]!r} is no item's id", "recall_search(event_types=['knowledge']) tells them")
     return name.removesuffix(".md")

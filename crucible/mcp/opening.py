@@ -53,9 +53,7 @@ def open_recall(place: Place) -> Recall:
     address = chosen_address(own.backend, place.env)
     if address is None:
         return open_own(place)
-    return open_postgres(
-        address, seconds=own.timeout_seconds, viewer=viewer_of(place), knowledge=_weights(place)
-    )
+    return open_postgres(address, seconds=own.timeout_seconds, viewer=viewer_of(place), knowledge=_weights(place))
 
 
 def _weights(place: Place) -> KnowledgeSettings:

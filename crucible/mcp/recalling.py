@@ -110,9 +110,7 @@ class Recalling:
             raise UsageError("no event of that id", "recall_search and recall_context tell the ids of events")
         quoting = self._quoting()
         lines = [_event(quoting, each, "> " if each.id == anchor else "") for each in events]
-        return answer(
-            [f"{len(events)} events, the anchor is marked >"], lines, ["Whole texts: recall_get(ids)."]
-        )
+        return answer([f"{len(events)} events, the anchor is marked >"], lines, ["Whole texts: recall_get(ids)."])
 
     def get(self, ids: Sequence[str], offset: int) -> str:
         """The texts of some events."""
@@ -121,9 +119,7 @@ class Recalling:
         with self._turn:
             events = self._opened().get(wanted)
         if not events:
-            raise UsageError(
-                "no event of these ids", "recall_search and recall_context tell the ids of events"
-            )
+            raise UsageError("no event of these ids", "recall_search and recall_context tell the ids of events")
         quoting = self._quoting()
         room = max(_LEAST_WHOLE, _WHOLE // len(events))
         blocks = []

@@ -128,12 +128,8 @@ def _add_resources(server: MCPServer[Any], desk: GetDesk) -> None:
         return _read(lambda: desk().show_item(id))
 
     root = "crucible://"
-    resource(
-        f"{root}sessions", "sessions", "The newest sessions", lambda: _read(lambda: desk().list_sessions())
-    )
-    resource(
-        f"{root}knowledge", "knowledge", "Items of knowledge", lambda: _read(lambda: desk().list_items())
-    )
+    resource(f"{root}sessions", "sessions", "The newest sessions", lambda: _read(lambda: desk().list_sessions()))
+    resource(f"{root}knowledge", "knowledge", "Items of knowledge", lambda: _read(lambda: desk().list_items()))
     resource(f"{root}sessions/{{id}}", "session", "A session", show_session)
     resource(f"{root}sessions/{{id}}/{{phase}}", "phase", "A phase of a session", show_phase)
     resource(f"{root}knowledge/{{id}}", "item", "An item of knowledge", show_item)
@@ -151,9 +147,7 @@ def _read(read: Callable[[], str]) -> str:
 def serve(place: Place) -> None:
     """Answer a client on standard input and output until it is gone."""
     server, close = build_server(place)
-    logging.getLogger("mcp").setLevel(
-        logging.ERROR
-    )  # every refused call would be a line on the client's terminal
+    logging.getLogger("mcp").setLevel(logging.ERROR)  # every refused call would be a line on the client's terminal
     try:
         server.run("stdio")
     except* BrokenPipeError:

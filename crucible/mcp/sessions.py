@@ -168,9 +168,7 @@ def context_of(place: Place, ref: str, budget: int) -> str:
     vault, note = load_session(place, ref)
     tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
     material = find_material(vault, note.session, _folder_of(place, note.session), now(), recall=_LOOKUP)
-    return settled_context(
-        vault.settings, material, budget=tokens, tokenizer=place.user.agents.tokenizer
-    ).text
+    return settled_context(vault.settings, material, budget=tokens, tokenizer=place.user.agents.tokenizer).text
 
 
 def _folder_of(place: Place, session: Session) -> Path | None:

@@ -111,7 +111,5 @@ def _value(name: str, value: object) -> str:
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        raise UsageError(
-            f"metadata: {name[:40]!r} is no JSON", "give texts, numbers and lists of them"
-        ) from None
+        raise UsageError(f"metadata: {name[:40]!r} is no JSON", "give texts, numbers and lists of them") from None
     return " ".join(checked(f"metadata {name[:40]!r}", text, 4000).split())

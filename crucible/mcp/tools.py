@@ -68,17 +68,11 @@ Kinds = Annotated[
     Field(description="Only events of these types; by default all."),
 ]
 InSession = Annotated[str, Field(description="Only of the session of this id; by default all.")]
-Hits = Annotated[
-    int, Field(description="How many, at most 20.", json_schema_extra={"minimum": 1, "maximum": 20})
-]
-Offset = Annotated[
-    int, Field(description="How many to leave out, to see more.", json_schema_extra={"minimum": 0})
-]
+Hits = Annotated[int, Field(description="How many, at most 20.", json_schema_extra={"minimum": 1, "maximum": 20})]
+Offset = Annotated[int, Field(description="How many to leave out, to see more.", json_schema_extra={"minimum": 0})]
 When = Annotated[str, Field(description="A date, a time, or how long ago: 2026-11-21, today, 7d.")]
 Id = Annotated[str, Field(description="The session's id, or the unique beginning of one.")]
-Ids = Annotated[
-    list[str], Field(description="Ids as recall_search and recall_context tell them, at most 20.")
-]
+Ids = Annotated[list[str], Field(description="Ids as recall_search and recall_context tell them, at most 20.")]
 Around = Annotated[
     int, Field(description="How many events, at most 20.", json_schema_extra={"minimum": 0, "maximum": 20})
 ]
@@ -132,9 +126,7 @@ def _added(server: MCPServer[Any], tool: Callable[..., str], annotations: ToolAn
 
 
 def _add_recall(server: MCPServer[Any], desk: GetDesk) -> None:
-    def recall_context(
-        query: Query, event_types: Kinds = None, session: InSession = "", limit: Hits = 5
-    ) -> str:
+    def recall_context(query: Query, event_types: Kinds = None, session: InSession = "", limit: Hits = 5) -> str:
         """Find what was said, decided or learned in earlier sessions: the best events, each with the one before and after it.
 
         Ask it before a decision that may have been made already ("what did we decide about the retry policy?"), when an error looks
@@ -157,9 +149,7 @@ def _add_recall(server: MCPServer[Any], desk: GetDesk) -> None:
     ) -> str:
         """Search all sessions and knowledge, a line for each event with its date, session, phase and id, and the sessions themselves."""
         narrowed = {"agent": agent, "channel": channel, "project": project}
-        return desk().recalling.search(
-            query, event_types, session, limit, offset, since=since, until=until, **narrowed
-        )
+        return desk().recalling.search(query, event_types, session, limit, offset, since=since, until=until, **narrowed)
 
     def recall_timeline(
         anchor: Annotated[str, Field(description="The id of an event.")],
@@ -246,9 +236,7 @@ def _add_recorder(server: MCPServer[Any], desk: GetDesk) -> None:
         content: Text,
         ctx: Context[Any, Any],
         rationale: Annotated[str, Field(description="Of a decision: why.")] = "",
-        resolution: Annotated[
-            str, Field(description="Of an error: how it was fixed; without one it stays open.")
-        ] = "",
+        resolution: Annotated[str, Field(description="Of an error: how it was fixed; without one it stays open.")] = "",
         metadata: Annotated[
             dict[str, Any] | None,
             Field(
@@ -256,9 +244,7 @@ def _add_recorder(server: MCPServer[Any], desk: GetDesk) -> None:
                 " should know tag=parallel-discovery, task_id, applies_to."
             ),
         ] = None,
-        session: Annotated[
-            str, Field(description="The session's whole id; by default the running one.")
-        ] = "",
+        session: Annotated[str, Field(description="The session's whole id; by default the running one.")] = "",
     ) -> str:
         """Write into this session's note: a decision and why, an error and how it was fixed, a milestone, an observation.
 
@@ -292,9 +278,7 @@ def _add_sessions(server: MCPServer[Any], desk: GetDesk) -> None:
 
     def session_show(
         id: Id,  # noqa: A002  a client's word
-        phase: Annotated[
-            str, Field(description="2, or 2.1 for a sub-phase: its whole text, a part at a time.")
-        ] = "",
+        phase: Annotated[str, Field(description="2, or 2.1 for a sub-phase: its whole text, a part at a time.")] = "",
         offset: Annotated[
             int, Field(description="From this character of the phase on; without a phase, so many phases on.")
         ] = 0,

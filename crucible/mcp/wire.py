@@ -103,9 +103,7 @@ class _Lines(anyio.AsyncFile[str]):
 class _Answering:
     """The library's stream of messages, one per line, without those that are answered here."""
 
-    def __init__(
-        self, inner: ReadStream[Any], replies: WriteStream[SessionMessage], lines: deque[str]
-    ) -> None:
+    def __init__(self, inner: ReadStream[Any], replies: WriteStream[SessionMessage], lines: deque[str]) -> None:
         self._inner, self._replies, self._lines = inner, replies, lines
 
     @property

@@ -82,19 +82,11 @@ def _seal_colons(text: str, before: str, after: str) -> str:
     """Dataview renders the value of `(key:: value)` again, so between a bracket and what would act then no pair of colons stays."""
     opened = _BRACKET.search(text)
     first = 0 if _BRACKET.search(before) else opened.start() if opened else len(text)
-    last = (
-        len(text)
-        if _ACTING.search(after)
-        else max((found.start() for found in _ACTING.finditer(text)), default=-1)
-    )
+    last = len(text) if _ACTING.search(after) else max((found.start() for found in _ACTING.finditer(text)), default=-1)
 
     def split(found: re.Match[str]) -> str:
         at, end = found.start(), found.end(2)
-        is_field = (
-            not found[2]
-            and text[end + 1 : end + 2] in {"", " ", "\t", "\n", "`"}
-            and text[at - 1 : at].strip()
-        )
+        is_field = not found[2] and text[end + 1 : end + 2] in {"", " ", "\t", "\n", "`"} and text[at - 1 : at].strip()
         return f": {found[1]}" if found[1] or is_field or first <= at < last else ":"
 
     return _COLONS.sub(split, text)

@@ -175,18 +175,14 @@ def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
     return text[1:]
 
 
-def contain(
-    text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = ""
-) -> str:
+def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = "") -> str:
     """A normal block of text as Markdown that cannot become structure of a note; `form` is the note's `format`.
 
     Put it at the start of a line: where a fence opens the text (`whole_fences`), our own words before it would break
     the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.  `before` and
     `after` are foreign texts in the same block of the note.
     """
-    parts = by_parts(
-        text, lambda part: _seal(part, form, tuple(extra)), lambda lines: seal_fence(lines, form)
-    )
+    parts = by_parts(text, lambda part: _seal(part, form, tuple(extra)), lambda lines: seal_fence(lines, form))
     return joined(parts) if form < FORMAT else seal_parts(parts, before, after)
 
 
@@ -196,9 +192,7 @@ def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> s
     if "\\" not in text:
         return text
     return joined(
-        by_parts(
-            text, lambda part: _unseal(part, form, tuple(extra)), lambda lines: unseal_fence(lines, form)
-        )
+        by_parts(text, lambda part: _unseal(part, form, tuple(extra)), lambda lines: unseal_fence(lines, form))
     )
 
 

@@ -64,9 +64,7 @@ def seal_parts(parts: Iterable[Part], before: str = "", after: str = "") -> str:
     runs = [(alone, joined(run)) for alone, run in groupby(parts, key=lambda part: part.alone)]
     last = len(runs) - 1
     return "\n".join(
-        seal_shown(text)
-        if alone
-        else seal_shown(text, before if at == 0 else "", after if at == last else "")
+        seal_shown(text) if alone else seal_shown(text, before if at == 0 else "", after if at == last else "")
         for at, (alone, text) in enumerate(runs)
     )
 

@@ -117,6 +117,4 @@ def fenced(inner: str, info: str = "text", least: int = 3) -> str:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" if line else "" for line in plain(text).strip("\n").split("\n")).rstrip(
-        "\n "
-    )
+    return "\n".join(f"  {line}" if line else "" for line in plain(text).strip("\n").split("\n")).rstrip("\n ")

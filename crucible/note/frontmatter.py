@@ -151,9 +151,7 @@ def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
     edits = [Edit(span, "") for span in spans]
     if _reads_back(source, fm, edits, {k: v for k, v in fm.values.items() if k != key}):
         return edits
-    raise EditRefused(
-        f"line {_line(source, fm, key)}: {key!r} cannot be taken out without changing other keys"
-    )
+    raise EditRefused(f"line {_line(source, fm, key)}: {key!r} cannot be taken out without changing other keys")
 
 
 def append_item(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edit]:
@@ -208,9 +206,7 @@ def _insertion(source: Source, fm: Frontmatter, key: str, value: Value) -> Edit:
     closer = source.starts[fm.lines.end - 1]
     first = min(fm.keys.values(), default=Span(closer, closer)).start
     indent = re.compile(r" *").match(source.text, first).group()  # type: ignore[union-attr]
-    return Edit(
-        Span(closer, closer), "".join(f"{line}{source.newline}" for line in render_entry(key, value, indent))
-    )
+    return Edit(Span(closer, closer), "".join(f"{line}{source.newline}" for line in render_entry(key, value, indent)))
 
 
 def _ways(source: Source, fm: Frontmatter, key: str, value: Value) -> list[list[Edit]]:

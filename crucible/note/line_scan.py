@@ -149,9 +149,7 @@ def _take_fence(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
     info = (found[2] if found[1] else found[4]).strip(" \t")
     closed = at < end
     after = at + 1 if closed else end
-    blocks.append(
-        Block(Kind.FENCE, first, after if closed else without_blanks(lines, first, end), 0, info, closed)
-    )
+    blocks.append(Block(Kind.FENCE, first, after if closed else without_blanks(lines, first, end), 0, info, closed))
     return after
 
 

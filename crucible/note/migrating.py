@@ -29,9 +29,7 @@ __all__ = ["migrate"]
 _QUOTE = late_pattern(r" {0,3}> ?")
 _QUOTED = late_pattern(r'[ ]*(?:- )?(?:[\w-]+:[ ]+)?"[^\n]*"[ \t]*')
 _OURS = late_pattern(rf"\[!subagent\]|(?:{'|'.join(FIELDS)})::|%%.*%%[ \t]*$")
-_HEADING = late_pattern(
-    r"(#{1,3}[ \t]+)(.*?)((?:[ \t]+(?:@[\w.:/+-]+(?:@[\w.:/+-]+)?|#[\w.:/+-]+|[!?]))*[ \t]*)$"
-)
+_HEADING = late_pattern(r"(#{1,3}[ \t]+)(.*?)((?:[ \t]+(?:@[\w.:/+-]+(?:@[\w.:/+-]+)?|#[\w.:/+-]+|[!?]))*[ \t]*)$")
 _MARKED = late_pattern(rf"(.*[ \t])?\\(\\*#{TAG}[^ \t]*)$")
 _CALL = late_pattern(r"[ \t]*[-*+][ \t]+(?=`)")
 _TASKS = late_pattern(r"(?:`{3,}|~{3,})[ \t]*tasks(?![\w-])")

@@ -37,9 +37,7 @@ __all__ = [
 
 _LINE_END = late_pattern(r"\r\n?|\n")
 # Tabs, lone CR, other controls, what YAML 1.1 takes for a line end, and what it does not take at all.
-ODD = late_pattern(
-    r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\r(?!\n)"
-)
+ODD = late_pattern(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\r(?!\n)")
 
 
 class Reading:
@@ -57,9 +55,7 @@ class Reading:
     def add(self, key: str, value: Value, span: Span, line: int) -> None:
         """Take in an entry; of a repeated key the last one counts."""
         if key in self.values:
-            self.problems.append(
-                Problem("duplicate-key", line, f"{key!r} stands here again; the last one counts")
-            )
+            self.problems.append(Problem("duplicate-key", line, f"{key!r} stands here again; the last one counts"))
             if key in self.keys:
                 self.repeats.append((key, self.keys[key]))
         self.values[key] = value
@@ -290,9 +286,7 @@ class _Converter:
             name = self.name(key)
             if name in values:
                 line = self.first_line + key.start_mark.line
-                self.problems.append(
-                    Problem("duplicate-key", line, f"{name!r} stands here again; the last one counts")
-                )
+                self.problems.append(Problem("duplicate-key", line, f"{name!r} stands here again; the last one counts"))
             values[name] = self.read(value, depth)
         return values
 

@@ -50,9 +50,7 @@ FENCE_START = r"(?:\$?=|dice[\w+-]*:|button)"
 
 _AGAIN = rf"(?:!\[|\[\[|\]\(|\$|`\s*\\?{SPAN_START})"
 OPENINGS: tuple[Opening, ...] = (
-    Opening(
-        "Templater", "raw", r"<%", "Templater 2.25.0, src/core/parser/Parser.ts; on new files of any program"
-    ),
+    Opening("Templater", "raw", r"<%", "Templater 2.25.0, src/core/parser/Parser.ts; on new files of any program"),
     Opening("Templater, dynamic", "shown", r"<%[-_]?\s*[*~]?\+", "Templater 2.25.0, src/core/Templater.ts"),
     Opening(
         "Dataview, inline",
@@ -82,9 +80,7 @@ OPENINGS: tuple[Opening, ...] = (
         rf"\([^\[\]()]*?::(?=[^)]*?{_AGAIN})[^)]*\)|\[[^\[\]()]*?::(?=[^\]]*?{_AGAIN})[^\]]*\]",
         "Dataview, src/ui/views/inline-field.tsx renders the value again",
     ),
-    Opening(
-        "date of a task", "prose", rf"{DATED}-[0-9]", "Dataview, EMOJI_REGEXES; Tasks 8.3.0, TaskSerializer"
-    ),
+    Opening("date of a task", "prose", rf"{DATED}-[0-9]", "Dataview, EMOJI_REGEXES; Tasks 8.3.0, TaskSerializer"),
     Opening(
         "task",
         "line",

@@ -234,9 +234,7 @@ def display(link: Link | LinkText) -> str:
     return " > ".join(part for part in parts if part)
 
 
-def render_link(
-    target: str, subpath: str | None = None, alias: str | None = None, *, embed: bool = False
-) -> str:
+def render_link(target: str, subpath: str | None = None, alias: str | None = None, *, embed: bool = False) -> str:
     """A wikilink.  Raises EditRefused when it would not read back as asked: `|`, `#` or brackets in a part."""
     inner = target + (f"#{subpath}" if subpath else "") + (f"|{alias}" if alias else "")
     written = f"{'!' if embed else ''}[[{inner}]]"

@@ -67,9 +67,7 @@ def dump_card(document: Document, places: Sequence[Place]) -> bytes:
     events = document.events
     shared: dict[tuple[str | int | None, ...], int] = {}
     groups = [
-        shared.setdefault(
-            (one.phase, one.phase_name, one.agent, one.channel, seconds_of(one.at)), len(shared)
-        )
+        shared.setdefault((one.phase, one.phase_name, one.agent, one.channel, seconds_of(one.at)), len(shared))
         for one in events
     ]
     told = [

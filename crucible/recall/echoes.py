@@ -21,12 +21,12 @@ _TOOL = late_pattern(
     r"|[\w-]+_recall_(?:context|search|timeline|get)\b"
     r"|(?:[\w-]*(?:cru|crucible)[\w-]*(?:__|[._/]))?session_(?:resume_context|show|list)\b"
 )
-_SHELL = late_pattern(
-    r"\S*(?:bash|shell|exec|command|terminal|powershell|\bsh\b|\bcmd\b|\brun)\S*", re.IGNORECASE
-)
+_SHELL = late_pattern(r"\S*(?:bash|shell|exec|command|terminal|powershell|\bsh\b|\bcmd\b|\brun)\S*", re.IGNORECASE)
 """The name of a tool that runs commands.  What others are given is no command, though it may talk of one."""
 _FLAGS = r"(?:-\S{1,400}[ \t]++(?:(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s\"'-]\S{0,400})[ \t]++)?){0,12}"
-_BEFORE = r"(?:\w+=\S*|time|env|sudo|nice|exec|command|do|then|uv[ \t]++run|poetry[ \t]++run|\S*python[\d.]*[ \t]++-m)\s++"
+_BEFORE = (
+    r"(?:\w+=\S*|time|env|sudo|nice|exec|command|do|then|uv[ \t]++run|poetry[ \t]++run|\S*python[\d.]*[ \t]++-m)\s++"
+)
 _COMMAND = late_pattern(
     # Where a command begins, and nowhere else: who greps for ours does not call it.
     rf"(?:\A\S++\s|[\n⏎;&|(`]|\s-\w*c[ \t]++[\"'])[ \t]*+(?:{_BEFORE}){{0,4}}(?:[^\s\"';&|()=]*/)?(?:cru|crucible)[ \t]++{_FLAGS}"

@@ -69,9 +69,7 @@ Recorded = Callable[[ToolCall], Whole | None]
 _SUMMARY = "Summary"
 
 
-def document_of(
-    session: Session, path: str, recorded: Recorded | None = None
-) -> tuple[Document, tuple[Placed, ...]]:
+def document_of(session: Session, path: str, recorded: Recorded | None = None) -> tuple[Document, tuple[Placed, ...]]:
     """The session as it is searched, and where its events stand; `path` is the note's, from the vault."""
     placed = tuple(events_of(session, recorded))
     return (

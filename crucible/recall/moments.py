@@ -29,9 +29,7 @@ _MONTHS = (
     "december",
 )
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NUMBERS = {name: number for number, month in enumerate(_MONTHS, 1) for name in (month, month[:3])} | {
-    "sept": 9
-}
+_NUMBERS = {name: number for number, month in enumerate(_MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _MONTH = late_pattern(
     rf"\b(?:{_DAY} (?:of )?)?({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b\.?(?: {_DAY}\b)?(?:,? (\d{{4}})\b)?",
@@ -94,6 +92,4 @@ def is_then(moments: Sequence[Moment], first: int) -> bool:
     except (ValueError, OverflowError, OSError):
         return False
     told = (at.month, at.year, at.day, at.weekday())
-    return any(
-        all(wanted in (None, is_so) for wanted, is_so in zip(one, told, strict=True)) for one in moments
-    )
+    return any(all(wanted in (None, is_so) for wanted, is_so in zip(one, told, strict=True)) for one in moments)

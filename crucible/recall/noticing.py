@@ -61,9 +61,7 @@ class Noticing:
             refreshed = Index(self._root, self._settings, None).refresh()
             manifest = self._load(folder)
             if refreshed.unsaved or not manifest.token:
-                return Notes(
-                    "", _hashed(self._root, [str(row["path"]) for row in refreshed.view.rows("sessions")])
-                )
+                return Notes("", _hashed(self._root, [str(row["path"]) for row in refreshed.view.rows("sessions")]))
         if manifest.token == known:
             return Notes(known, None)
         shas = {}

@@ -36,9 +36,7 @@ def said_so(candidates: Sequence[Found], sought: Sought, texts: Texts) -> list[F
         some = candidates[at : at + _AT_ONCE]
         for one, text in zip(some, texts(some), strict=True):
             said = "\n".join(f" {' '.join(analyze(piece))} " for piece in pieces_of(text))
-            if all(_has(said, words) for words in sought.phrases) and not any(
-                _has(said, words) for words in nots
-            ):
+            if all(_has(said, words) for words in sought.phrases) and not any(_has(said, words) for words in nots):
                 found.append(one)
         if len(found) >= _ENOUGH:
             break

@@ -58,9 +58,7 @@ def library() -> Any:
         import psycopg  # noqa: PLC0415
     except ImportError:
         hint = "in the folder that Crucible was installed from: pip install '.[postgres]'"
-        raise ServerFailed(
-            "a PostgreSQL server is set, but its client library is not installed", hint
-        ) from None
+        raise ServerFailed("a PostgreSQL server is set, but its client library is not installed", hint) from None
     return psycopg
 
 

@@ -73,9 +73,7 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
         where.append("s.last >= %(since)s")
     if question.until:
         where.append("s.first <= %(until)s")
-    query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(
-        where=" AND ".join(["s.whole", *where])
-    )
+    query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
     return [Found(str(no), 0, score, first) for no, score, first in server.run(query, given)]
 
 
@@ -84,9 +82,7 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
 
 def _terms(sought: Sought) -> list[str]:
     """What is counted."""
-    words = dict.fromkeys(
-        (*sought.stems, *sought.near, *(word for phrase in sought.phrases for word in phrase))
-    )
+    words = dict.fromkeys((*sought.stems, *sought.near, *(word for phrase in sought.phrases for word in phrase)))
     return [*map(word_term, words), *map(name_term, sought.names)]
 
 
@@ -157,9 +153,7 @@ def _where(narrowed: _Narrowed, side: str, key: str) -> tuple[list[str], dict[st
             parts = [_rows_with(side, has.some, given)] + [
                 _rows_with(side, every, given, len(every)) for every in has.every
             ]
-            found.append(
-                f"{negated}EXISTS (SELECT FROM ({' UNION ALL '.join(parts)}) AS x ({named}) WHERE {key})"
-            )
+            found.append(f"{negated}EXISTS (SELECT FROM ({' UNION ALL '.join(parts)}) AS x ({named}) WHERE {key})")
     return found, given
 
 
@@ -251,9 +245,7 @@ _SESSIONS_BY_TIME = """
 
 def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, Any]]:
     question, terms = sought.question, _terms(sought)
-    where, given = _where(
-        narrowed, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence"
-    )
+    where, given = _where(narrowed, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
     given |= {
         "terms": terms,
         **_weights(sought),

@@ -204,9 +204,7 @@ def check_ready(server: Server) -> None:
     if there < VERSION:
         raise ServerFailed(f"{server.place} has tables of an older Crucible", _UPDATE)
     if there > VERSION:
-        raise ServerFailed(
-            f"{server.place} has tables of a newer Crucible", "update Crucible on this machine"
-        )
+        raise ServerFailed(f"{server.place} has tables of a newer Crucible", "update Crucible on this machine")
 
 
 def set_up(server: Server) -> bool:

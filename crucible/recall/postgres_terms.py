@@ -166,9 +166,7 @@ def _row(event: Event, sequence: int) -> EventRow:
     payload = json.dumps(
         {key: _kept(value) if isinstance(value, str) else value for key, value in told.items() if value}
     )
-    return EventRow(
-        sequence, _kept(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at)
-    )
+    return EventRow(sequence, _kept(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at))
 
 
 def aware(at: datetime | None) -> datetime | None:

@@ -54,7 +54,9 @@ def _identity(root: Path, name: str) -> str:
             create_exclusive(inside(root, path), f"{token_hex(16)}\n".encode())
     found = read_bytes(inside(root, path))[0].decode("utf-8", "replace").strip()
     if not _ID.fullmatch(found):
-        hint = "take it from another copy of the vault; a new one would have everything pushed again beside what is there"
+        hint = (
+            "take it from another copy of the vault; a new one would have everything pushed again beside what is there"
+        )
         raise VaultError(f"{path}: no id of a vault", hint)
     return found
 
@@ -127,9 +129,7 @@ def _without_secrets(document: Document, redact: Redact) -> Document:
         return redact(text)[0] if text else ""
 
     def said(event: Event) -> Event:
-        return replace(
-            event, text=clean(event.text), title=clean(event.title), phase_name=clean(event.phase_name)
-        )
+        return replace(event, text=clean(event.text), title=clean(event.title), phase_name=clean(event.phase_name))
 
     return replace(
         document,

@@ -137,9 +137,7 @@ def rank_events(
 
 def listed(sessions: Sequence[Ranked], events: Sequence[Found], sought: Sought) -> list[Ranked]:
     """The sessions that an answer shows: where only some kinds of events are asked for, those in which one was found."""
-    narrows = sought.question.kinds != frozenset(Kind) or any(
-        field == "kind" for field, _ in sought.asked.facts
-    )
+    narrows = sought.question.kinds != frozenset(Kind) or any(field == "kind" for field, _ in sought.asked.facts)
     found = {one.path for one in events}
     return [one for one in sessions if one.found.path in found] if narrows else list(sessions)
 

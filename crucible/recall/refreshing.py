@@ -67,9 +67,7 @@ class Wanted(NamedTuple):
         return not (self.notes or self.items or self.gone)
 
 
-def refresh(
-    store: Store, source: Source, progress: Progress | None = None, *, patience: float = 0.0
-) -> State:
+def refresh(store: Store, source: Source, progress: Progress | None = None, *, patience: float = 0.0) -> State:
     """Make the index true and keep it.  Waits `patience` seconds for another writer.  Raises `OSError` where nothing may be written."""
     manifest = _sound(store, store.load())
     wanted = _compare(store, manifest, source)
@@ -170,9 +168,7 @@ class _Writing:
     def _derived(self) -> Iterator[tuple[str, Derived | None, str]]:
         """Each note or item, what the index takes of it, and what to remember of its flight record."""
         wanted = self._wanted
-        for path, one in zip(
-            wanted.notes, derive_all(self._source.root, wanted.notes, self._progress), strict=True
-        ):
+        for path, one in zip(wanted.notes, derive_all(self._source.root, wanted.notes, self._progress), strict=True):
             yield path, one, wanted.flights.get(one.session if one else _stem(path), "")
         if wanted.items:
             # Late for the reason that `gathering` gives.
@@ -201,9 +197,7 @@ class _Writing:
     def _commit(self, parts: Iterable[Part], token: str) -> None:
         kept = tuple(part for part in parts if not part.is_dead(self._rows))
         self._manifest = self._store.commit(
-            self._manifest._replace(
-                parts=kept, rows=dict(self._rows), token=token, writing=self._manifest.writing + 1
-            )
+            self._manifest._replace(parts=kept, rows=dict(self._rows), token=token, writing=self._manifest.writing + 1)
         )
 
     def _join(self, *, is_building: bool) -> None:

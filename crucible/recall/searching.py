@@ -109,9 +109,7 @@ def sought_of(asked: Asked, question: Question) -> Sought:
     stems = dict.fromkeys(stem for word in asked.words for stem in analyze(word))
     phrases = [tuple(analyze(phrase)) for phrase in asked.phrases]
     nots = [tuple(analyze(text)) for text in asked.nots]
-    return Sought(
-        tuple(stems), asked.names, tuple(filter(None, phrases)), tuple(filter(None, nots)), asked, question
-    )
+    return Sought(tuple(stems), asked.names, tuple(filter(None, phrases)), tuple(filter(None, nots)), asked, question)
 
 
 def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
@@ -121,8 +119,7 @@ def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
     sessions, events = (searchers.sides[side] for side in ("sessions", "events"))
     with refusals(IndexBroken):
         return {
-            stem: min(sessions.doc_freq("text", stem), OFTEN) or min(events.doc_freq("text", stem), 1)
-            for stem in stems
+            stem: min(sessions.doc_freq("text", stem), OFTEN) or min(events.doc_freq("text", stem), 1) for stem in stems
         }
 
 
@@ -204,9 +201,7 @@ def _query(searchers: Searchers, side: str, sought: Sought) -> tantivy.Query:
     needed = _filters(searchers, side, sought)
     clauses += [(occur.Must, query.const_score_query(one, 0.0)) for one in needed]
     clauses += [(occur.MustNot, _words(side, words)) for words in sought.nots if len(words) == 1]
-    clauses += [
-        (occur.MustNot, _fact(searchers, side, field, [value])) for field, value in sought.asked.not_facts
-    ]
+    clauses += [(occur.MustNot, _fact(searchers, side, field, [value])) for field, value in sought.asked.not_facts]
     return query.boolean_query(clauses)
 
 
@@ -286,9 +281,7 @@ def _fact(searchers: Searchers, side: str, field: str, values: Sequence[str]) ->
 def _sessions(manifest: Manifest, values: Sequence[str]) -> list[str]:
     """The ids that are meant: as they are, or all that begin so."""
     ids = {row.session.lower() for row in manifest.rows.values()}
-    found = [
-        one for value in values for one in ([value] if value in ids else sorted(ids)) if one.startswith(value)
-    ]
+    found = [one for value in values for one in ([value] if value in ids else sorted(ids)) if one.startswith(value)]
     return found[:MOST_SESSIONS]
 
 
@@ -297,10 +290,7 @@ def _file(side: str, value: str) -> tantivy.Query:
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should
-    found = [
-        (should, tantivy.Query.term_query(schema, "names", name, "basic"))
-        for name in (*names_in(value), value)
-    ]
+    found = [(should, tantivy.Query.term_query(schema, "names", name, "basic")) for name in (*names_in(value), value)]
     if words := analyze(" ".join(words_in(value))):
         found.append((should, _words(side, words)))
     return tantivy.Query.boolean_query(found)

@@ -51,9 +51,7 @@ _MOST_KEPT, _OF_EACH = 4_000_000, 500
 class Shown:
     """Events with their words; `cards` are of every note that is shown."""
 
-    def __init__(
-        self, root: str, shelf: Shelf, cards: Mapping[str, Card], manifest: Manifest, kept: Kept
-    ) -> None:
+    def __init__(self, root: str, shelf: Shelf, cards: Mapping[str, Card], manifest: Manifest, kept: Kept) -> None:
         self._root = root
         self._shelf = shelf
         self._cards = cards
@@ -115,9 +113,7 @@ class Shown:
         return events_of_card(self._root, card, wanted)
 
 
-def hits_of(
-    shown: Shown, cards: Mapping[str, Card], ranked: Iterable[Ranked], sought: Sought
-) -> tuple[Hit, ...]:
+def hits_of(shown: Shown, cards: Mapping[str, Card], ranked: Iterable[Ranked], sought: Sought) -> tuple[Hit, ...]:
     """The finds as hits, in their order."""
     places = [(one, place) for one in ranked if (place := _place_of(cards, one))]
     context = min(max(sought.question.context, 0), MOST_CONTEXT)

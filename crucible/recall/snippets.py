@@ -38,9 +38,7 @@ def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
     inside = [(first, last) for first, last, _ in marks if start <= first and last <= end]
     before, after = "…" if start else "", "…" if end < len(line) or len(text) > _LOOKED_AT else ""
     shift = len(before) - start
-    return Snippet(
-        f"{before}{line[start:end]}{after}", tuple((first + shift, last + shift) for first, last in inside)
-    )
+    return Snippet(f"{before}{line[start:end]}{after}", tuple((first + shift, last + shift) for first, last in inside))
 
 
 def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], analyze: Analyze) -> str:

@@ -41,10 +41,7 @@ def wholes_of(records: Iterable[Record]) -> Recorded:
             returned: list[Record] = []
             told[normal_line(_line(record, folder))].append((record, returned))
             used[record.agent, string_in(values, "call")] = returned
-        elif (
-            record.type == _RETURNED
-            and (waiting := used.get((record.agent, string_in(values, "call")))) is not None
-        ):
+        elif record.type == _RETURNED and (waiting := used.get((record.agent, string_in(values, "call")))) is not None:
             waiting.append(record)
 
     def recorded(call: ToolCall) -> Whole | None:
@@ -64,11 +61,7 @@ def _line(record: Record, folder: str) -> str:
     if record.type == USED:
         return call_line(string_in(values, "name"), _mapping(values.get("arguments")), folder)
     name, command = string_in(values, "tool") or "tool", string_in(values, "command")
-    return (
-        one_line(f"{name} {command}", CALL_LIMIT)
-        if command
-        else call_line(name, _mapping(values.get("args")))
-    )
+    return one_line(f"{name} {command}", CALL_LIMIT) if command else call_line(name, _mapping(values.get("args")))
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -77,17 +77,13 @@ class Cleaning:
 
     def word(self, given: str | None, kind: str) -> str | None:
         """A model's or channel's name, as it can stand in a note."""
-        return (
-            (slug(self.text(given), "channel" if kind == "channel" else "model") or None) if given else None
-        )
+        return (slug(self.text(given), "channel" if kind == "channel" else "model") or None) if given else None
 
 
 def check_text(given: object) -> None:
     """`UsageError` for what is no text: a program may hand in anything."""
     if not isinstance(given, str):
-        raise UsageError(
-            f"{given!r:.60} is no text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps"
-        )
+        raise UsageError(f"{given!r:.60} is no text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps")
 
 
 def agent_of(text: str) -> AgentRef:

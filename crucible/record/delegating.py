@@ -145,8 +145,7 @@ def _figures(parent: Session, child_id: str, child: Session) -> dict[str, Value]
     news: dict[str, Value] = {"model": child.model, "tokens": child.tokens_used}
     told = {key: value for key, value in news.items() if value is not None}
     changed: list[Value] = [
-        {**item, **told} if isinstance(item, dict) and item.get("session") == child_id else item
-        for item in items
+        {**item, **told} if isinstance(item, dict) and item.get("session") == child_id else item for item in items
     ]
     return {} if changed == items else {"subagents": changed}
 
@@ -192,9 +191,7 @@ class InlineWork(Verbs):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if error is not None:
             self.error(told_error(error))
         self.close()

@@ -41,9 +41,7 @@ def _values(task: Task) -> Mapping[str, object]:
 
 def _read(item: object, clean: Cleaning) -> Task:
     if not isinstance(item, Mapping):
-        raise UsageError(
-            f"{str(item)[:60]!r} is no task", 'a task is an object: {"content": "…", "status": "pending"}'
-        )
+        raise UsageError(f"{str(item)[:60]!r} is no task", 'a task is an object: {"content": "…", "status": "pending"}')
     content = item.get("content")
     if not isinstance(content, str) or not content.strip():
         raise UsageError("a task has no content", 'each needs a "content" that says what is to be done')
@@ -102,12 +100,8 @@ def moved(task_id: str, status: str) -> Change:
     def change(tasks: tuple[Task, ...], now: datetime) -> tuple[Task, ...]:
         if all(task.id != task_id for task in tasks):
             there = ", ".join(task.id for task in tasks[:20])
-            raise UsageError(
-                f"there is no task {task_id!r}", f"there are: {there}" if there else "there are none yet"
-            )
-        return tuple(
-            _timed(replace(task, status=status), task, now) if task.id == task_id else task for task in tasks
-        )
+            raise UsageError(f"there is no task {task_id!r}", f"there are: {there}" if there else "there are none yet")
+        return tuple(_timed(replace(task, status=status), task, now) if task.id == task_id else task for task in tasks)
 
     return change
 

@@ -80,9 +80,7 @@ class Recorder(Verbs):
         if not title:
             raise UsageError("a phase has no name", "say what it is about")
         said_model, said_channel = clean.word(model, "model"), clean.word(channel, "channel")
-        plan = new_phase(
-            title, speaker, said_model, said_channel, check_count(tokens), now=whole_second(when)
-        )
+        plan = new_phase(title, speaker, said_model, said_channel, check_count(tokens), now=whole_second(when))
         phase = self._writer.add(plan, clean)
         values = {"content": title, "subject": speaker and str(speaker), "model": said_model}
         self._writer.keep("phase", {**values, "channel": said_channel, "tokens": tokens}, when, phase)
@@ -246,16 +244,12 @@ class Recorder(Verbs):
         """
         status = Status.FAILED if failed else Status.COMPLETED
         said = summary or self.summary or ""
-        return end_session(
-            self._writer, status, said, self._cleaning(), self._when(at), ended=at and aware(at)
-        )
+        return end_session(self._writer, status, said, self._cleaning(), self._when(at), ended=at and aware(at))
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._writer.rests:
             return
         if error is None:

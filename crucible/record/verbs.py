@@ -146,9 +146,7 @@ class Verbs(ABC):
         entry = Callout("observation", "Checkpoint", said)
         return self._tell(Told(entry, "checkpoint", {"content": said}), clean, at)
 
-    def agent_switch(
-        self, from_agent: str, to_agent: str, text: str = "", *, at: datetime | None = None
-    ) -> str:
+    def agent_switch(self, from_agent: str, to_agent: str, text: str = "", *, at: datetime | None = None) -> str:
         """Another agent, or another mode of it, goes on; phases that name no agent are its from now on."""
         clean = self._cleaning()
         before, after = clean.agent(from_agent), clean.agent(to_agent)

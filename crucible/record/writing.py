@@ -79,9 +79,7 @@ def whole_second(time: datetime) -> datetime:
 def patient(vault: Vault | Path | str) -> Vault:
     """The vault, waiting for its turn as long as a recorder does; who keeps the index learns of its notes all the same."""
     given = vault if isinstance(vault, Vault) else _opened(Path(vault).expanduser())
-    waiting = Vault(
-        given.root, given.settings._replace(lock_seconds=max(PATIENCE, given.settings.lock_seconds))
-    )
+    waiting = Vault(given.root, given.settings._replace(lock_seconds=max(PATIENCE, given.settings.lock_seconds)))
     waiting.touched = given.touched
     return waiting
 

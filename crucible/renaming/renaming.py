@@ -275,9 +275,7 @@ class _Rename:
         path = self.vault.root / self.new
         unclear = (self.unclear(link, path) for link in self.plan.ambiguous)
         left = (*self.left, *unclear, *self.failed)
-        return RenameReport(
-            path, old_id, new_id, tuple(sorted(self.changed)), sum(self.changed.values()), left
-        )
+        return RenameReport(path, old_id, new_id, tuple(sorted(self.changed)), sum(self.changed.values()), left)
 
     def unclear(self, link: UnclearLink, moved: Path) -> Left:
         path = moved if link.path == self.old else self.vault.root / link.path
@@ -327,11 +325,7 @@ def _sessions(root: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
     for _, items in _pairs(root):
         for item in items.value if isinstance(items, yaml.SequenceNode) else ():
             for key, value in _pairs(item):
-                if (
-                    isinstance(key, yaml.ScalarNode)
-                    and key.value == "session"
-                    and isinstance(value, yaml.ScalarNode)
-                ):
+                if isinstance(key, yaml.ScalarNode) and key.value == "session" and isinstance(value, yaml.ScalarNode):
                     yield value
 
 

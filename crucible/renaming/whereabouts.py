@@ -35,9 +35,7 @@ def check_is_session(vault: Vault, note: Note) -> None:
     """Raises UsageError for what is no session's own file."""
     if note.path.is_symlink():
         target = Path(os.path.realpath(note.path))
-        raise UsageError(
-            f"{note.path}: a link to {target}", "rename that note, or the link in your file manager"
-        )
+        raise UsageError(f"{note.path}: a link to {target}", "rename that note, or the link in your file manager")
     for sessions, path in (
         (vault.sessions, note.path),
         (Path(os.path.realpath(vault.sessions)), Path(os.path.realpath(note.path))),

@@ -72,9 +72,7 @@ _FOR_WHAT_IS_LEFT_OUT = 60
 """Tokens of a list of it, at first; each try after the first knows better."""
 
 
-def build_context(
-    material: Material, *, window: int, budget: int, counter: Counter, template: Renderer
-) -> Context:
+def build_context(material: Material, *, window: int, budget: int, counter: Counter, template: Renderer) -> Context:
     """The context of a session in at most `budget` tokens, by `counter`; its window has about `window` entries.
 
     Decisions, open tasks and unresolved errors are there even if they take more than the budget; then nothing else is there
@@ -116,9 +114,7 @@ def find_template(settings: VaultSettings) -> Renderer:
     return load_template(settings, TEMPLATE, names=VARIABLES, required=_NEVER_LEFT_OUT)
 
 
-def settled_context(
-    settings: VaultSettings, material: Material, *, budget: int | None, tokenizer: str
-) -> Context:
+def settled_context(settings: VaultSettings, material: Material, *, budget: int | None, tokenizer: str) -> Context:
     """The context by these settings; without what a human typed into the note and should not have, since it is sent to a model."""
     counter, chosen = counter_of(tokenizer), settings.resume
     template, size = find_template(settings), budget or chosen.budget

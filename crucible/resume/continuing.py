@@ -194,9 +194,7 @@ class Start(NamedTuple):
     longest: int = 0
 
 
-def plan_start(
-    chosen: Chosen, prompt: str, *, native: Native | None, terminal: bool, more: tuple[str, ...]
-) -> Start:
+def plan_start(chosen: Chosen, prompt: str, *, native: Native | None, terminal: bool, more: tuple[str, ...]) -> Start:
     """How the client is started with this prompt; an empty one says nothing."""
     said = _plain(prompt)
     if chosen.client:

@@ -67,9 +67,7 @@ def _commits(found: Repository | None, head: str) -> tuple[int | None, str]:
     if not count.isdecimal():
         return None, "git does not tell the commits since"
     is_before = run_git(found.root, "merge-base", "--is-ancestor", head, "HEAD") is not None
-    return int(
-        count
-    ), "" if is_before else "the bookmark's commit is not in the history of what is checked out"
+    return int(count), "" if is_before else "the bookmark's commit is not in the history of what is checked out"
 
 
 def _subjects(root: Path, head: str) -> tuple[str, ...]:
@@ -110,9 +108,7 @@ def _is_inside(root: Path, name: str) -> bool:
     return real is not None and real.is_relative_to(os.path.realpath(root))
 
 
-def _moves(
-    root: Path, found: Repository | None, bookmark: Bookmark, gone: Mapping[str, str]
-) -> dict[str, str]:
+def _moves(root: Path, found: Repository | None, bookmark: Bookmark, gone: Mapping[str, str]) -> dict[str, str]:
     """New paths of files that are gone: by git's renames if they changed on the way, else by their bytes."""
     told = _renames(root, bookmark.head) if found and is_commit(bookmark.head) else {}
     places: dict[str, list[str]] = {}

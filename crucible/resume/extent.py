@@ -59,9 +59,7 @@ def find_extent(session: Session) -> Extent:
     if named:
         kept = {phase.id for phase in flat[: named[-1] + 1]}
         later = tuple(
-            phase
-            for phase in flat[named[-1] + 1 :]
-            if "." not in phase.id or phase.id.partition(".")[0] in kept
+            phase for phase in flat[named[-1] + 1 :] if "." not in phase.id or phase.id.partition(".")[0] in kept
         )
         phases = (
             replace(phase, subphases=tuple(sub for sub in phase.subphases if sub.id in kept))
@@ -86,7 +84,6 @@ def raw_size(entry: Entry) -> int:
     if isinstance(entry, ToolCalls):
         return sum(len(call.call) + len(call.result) + 8 for call in entry.calls)
     texts = (
-        getattr(entry, name, None)
-        for name in ("text", "words", "note", "rationale", "resolution", "summary", "task")
+        getattr(entry, name, None) for name in ("text", "words", "note", "rationale", "resolution", "summary", "task")
     )
     return sum(len(text) for text in texts if text) + sum(map(raw_size, getattr(entry, "entries", ())))

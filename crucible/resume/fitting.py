@@ -110,9 +110,7 @@ def fill(given: Given, *, window: int, room: int) -> Filled:
     blockers = share.newest("blockers", 10, said_lines(work.blockers), _MOST_SAID)
     questions = share.newest("unanswered questions", 10, said_lines(work.questions), _MOST_SAID)
     drift = material.drift
-    changed = share.one_of(
-        "changes since", 15, lambda limit: drift_part(drift, limit // 100) if drift else ""
-    )
+    changed = share.one_of("changes since", 15, lambda limit: drift_part(drift, limit // 100) if drift else "")
     subagents = share.newest("subagents", 15, subagent_lines(extent, material.children), _MOST_SUBAGENTS)
     set_aside = min(room // 5, 900)
     words, _ = first_request(extent.session)

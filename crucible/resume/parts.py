@@ -129,9 +129,7 @@ def stopped_part(material: Material, extent: Extent, known: Known, limit: int) -
     ]
     blocks = [f"[{phase.id}]\n  {phase_line(phase)}"] if phase and not is_named_by_words(phase) else []
     blocks += [
-        labelled(label, text, limit)
-        for label, text in texts
-        if text and not known.has(text.partition(": ")[2] or text)
+        labelled(label, text, limit) for label, text in texts if text and not known.has(text.partition(": ")[2] or text)
     ]
     return fence(blocks)
 
@@ -140,8 +138,7 @@ def said_lines(found: Sequence[Said]) -> list[str]:
     """Questions or blockers, a line each with its phase."""
     # A bookmark's phase is what a line of a file said; only an ordinal one is a label of ours.
     return [
-        f"- {one.phase if _PHASE.fullmatch(one.phase) else 'start'}: {quote_line(one.text, _LINE)}"
-        for one in found
+        f"- {one.phase if _PHASE.fullmatch(one.phase) else 'start'}: {quote_line(one.text, _LINE)}" for one in found
     ]
 
 
@@ -170,8 +167,7 @@ def drift_part(drift: Drift, most: int) -> str:
     blocks: list[str] = []
     if drift.branch_before != drift.branch_now:
         before, now = (
-            quote_line(name, 100) or "none (a detached HEAD)"
-            for name in (drift.branch_before, drift.branch_now)
+            quote_line(name, 100) or "none (a detached HEAD)" for name in (drift.branch_before, drift.branch_now)
         )
         blocks.append(f"[branch]\n  {before} → {now}")
     if drift.files:

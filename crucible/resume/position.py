@@ -48,9 +48,7 @@ def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
     return max(known, default=bookmark.at if bookmark else None)
 
 
-def check_at_rest(
-    session: Session, files: Sequence[Path], client: str, *, now: datetime, idle: timedelta
-) -> None:
+def check_at_rest(session: Session, files: Sequence[Path], client: str, *, now: datetime, idle: timedelta) -> None:
     """Refuse an active session that somebody may be at work on.
 
     `files` are those that grow while it runs, its note's and its spool's; `client` is the client that runs, "" for none.

@@ -30,9 +30,7 @@ __all__ = ["NAMES", "Value", "find_values", "is_value_of", "secret_part"]
 _LONGEST_NAME = 64
 
 _NAME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
-_SPACED = words_set(
-    "api access secret private auth client account encryption signing master bearer refresh shared"
-)
+_SPACED = words_set("api access secret private auth client account encryption signing master bearer refresh shared")
 _NEAR = late_pattern(r"(?<![A-Za-z0-9_./+-])[A-Za-z0-9][^\s\"'`<>(){}\[\],;|\\=]{11,255}")
 
 _SIGN = late_pattern(CLOSE + r"[ \t]{0,40}(?:[^A-Za-z0-9 \t]|[A-Za-z]{1,20}=|(?:value|content|or|is)\b)")
@@ -76,9 +74,7 @@ def find_values(text: str, start: int, end: int, seen: dict[int, int]) -> list[V
     if weight == Weight.NONE or (weight == Weight.HINT and not _SIGN.match(text, stop)):
         return []
     found: list[Value] = []
-    if first >= seen.get(_COOKIES, 0) and text[max(0, stop - 7) : stop].lower().endswith(
-        ("cookie", "cookies")
-    ):
+    if first >= seen.get(_COOKIES, 0) and text[max(0, stop - 7) : stop].lower().endswith(("cookie", "cookies")):
         seen[_COOKIES], values = find_cookies(text, stop)
         found += values
     if first >= seen.get(_TABLES, 0) and _AT_CELL_END.match(text, stop):
@@ -342,9 +338,7 @@ def _is_word_given(text: str, first: int, kind: str, found: Value) -> bool:
     if sign == "=":
         return True
     if ":" in text[found.start - 3 : found.start]:
-        return not _IN_OBJECT.search(text, max(0, first - 80), first) and not _OBJECT_ENDS.match(
-            text, found.end
-        )
+        return not _IN_OBJECT.search(text, max(0, first - 80), first) and not _OBJECT_ENDS.match(text, found.end)
     return _SECTION.search(text, max(0, first - _SIGHT_BEFORE), first) is not None
 
 
@@ -379,9 +373,7 @@ def _is_flag(text: str, first: int) -> bool:
 def _is_env(text: str, first: int, at: int) -> bool:
     """`NAME=value` as a shell or an `.env` has it: a name in capitals, no space around `=`."""
     name = text[first : at - 1]
-    return (
-        text[at - 1 : at] == "=" and name == name.upper() and text[first - 1 : first] not in {"(", ",", "."}
-    )
+    return text[at - 1 : at] == "=" and name == name.upper() and text[first - 1 : first] not in {"(", ",", "."}
 
 
 def _is_setting(text: str, first: int, at: int, stop: int) -> bool:

@@ -27,9 +27,7 @@ AFTER = late_pattern(r"[A-Za-z0-9_-]{0,48}")
 
 CLOSE = r"(?:\\{0,8}[\"'`]|%22|&quot;)?(?:[\])]{1,2})?(?:\*\*|__)?"
 BETWEEN = late_pattern(
-    r"(?P<close>"
-    + CLOSE
-    + r")(?:[ \t](?:provided|supplied|given|used|sent|found|received|rejected|value)\b)?(?:"
+    r"(?P<close>" + CLOSE + r")(?:[ \t](?:provided|supplied|given|used|sent|found|received|rejected|value)\b)?(?:"
     # `token: str = "…"`, `var token string = "…"`
     r"(?P<typed>[ \t]*:?[ \t]*[A-Za-z_&*\[][\w\[\]., |?<>&*']{0,40}[ \t]*=[ \t]*(?=\\{0,8}[\"'`]|[A-Za-z_][\w.]{0,30}\([ \t]*(?:default=)?[\"']))"
     r"|(?P<dumped>[ \t]*=>\s{1,12}string(?:\(\d{1,5}\))?[ \t]+(?=\\{0,8}[\"']))"

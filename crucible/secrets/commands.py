@@ -153,9 +153,7 @@ def command_forms() -> list[Form]:
         for name in (name.replace("~", " ") for name in names.split()):
             notations.setdefault(name, []).extend(map(_notation, given))
     return [
-        Form(
-            "curl-login" if name == "curl" else "command-password", (f"{name} ",), _Command(name, found).find
-        )
+        Form("curl-login" if name == "curl" else "command-password", (f"{name} ",), _Command(name, found).find)
         for name, found in notations.items()
     ]
 
@@ -181,9 +179,7 @@ class _Command:
     def __init__(self, name: str, notations: list[_Notation]) -> None:
         self._name, self._notations = name, notations
         leads = [next((word for word in one.words if word != "_"), one.flag) for one in notations]
-        self._leads = tuple(
-            f" {lead[:1] if _FLAG.fullmatch(lead) else lead.lower()}" for lead in leads if all(leads)
-        )
+        self._leads = tuple(f" {lead[:1] if _FLAG.fullmatch(lead) else lead.lower()}" for lead in leads if all(leads))
 
     def find(self, text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
         if _INSIDE.search(text, max(0, start - 2), start):
@@ -236,17 +232,13 @@ def _secrets(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[
         yield from _of_flag(arguments[at:], notation)
     elif notation.shape == "*=V":
         yield from (
-            _part(argument, "=")
-            for argument in arguments[at:]
-            if "=" in argument.text and argument.text[0] != "-"
+            _part(argument, "=") for argument in arguments[at:] if "=" in argument.text and argument.text[0] != "-"
         )
     else:
         following = [argument for argument in arguments[at:] if not argument.text.startswith("-")][:1]
         for argument in following:
             if notation.shape == "V":
-                if argument is arguments[-1] or not _PLAIN.fullmatch(
-                    argument.text
-                ):  # else a sentence goes on
+                if argument is arguments[-1] or not _PLAIN.fullmatch(argument.text):  # else a sentence goes on
                     yield _bare(argument)
             elif "/" in argument.text and not argument.text.startswith("/"):
                 yield _part(argument, "/", "@" if notation.shape.endswith("@") else "")
@@ -344,9 +336,7 @@ def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> 
 def command_rules() -> list[Rule]:
     """The rules of what no command line holds: files of passwords, answers to prompts."""
     return [
-        Rule(
-            "command-password", ("n pass:", "t pass:", "s pass:", "=pass:"), late_pattern(_OPENSSL), is_strong
-        ),
+        Rule("command-password", ("n pass:", "t pass:", "s pass:", "=pass:"), late_pattern(_OPENSSL), is_strong),
         Rule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
         Rule("pgpass", (":5432:", ":5433:", ":*:"), late_pattern(_PGPASS), is_password_there, 100),
         Rule("netrc-login", ("machine ",), late_pattern(r"(?i)machine +\S+\s+" + _NETRC), is_password_there),
@@ -374,6 +364,4 @@ def is_password_there(value: str) -> bool:
 
 def is_strong(value: str) -> bool:
     """Where another text may stand too, what is no word."""
-    return not is_placeholder(value) and (
-        is_chance(value) or (any(c.isdigit() for c in value) and changes(value) >= 2)
-    )
+    return not is_placeholder(value) and (is_chance(value) or (any(c.isdigit() for c in value) and changes(value) >= 2))

@@ -24,9 +24,7 @@ _LONGEST_QUOTED = 64 * 1024
 _MOST_SIGNS = 20
 """So many `=` are in no value."""
 _WIDE = late_pattern(r"(?>(?:[^\s\"'`\\]|\\(?![nrtu\"'`\\]))*)")
-_TIGHT = late_pattern(
-    r"(?>(?:[^\s\"'`\\,;&|<>(){}\[\]]|&(?=[\w!@\#$%^*.-]{1,64}(?:[\s\"'`]|\Z))|\\(?![nrtu\"'`\\]))*)"
-)
+_TIGHT = late_pattern(r"(?>(?:[^\s\"'`\\,;&|<>(){}\[\]]|&(?=[\w!@\#$%^*.-]{1,64}(?:[\s\"'`]|\Z))|\\(?![nrtu\"'`\\]))*)")
 _SHELL = late_pattern(r"(?>(?:[^\s\"'`\\;&|<>]|\\(?![nrtu\"'`\\]))*)")
 LINE_START = late_pattern(
     r"(?:\A|\n|\\n|[;|]|&&|[\"'`])[ \t]*[+\-<>|#*]{0,2}[ \t]*(?:(?:export|set|setx|SET|ENV|ARG|env|declare -x|\$env:|-e|--env|--build-arg|-D)[ \t:=]*)?[A-Za-z0-9_.\-/:]*\Z"
@@ -70,11 +68,7 @@ def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str
     own_line = LINE_START.search(text, max(0, first - 40), first) is not None
     if own_line and kind == "sep" and not between["close"]:
         end = _match_end(_WIDE, text, at)
-        return (
-            at + len(text[at:end].rstrip(",;:"))
-            if _looks_whole(text[at:end])
-            else _match_end(_TIGHT, text, at)
-        )
+        return at + len(text[at:end].rstrip(",;:")) if _looks_whole(text[at:end]) else _match_end(_TIGHT, text, at)
     end = _match_end(_TIGHT, text, at)
     return end - text[at:end].endswith(":")  # `if token == last:`
 
@@ -115,6 +109,4 @@ def is_key(text: str, first: int, stop: int) -> bool:
     return _KEY.fullmatch(text, low, stop) is not None
 
 
-_KEY = late_pattern(
-    r"(?:[A-Za-z_-]*/){1,8}[\w-]{1,64}:[0-9a-f]{7,64}|(?:[A-Za-z_-]{1,64}:){2,8}[0-9a-f]{7,64}"
-)
+_KEY = late_pattern(r"(?:[A-Za-z_-]*/){1,8}[\w-]{1,64}:[0-9a-f]{7,64}|(?:[A-Za-z_-]{1,64}:){2,8}[0-9a-f]{7,64}")

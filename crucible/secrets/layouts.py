@@ -37,12 +37,8 @@ class Value(NamedTuple):
 
 _LONGEST_ROW = 2000
 _ROWS = 400
-_BEFORE_CELL = late_pattern(
-    r"(?:[,;|\t]|\\t|\\u25[05]\d|\n|\\n|\A|[ ]{2})[ \t*`\"'\\]{0,12}[A-Za-z0-9_. -]{0,40}\Z"
-)
-_AFTER_CELL = late_pattern(
-    r"[ \t*`\"'\\]{0,12}(?P<by>[,;|]|u25[05]\d|\\{0,4}t\b|\t|[ ]{2}|\r?\n|\\{1,8}[rn]|\Z)"
-)
+_BEFORE_CELL = late_pattern(r"(?:[,;|\t]|\\t|\\u25[05]\d|\n|\\n|\A|[ ]{2})[ \t*`\"'\\]{0,12}[A-Za-z0-9_. -]{0,40}\Z")
+_AFTER_CELL = late_pattern(r"[ \t*`\"'\\]{0,12}(?P<by>[,;|]|u25[05]\d|\\{0,4}t\b|\t|[ ]{2}|\r?\n|\\{1,8}[rn]|\Z)")
 _LINE_END = late_pattern(EOL)
 _LOGGED = late_pattern(
     r"(?:>[ ]?)?(?:\d{4}-\d\d-\d\d[T ][\d:.,]{5,18}(?:Z|[+-]\d\d:?\d\d)?[ \t]*)?(?:(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE):?[ \t]+)?(?:\[[^\]\n]{1,40}\]:?[ \t]*)?"
@@ -51,9 +47,7 @@ _HEADER = late_pattern(r"[^\n=(){}<>\[\]]{3,2000}")
 _CELLS = {
     ",": late_pattern(r"(?:[ ]*\\*\"(?>(?:[^\"\\\n]|\"\"|\\(?![\"n]))*)\\*\"[ ]*|[^,\n]*+)(?:,|\Z)"),
     ";": late_pattern(r"(?:[ ]*\\*\"(?>(?:[^\"\\\n]|\"\"|\\(?![\"n]))*)\\*\"[ ]*|[^;\n]*+)(?:;|\Z)"),
-    "|": late_pattern(
-        r"(?>[^|\\\n]*(?:(?:\\[|]|\\(?!u250[23]|u2551))[^|\\\n]*)*)(?:\||\\u250[23]|\\u2551|\Z)"
-    ),
+    "|": late_pattern(r"(?>[^|\\\n]*(?:(?:\\[|]|\\(?!u250[23]|u2551))[^|\\\n]*)*)(?:\||\\u250[23]|\\u2551|\Z)"),
     "\t": late_pattern(r"(?>(?:[^\t\\\n]|\\(?!t))*)(?:\t|\\{1,4}t|\Z)"),
     "  ": late_pattern(r"[ ]*(?:[^ \n]|[ ](?![ ]))+(?:[ ]+|\Z)"),
 }
@@ -113,9 +107,7 @@ def _cells(line: str, by: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _rows(
-    text: str, end: int, by: str, width: int, columns: list[tuple[int, Weight]]
-) -> tuple[int, list[Value]]:
+def _rows(text: str, end: int, by: str, width: int, columns: list[tuple[int, Weight]]) -> tuple[int, list[Value]]:
     """The values in those columns of `width`, whose cells are parted by `by`, below the line that ends at `end`."""
     found: list[Value] = []
     for _ in range(_ROWS):
@@ -130,9 +122,7 @@ def _rows(
             places = _cells(line, by) if line.strip() else []
             if len(places) <= columns[-1][0] or abs(len(places) - width) > (by == ","):
                 break
-            found += [
-                value for at, weight in columns if (value := _in_cell(begin, line, by, places[at], weight))
-            ]
+            found += [value for at, weight in columns if (value := _in_cell(begin, line, by, places[at], weight))]
         end = stop
     return end, found
 

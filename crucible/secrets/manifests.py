@@ -23,16 +23,12 @@ _LITERALS = (
 )
 _FARTHEST = 32 * 1024
 _KIND = late_pattern(r"kind\\{0,4}\"?:[ ]?\\{0,4}\"?Secret(?![A-Za-z])")
-_DOCUMENT = late_pattern(
-    rf"(?:{EOL})[^\n\\]{{0,60}}?(?:---[ \t]*(?:{EOL}|\Z)|apiVersion:[ ]|- apiVersion:[ ])"
-)
+_DOCUMENT = late_pattern(rf"(?:{EOL})[^\n\\]{{0,60}}?(?:---[ \t]*(?:{EOL}|\Z)|apiVersion:[ ]|- apiVersion:[ ])")
 _BLOCK = late_pattern(rf"(?:\A|{EOL})(?P<lead>{LEAD})(?P<name>(?:stringData|data)):[ \t]*(?={EOL})")
 _ENTRY = late_pattern(
     rf"{EOL}(?P<lead>{LEAD})[\w.\"'/-]{{1,253}}:[ \t]*(?:[|>][+-]?{EOL}{LEAD})?(?P<quote>\\*[\"'])?(?P<value>[^\s\"'\\]{{1,65536}}|)"
 )
-_OBJECT = late_pattern(
-    r"\\{0,4}\"(?P<name>stringData|data)\\{0,4}\"[ \t]*:[ \t]*\{(?P<body>[^{}]{0,65536})\}"
-)
+_OBJECT = late_pattern(r"\\{0,4}\"(?P<name>stringData|data)\\{0,4}\"[ \t]*:[ \t]*\{(?P<body>[^{}]{0,65536})\}")
 _PAIR = late_pattern(r":\s*(?:\\{1,4}n)?\s*\\{0,4}\"(?P<value>[^\"\\]{1,65536})\\{0,4}\"")
 _LINE = late_pattern(r"[^\n\\]*")
 _BASE64 = late_pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")

@@ -136,9 +136,7 @@ _META = words_set(
 )
 """A name that goes on with one of these tells about a secret, it is not one's own: `token_count`, `password_file`."""
 
-_META_BUT = frozenset(
-    {("secret", "id"), ("client", "data"), ("key", "data"), ("key", "ring"), ("secret", "data")}
-)
+_META_BUT = frozenset({("secret", "id"), ("client", "data"), ("key", "data"), ("key", "ring"), ("secret", "data")})
 _NO_TOKENS = words_set(
     """
     next page prev previous sync continuation continue cancellation cancel stop pad eos bos unk mask special max min
@@ -162,11 +160,7 @@ def weight_of(name: str) -> Weight:
 def is_verb(name: str) -> bool:
     """`pass` alone, or of nothing that has a password: tests pass, and so do people."""
     words = _WORDS.findall(name.lower())
-    return (
-        words[-1:] == ["pass"]
-        and not (_PASS_OWNERS | _PROVIDERS).intersection(words[-2:-1])
-        and name[:2] != "--"
-    )
+    return words[-1:] == ["pass"] and not (_PASS_OWNERS | _PROVIDERS).intersection(words[-2:-1]) and name[:2] != "--"
 
 
 def is_login(name: str) -> bool:
@@ -223,9 +217,7 @@ def _weight_of_many(word: str, owner: str) -> Weight:
 
 def _is_glued(owner: str, word: str) -> bool:
     if word == "key":
-        return (
-            owner in _KEY_OWNERS or owner in _PROVIDERS or owner.endswith(("api", "secret", "access", "auth"))
-        )
+        return owner in _KEY_OWNERS or owner in _PROVIDERS or owner.endswith(("api", "secret", "access", "auth"))
     if word in {"pass", "pw"}:
         return owner in _PASS_OWNERS or owner in _PROVIDERS
     if word in {"pat", "auth", "sessid", "sessionid"}:

@@ -34,9 +34,7 @@ def refuse_secret(name: str, settings: SecretSettings) -> str:
     redact = redact_of(settings)
     found = redact(name)[1] or redact(_DATE.sub("", name))[1]
     if found:
-        raise BadSessionId(
-            f"the name holds a secret ({', '.join(found)})", "choose another name; nothing was written"
-        )
+        raise BadSessionId(f"the name holds a secret ({', '.join(found)})", "choose another name; nothing was written")
     return name
 
 

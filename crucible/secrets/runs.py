@@ -44,9 +44,7 @@ def find_in_runs(plain: bytes, look: Look | None) -> Iterator[Place]:
     text = plain.decode("ascii") if start >= 0 else ""
     while start >= 0:
         end = find(b" ", start + LONG)
-        if (end - start >= _LONG_NAME or not plain[start:end].isalpha()) and not _NAME.fullmatch(
-            text, start, end
-        ):
+        if (end - start >= _LONG_NAME or not plain[start:end].isalpha()) and not _NAME.fullmatch(text, start, end):
             start += _escaped(text, start)
             yield from _tokens_at(text, start, end)
             if look is not None and end > passed:
@@ -121,8 +119,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     ".": {
         "airtable-token": late_pattern(START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
         "discord-token": late_pattern(
-            START
-            + r"(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
+            START + r"(?:[MNO][DTjz][A-Za-z0-9]{2}){5,7}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,45}"
         ),
         "vault-legacy-token": late_pattern(
             r"(?<![A-Za-z0-9$.)\]])[sb]\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])"
@@ -146,8 +143,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     },
     "_secret_": {
         "stripe-client-secret": late_pattern(
-            START
-            + r"(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
+            START + r"(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
         ),
     },
     "_mmk": {
@@ -156,9 +152,7 @@ _FORMS: dict[str, dict[str, re.Pattern[str]]] = {
     "": {
         "jenkins-token": late_pattern(r"(?<![A-Za-z0-9./=-])11[0-9a-f]{32}(?![A-Za-z0-9.=-])"),
         "twilio-key": late_pattern(START + r"SK[0-9a-fA-F]{32}(?![A-Za-z0-9])"),
-        "twilio-token": late_pattern(
-            START + r"AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"
-        ),
+        "twilio-token": late_pattern(START + r"AC[0-9a-f]{32}[\"'`\\,:;\s]{1,8}([0-9a-f]{32})(?![A-Za-z0-9])"),
     },
 }
 """Tokens whose prefixes are too common to search for, found by the text after or before their run."""
@@ -253,8 +247,7 @@ def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[
     if digits:
         unwrapped = bytes.fromhex(digits.group()[: len(digits.group()) // 2 * 2]).decode("latin-1")
         return end, [
-            Place(name, digits.start() + first * 2, digits.start() + last * 2)
-            for name, first, last in look(unwrapped)
+            Place(name, digits.start() + first * 2, digits.start() + last * 2) for name, first, last in look(unwrapped)
         ]
     found = None if is_hex else _BASE64.search(text, start, end)
     for _ in range(4):
@@ -293,9 +286,7 @@ def _block(text: str, found: re.Match[str]) -> tuple[int, str, list[tuple[int, i
 
 
 def _placed(hit: Place, places: list[tuple[int, int]], stop: int) -> Place:
-    return Place(
-        hit.name, _outer(hit.start * 4 // 3, places), min(stop, _outer(-(-hit.end * 4 // 3) - 1, places) + 1)
-    )
+    return Place(hit.name, _outer(hit.start * 4 // 3, places), min(stop, _outer(-(-hit.end * 4 // 3) - 1, places) + 1))
 
 
 def _outer(at: int, places: list[tuple[int, int]]) -> int:

@@ -252,9 +252,7 @@ def _looked_back(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> S
 
 def _hit_of(rank: int, rule: Rule, match: re.Match[str]) -> Sequence[_Hit]:
     first, last = _secret_of(match)
-    return (
-        [_Hit(rank, rule.name, first, last)] if last > first and rule.accept(match.string[first:last]) else ()
-    )
+    return [_Hit(rank, rule.name, first, last)] if last > first and rule.accept(match.string[first:last]) else ()
 
 
 def _formed(rank: int, form: Form, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:

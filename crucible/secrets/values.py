@@ -83,9 +83,7 @@ _OWN_ID = late_pattern(
 )
 _PIECES = late_pattern(r"[-_./:,;@\s|#?&]+")
 _NUMBERS = late_pattern("[0-9]+")
-_DATE = late_pattern(
-    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d.*)?|\d[\d.:,_-]*(?:[a-zA-Z%]{1,3})?|v?\d+(?:\.\d+)+[\w.+-]*"
-)
+_DATE = late_pattern(r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d.*)?|\d[\d.:,_-]*(?:[a-zA-Z%]{1,3})?|v?\d+(?:\.\d+)+[\w.+-]*")
 
 
 def is_varied(text: str) -> bool:
@@ -119,8 +117,7 @@ def is_placeholder(value: str) -> bool:
     if _SIGNED.search(rest) and any(map(str.isdigit, rest)):
         return False  # `admin123!`
     return all(word in _FILLERS for word in words) and (
-        (bool(words) and len(rest) <= max(4, len(words)))
-        or (not words and not any(c.isdigit() for c in value))
+        (bool(words) and len(rest) <= max(4, len(words))) or (not words and not any(c.isdigit() for c in value))
     )
 
 
@@ -142,10 +139,7 @@ def _is_format(value: str) -> bool:
 def is_hash(value: str) -> bool:
     """A digest, a git object, a UUID, or a client's own id."""
     return bool(
-        _HASH.fullmatch(value)
-        or _UUID.fullmatch(value)
-        or _DIGEST.fullmatch(value)
-        or _OWN_ID.fullmatch(value)
+        _HASH.fullmatch(value) or _UUID.fullmatch(value) or _DIGEST.fullmatch(value) or _OWN_ID.fullmatch(value)
     )
 
 
@@ -176,11 +170,7 @@ _HEX = late_pattern("[0-9a-f]+|[0-9A-F]+")
 
 
 def _is_mixed(value: str) -> bool:
-    return (
-        any(c.isdigit() for c in value)
-        and any(c.isupper() for c in value)
-        and any(c.islower() for c in value)
-    )
+    return any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
 
 
 def holds_login(value: str) -> bool:
@@ -254,9 +244,7 @@ def _is_key(value: str, weight: Weight) -> bool:
         return False
     if len(value) < (8 if weight == Weight.SECRET else 10) or _COUNTED.search(value):
         return False
-    return (
-        likeness(value) < 0 or is_hash(value) or (weight == Weight.SECRET and any(c.isdigit() for c in value))
-    )
+    return likeness(value) < 0 or is_hash(value) or (weight == Weight.SECRET and any(c.isdigit() for c in value))
 
 
 _COUNTED = late_pattern(r"(?i)\A[a-z_-]{0,12}(?:012345|12345|abc123|abcdef|a1b2c3)")

@@ -167,9 +167,7 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
     for step in addition.steps:
         part.take(step)
     edits = [Edit(Span(0, start), changed.text)] if changed.text != head.text else []
-    edits += [
-        Edit(Span(at + span.start, at + span.end), text) for span, text in _difference(tail, part.source)
-    ]
+    edits += [Edit(Span(at + span.start, at + span.end), text) for span, text in _difference(tail, part.source)]
     return Appended(source, tuple(edits), part.last, part.place(at + len(changed.text) - start))
 
 
@@ -309,9 +307,7 @@ _LARGEST = 16_000_000
 _FENCE_LINE = late_pattern(r"\n( *)(`{3,}|~{3,})([^\n]*)")
 _HTML_LINE = late_pattern(r"\n {0,3}<")
 # What `body` takes for a summary instead of a phase depends on more than its heading.
-_PHASE_LINE = late_pattern(
-    r"\n( {0,3})##(?:(?=\n|\Z)|[ \t]+(?=([sS\u017f][uU][mM]{2}[aA][rR][yY][ \t#]*(?:\n|\Z))?))"
-)
+_PHASE_LINE = late_pattern(r"\n( {0,3})##(?:(?=\n|\Z)|[ \t]+(?=([sS\u017f][uU][mM]{2}[aA][rR][yY][ \t#]*(?:\n|\Z))?))")
 
 
 def find_tail(text: str, start: int) -> Place | None:

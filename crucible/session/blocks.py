@@ -65,9 +65,7 @@ def blocks_of(text: str) -> list[Block]:
             is_apart = True
             continue
         kind, mark, rest = next(
-            (kind, found[1].rstrip(".)"), said[found.end() :])
-            for kind, of in _MARKS
-            if (found := of.match(said))
+            (kind, found[1].rstrip(".)"), said[found.end() :]) for kind, of in _MARKS if (found := of.match(said))
         )
         if goes_on and kind is Part.PROSE:
             blocks[-1] = blocks[-1]._replace(text=f"{blocks[-1].text} {rest}")

@@ -181,9 +181,7 @@ class Body:
         if FIELD.match(below):
             return False
         if self.summary is not None:
-            self.problems.append(
-                Problem("second-summary", block.first + 1, "a second summary; read as a phase")
-            )
+            self.problems.append(Problem("second-summary", block.first + 1, "a second summary; read as a phase"))
             return False
         return True
 
@@ -287,9 +285,7 @@ class Body:
             return False
         if self.findings_lines is NOWHERE:
             return True
-        self.problems.append(
-            Problem("second-findings", block.first + 1, "a second findings block; kept as text")
-        )
+        self.problems.append(Problem("second-findings", block.first + 1, "a second findings block; kept as text"))
         return False
 
     def _read_tool_list(self, tools: Block, block: Block) -> None:
@@ -309,9 +305,7 @@ class Body:
 
     def _read_tasks(self, block: Block) -> None:
         if self.tasks_lines is not NOWHERE:
-            self.problems.append(
-                Problem("second-tasks", block.first + 1, "a second tasks block; kept as text")
-            )
+            self.problems.append(Problem("second-tasks", block.first + 1, "a second tasks block; kept as text"))
             self._extend_run(block.first, block.end)
             return
         self._flush()

@@ -92,18 +92,14 @@ def _path(path: str, cwd: str) -> str:
 def _text(arguments: Arguments, *keys: str) -> str:
     """The given arguments that are there, joined by blanks."""
     found = (arguments.get(key) for key in keys)
-    return " ".join(
-        str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip()
-    )
+    return " ".join(str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip())
 
 
 def _search(arguments: Arguments, cwd: str) -> str:
     """A pattern, and where it was looked for."""
     where = _path(_text(arguments, "path") or _text(arguments, "dir_path"), cwd)
     pattern = _text(arguments, "pattern")
-    return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(
-        arguments
-    )
+    return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(arguments)
 
 
 def _todos(arguments: Arguments, cwd: str) -> str:

@@ -111,9 +111,7 @@ class Delegation:
 
     def frozen(self) -> Work:
         """As it stands now."""
-        return Work(
-            self.call, self.agent, self.kind, self.title, self.task, self.summary, self.outcome, self.fault
-        )
+        return Work(self.call, self.agent, self.kind, self.title, self.task, self.summary, self.outcome, self.fault)
 
 
 _Open: TypeAlias = "list[str] | list[Call] | Delegation | Entry"
@@ -336,9 +334,7 @@ def _status(draft: Draft, setting: Setting, *, waits: bool) -> Status:
 
 def _phase(phase: DraftPhase, setting: Setting) -> Phase:
     entries = tuple(_callout(e, setting) if isinstance(e, Work) else e for e in phase.entries)
-    return replace(
-        phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts)
-    )
+    return replace(phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts))
 
 
 def _numbered(phase: Phase, ident: str) -> Phase:

@@ -114,9 +114,7 @@ def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
     # Where frontmatter was opened and never closed, our rule would close it.
     rule = all(problem.code != "unclosed-frontmatter" for problem in session.problems)
     if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
-        edits = insert_lines(
-            source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])]
-        )
+        edits = insert_lines(source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])])
     else:
         if rule and session.phases and not _ends_in_rule(source):
             lines = ["---", "", *lines]
@@ -155,9 +153,7 @@ def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> 
         if isinstance(before, ToolCalls) and separates(lines):
             lines = [SEPARATOR, "", *lines]
         edits = insert_lines(source, session, phase.body_end, lines)
-    return check_shown(
-        source, edits, with_phase(session, replace(phase, entries=joined(phase.entries, added)))
-    )
+    return check_shown(source, edits, with_phase(session, replace(phase, entries=joined(phase.entries, added))))
 
 
 def _join_calls(source: Source, session: Session, before: ToolCalls, entry: ToolCalls) -> list[Edit]:
@@ -166,9 +162,7 @@ def _join_calls(source: Source, session: Session, before: ToolCalls, entry: Tool
     newline = newline_at(source, at)
     lead = "" if source.text[at - 1] in "\r\n" else newline
     bullet = _bullet(source, before.calls[-1].lines.first)
-    text = (
-        lead + newline.join(bullet + render_call(call, session.format)[2:] for call in entry.calls) + newline
-    )
+    text = lead + newline.join(bullet + render_call(call, session.format)[2:] for call in entry.calls) + newline
     return [Edit(Span(at, at), text)] if entry.calls else []
 
 
@@ -203,9 +197,7 @@ def replace_lines(source: Source, first: int, end: int, text: str) -> list[Edit]
 # --- a phase's fields ------------------------------------------------------------------------------------------------
 
 
-def set_phase_field(
-    source: Source, session: Session, phase_id: str, key: str, value: datetime | int
-) -> list[Edit]:
+def set_phase_field(source: Source, session: Session, phase_id: str, key: str, value: datetime | int) -> list[Edit]:
     """Set `started`, `ended` (aware times) or `tokens` (a count) under a phase's heading."""
     text = f"{key}:: {value if isinstance(value, int) else format_time(value)}"
     phase = find_phase(session, phase_id)
@@ -264,9 +256,7 @@ def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list
         return insert_lines(source, session, above, render_tasks(tasks))
     refuse_open(session, block.end)
     if any(problem.code == "broken-tasks" for problem in session.problems):
-        raise EditRefused(
-            f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again"
-        )
+        raise EditRefused(f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again")
     own = _task_lines(source, session)
     if not own or len(tasks) < len(own) or any(t.id != o for t, o in zip(tasks, own, strict=False)):
         return _rewrite_tasks(source, session, tasks)
@@ -299,9 +289,7 @@ def _task_lines(source: Source, session: Session) -> dict[str, int] | None:
     return found if len(found) == len(session.tasks) else None
 
 
-def _change_tasks(
-    source: Source, session: Session, tasks: Sequence[Task], lines: Sequence[int]
-) -> list[Edit]:
+def _change_tasks(source: Source, session: Session, tasks: Sequence[Task], lines: Sequence[int]) -> list[Edit]:
     edits: list[Edit] = []
     added = tasks[len(lines) :]
     newline = source.newline

@@ -220,9 +220,7 @@ EntriesReader = Callable[[list[str], int], tuple[Entry, ...]]
 def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Subagent:
     """`[!subagent]`; `read_entries` reads the body of a phase, for work kept inline."""
     title = _SUBAGENT_TITLE.match(raw.title)
-    agent = (
-        AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title, form=form) or "agent")
-    )
+    agent = AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title, form=form) or "agent")
     model = title[3] or None if title else None
     body, mode = _take(raw.body, _MODE)
     if mode and mode[1] == Mode.INLINE:

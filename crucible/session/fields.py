@@ -131,16 +131,12 @@ class FieldReader:
         value = self.values.get(key)
         if value is None:
             return ()
-        if isinstance(value, dict) or (
-            isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)
-        ):
+        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)):
             self.complain(key, "a list of texts")
             return ()
         if key in ("tags", "aliases"):
             return tuple(read_list(value))  # Obsidian reads `a, b` as two of these
-        return tuple(
-            str(item) for item in (value if isinstance(value, list) else [value]) if item is not None
-        )
+        return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item is not None)
 
     def link(self, key: str) -> str | None:
         """The bare target of a quoted wikilink; a bare id is read too."""
@@ -184,9 +180,7 @@ def _subagent(item: Value) -> SubagentRef | None:
         found = item.get(key)
         return None if found is None else str(found)
 
-    return SubagentRef(
-        str(item["session"]), text("agent"), text("model"), tokens if isinstance(tokens, int) else None
-    )
+    return SubagentRef(str(item["session"]), text("agent"), text("model"), tokens if isinstance(tokens, int) else None)
 
 
 def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]:

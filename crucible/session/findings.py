@@ -283,9 +283,7 @@ def _of_block(item: Noted) -> Iterator[Finding]:
     """The finding of an item, or both of an item with two kinds."""
     for kind in filter(None, (item.kind, item.also)):
         phase = item.grounds.phase if item.grounds else ""
-        found = _finding(
-            kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines
-        )
+        found = _finding(kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines)
         cause = found.details if kind == Kind.FAILURE else ""
         details = "" if cause else found.details
         yield replace(

@@ -20,9 +20,7 @@ def is_heard(event: Event, agent: str) -> bool:
     return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
 
 
-def turn_after(
-    event: SubagentReturned, turn: Turn, phases: Iterable[Stretch], place: OpenPlace
-) -> Turn | None:
+def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[Stretch], place: OpenPlace) -> Turn | None:
     """The state of the subagent's last turn according to its parent; adds a result that its own transcript lacks.  None if nothing changes."""
     if turn in CLOSED or event.end is CallEnd.REJECTED:
         return None

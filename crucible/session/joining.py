@@ -19,9 +19,7 @@ __all__ = ["as_guest", "holds_others", "is_last_at_work", "is_ours", "place_in",
 
 def holds_others(note: Session, source: str) -> bool:
     """Whether the note has another native session than `source`, or had phases before that one came."""
-    return any(other != source for other in _trunks(note)) or (
-        source not in note.sources and bool(note.phases)
-    )
+    return any(other != source for other in _trunks(note)) or (source not in note.sources and bool(note.phases))
 
 
 def place_in(note: Session, base: Sequence[Phase], place: str) -> str:
@@ -91,10 +89,7 @@ def _as_known(note: Sequence[Task], before: Sequence[Task], after: Sequence[Task
     """
     there, now, known = ({task.id: task for task in tasks} for tasks in (note, after, before))
     was_done = {task.id for task in note if task.status == "completed"}
-    told = [
-        now.get(task.id, task) if task.id in was_done and task.status != "completed" else task
-        for task in before
-    ]
+    told = [now.get(task.id, task) if task.id in was_done and task.status != "completed" else task for task in before]
     for task in after:
         old = there.get(task.id)
         if old and old.content == task.content and task.id not in known:
@@ -134,9 +129,7 @@ def is_last_at_work(note: Session, now: Session, homes: Sequence[Phase | None]) 
 
 
 def _last(phases: Sequence[Phase]) -> datetime | None:
-    times = (
-        time for phase in phases for each in (phase, *phase.subphases) for time in (each.started, each.ended)
-    )
+    times = (time for phase in phases for each in (phase, *phase.subphases) for time in (each.started, each.ended))
     return max((time for time in times if time), default=None)
 
 

@@ -189,9 +189,7 @@ def _label(label: str, lines: Sequence[str]) -> list[str]:
     return [f"{label}:", *lines]
 
 
-def _labelled(
-    above: list[str], label: str, text: str | None, form: int, *extra: Rule, before: str = ""
-) -> list[str]:
+def _labelled(above: list[str], label: str, text: str | None, form: int, *extra: Rule, before: str = "") -> list[str]:
     if text is None:
         return above
     return _stacked([above, _label(label, _block(text, form, *extra, before=before))])
@@ -227,9 +225,7 @@ def _subagent(entry: Subagent, form: int) -> list[str]:
     text = _block(entry.text, form, after=entry.summary or "")
     if text:
         text = ["", *text] if _OPENS_BLOCK.match(text[0]) else text
-    return _callout(
-        "subagent", title, [*lines, *_labelled(text, "Summary", entry.summary, form, before=entry.text)]
-    )
+    return _callout("subagent", title, [*lines, *_labelled(text, "Summary", entry.summary, form, before=entry.text)])
 
 
 def _inline_work(entry: Subagent, form: int) -> list[str]:
@@ -305,8 +301,6 @@ def render_session(session: Session) -> str:
     for at, phase in enumerate(session.phases):
         parts.append([*(["---", ""] if at else []), *render_phase(phase, form=form)])
     if session.summary is not None:
-        parts.append(
-            [*(["---", ""] if session.phases else []), "## Summary", "", *_block(session.summary, form)]
-        )
+        parts.append([*(["---", ""] if session.phases else []), "## Summary", "", *_block(session.summary, form)])
     body = "\n\n".join("\n".join(part) for part in parts if part)
     return f"{render_frontmatter(properties_of(session))}\n{body.rstrip(chr(10))}\n"

@@ -42,9 +42,7 @@ from crucible.session.model import (
 __all__ = ["matched", "merge"]
 
 
-def merge(
-    source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False
-) -> list[Edit]:
+def merge(source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False) -> list[Edit]:
     """Edits that bring the note up to `now`; none when nothing was added since `base`.
 
     The note may have other sources than `now`, whose rows are left alone; `is_guest` when `now` began as an
@@ -79,9 +77,7 @@ class _Merge:
     `last_phase` is the id that the last phase of the transcript has in the note when the edits are made.
     """
 
-    def __init__(
-        self, source: Source, note: Session, homes: Sequence[Phase | None], *, is_shared: bool
-    ) -> None:
+    def __init__(self, source: Source, note: Session, homes: Sequence[Phase | None], *, is_shared: bool) -> None:
         self.source = source
         self.note = note
         self.homes = homes
@@ -212,9 +208,7 @@ class _Merge:
         return replace(phase, entries=entries, subphases=tuple(map(self._untold, phase.subphases)))
 
     def _append(self, entries: Iterable[Entry], home: Phase) -> None:
-        told = self._before_recorded(
-            [entry for entry in entries if render_entry(entry, self.note.format)], home
-        )
+        told = self._before_recorded([entry for entry in entries if render_entry(entry, self.note.format)], home)
         if not told:
             return
         *edits, last = add_entry(self.source, self.note, told[0], home.id)
@@ -240,9 +234,7 @@ class _Merge:
             if parts:
                 before, entries = parts
                 lines = render_body(before, self.note.format)
-                lines = (
-                    [SEPARATOR, "", *lines] if isinstance(above, ToolCalls) and separates(lines) else lines
-                )
+                lines = [SEPARATOR, "", *lines] if isinstance(above, ToolCalls) and separates(lines) else lines
                 self.edits += insert_lines(self.source, self.note, entry.lines.first, lines)
             above = entry
         return entries
@@ -278,9 +270,7 @@ _ENOUGH = 30
 
 
 def _recording_calls(entry: Entry) -> list[ToolCall]:
-    return (
-        [call for call in entry.calls if _RECORDING.search(call.call)] if isinstance(entry, ToolCalls) else []
-    )
+    return [call for call in entry.calls if _RECORDING.search(call.call)] if isinstance(entry, ToolCalls) else []
 
 
 def _split_at_call(entries: list[Entry], recorded: Entry) -> tuple[list[Entry], list[Entry]] | None:
@@ -315,11 +305,7 @@ def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
     """What an entry that grew has more: later texts, later calls."""
     if isinstance(before, Prose) and isinstance(entry, Prose) and len(entry.text) > len(before.text):
         yield Prose(entry.text[len(before.text) :].lstrip("\n"))
-    elif (
-        isinstance(before, ToolCalls)
-        and isinstance(entry, ToolCalls)
-        and len(entry.calls) > len(before.calls)
-    ):
+    elif isinstance(before, ToolCalls) and isinstance(entry, ToolCalls) and len(entry.calls) > len(before.calls):
         yield ToolCalls(entry.calls[len(before.calls) :])
 
 

@@ -74,9 +74,7 @@ def standing(now: Session, last_phase: str | None) -> dict[str, Value]:
     }
 
 
-def _fields(
-    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None
-) -> list[Edit]:
+def _fields(source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None) -> list[Edit]:
     grown = base.synced_to != now.synced_to
     wanted: dict[str, Value] = {}
     if grown and _stands_as_written(note, base):
@@ -148,9 +146,7 @@ def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> V
     if base == now:
         return list(note)
     before, after = counted_by_rule(base), counted_by_rule(now)
-    return [
-        *redacted_more(note, {rule: after.get(rule, 0) - before.get(rule, 0) for rule in {**before, **after}})
-    ]
+    return [*redacted_more(note, {rule: after.get(rule, 0) - before.get(rule, 0) for rule in {**before, **after}})]
 
 
 def _synced(note: Session, now: Session) -> tuple[Value, Value]:
@@ -167,9 +163,7 @@ def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value
     raw = note.properties.get("subagents")
     items: list[Value] = []
     for place, ref in enumerate(note.subagents):
-        item = (
-            raw[place] if isinstance(raw, list) and len(raw) == len(note.subagents) else subagent_value(ref)
-        )
+        item = raw[place] if isinstance(raw, list) and len(raw) == len(note.subagents) else subagent_value(ref)
         items.append(_subagent_item(item, before.get(ref.session), after.get(ref.session)))
     there = {ref.session for ref in note.subagents}
     items += [subagent_value(ref) for name, ref in after.items() if name not in there and name not in before]

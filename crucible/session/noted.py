@@ -54,9 +54,7 @@ def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
         is_open = bool(item) or (is_open and at not in fenced and bool(line.strip(" \t")))
         if is_open and not item:
             found[-1][0].append(line.strip(" \t"))
-    return tuple(
-        _read_item(lines, Lines(first + 1 + at, first + 1 + at + len(lines)), form) for lines, at in found
-    )
+    return tuple(_read_item(lines, Lines(first + 1 + at, first + 1 + at + len(lines)), form) for lines, at in found)
 
 
 def read_noted(lines: Sequence[str], form: int = FORMAT) -> Noted | None:
@@ -129,9 +127,7 @@ def normal_noted(item: Noted) -> Noted:
     also = item.also if item.also in _KINDS and item.also != kind else ""
     evidence = normal_line(item.evidence or "") or None
     grounds = normal_grounds(item.grounds)
-    return Noted(
-        str(kind), normal_line(item.text), details, grounds, points, also=str(also), evidence=evidence
-    )
+    return Noted(str(kind), normal_line(item.text), details, grounds, points, also=str(also), evidence=evidence)
 
 
 def render_noted(item: Noted, form: int = FORMAT) -> list[str]:

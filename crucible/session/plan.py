@@ -106,9 +106,7 @@ class Plan:
         elif content:
             task = replace(task, content=content)
         more = tuple(d for d in event.adds_dependencies if d not in task.depends_on)
-        self._put(
-            replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time
-        )
+        self._put(replace(task, depends_on=task.depends_on + more), event.status or task.status, event.at.time)
 
     def _drop(self, content: str) -> None:
         """What comes next is not done for this task any more."""
@@ -125,9 +123,7 @@ class Plan:
         if status == "completed" != task.status:
             task = replace(task, completed=at)
             self._drop(task.content)
-        self._tasks[task.id] = replace(
-            task, status=status, completed=task.completed if status == "completed" else None
-        )
+        self._tasks[task.id] = replace(task, status=status, completed=task.completed if status == "completed" else None)
 
 
 def _rephrased(old: Mapping[str, Task], new: Sequence[str]) -> Iterator[tuple[str, str]]:

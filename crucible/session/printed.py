@@ -134,7 +134,4 @@ def unframed(line: str) -> str:
 def is_partial(command: str, text: str) -> bool:
     """True if a filter after the command dropped lines of its output, so that lines cannot be counted."""
     lines = text.strip("\n").count("\n") + 1
-    for kind, number in _FILTER.findall(command):
-        if kind not in ("tail", "head") or lines >= int(number or 10):
-            return True
-    return False
+    return any(kind not in ("tail", "head") or lines >= int(number or 10) for kind, number in _FILTER.findall(command))

@@ -29,9 +29,7 @@ def read_session(source: Source, name: str, form: int | None = None) -> Session:
     fields["format"] = form or fields["format"]
     body = Body(source.lines, fields["format"])
     body.read(outline.blocks)
-    problems = sorted(
-        (*reader.problems, *outline.problems, *body.problems, *_text_problems(source)), key=_by_line
-    )
+    problems = sorted((*reader.problems, *outline.problems, *body.problems, *_text_problems(source)), key=_by_line)
     return Session(
         **fields,
         title=body.title,

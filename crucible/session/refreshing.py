@@ -212,9 +212,7 @@ def _harness_phases(note: Session, home: Phase, taken: set[int], said: Said) -> 
         yield phase
 
 
-def _exchange(
-    source: Source, note: Session, group: Sequence[Phase], phase: Phase, said: Said
-) -> Iterator[Edit]:
+def _exchange(source: Source, note: Session, group: Sequence[Phase], phase: Phase, said: Said) -> Iterator[Edit]:
     home = group[0]
     name = phase.name if said.holds(home.name) else home.name
     lines = render_phase(replace(phase, name=name, channel=home.channel), form=note.format)
@@ -289,13 +287,9 @@ class _Traced:
             case Failure(), Failure():
                 return replace(old, lines=new.lines) == new
             case Subagent(), Subagent():
-                told = zip(
-                    (old.summary or "", *old.text.split("\n")), repeat(new.summary or ""), strict=False
-                )
+                told = zip((old.summary or "", *old.text.split("\n")), repeat(new.summary or ""), strict=False)
                 return (
-                    old.link in (None, new.link)
-                    and old.entries == new.entries
-                    and all(starmap(self._is_traced, told))
+                    old.link in (None, new.link) and old.entries == new.entries and all(starmap(self._is_traced, told))
                 )
             case Callout(), Callout():
                 return old == new

@@ -33,9 +33,7 @@ def summary_of(report: str) -> str | None:
     """
     blocks = blocks_of(report)
     labelled = [_LABEL.split(block.text) for block in blocks if block.is_said]
-    parts = [said[-1] for said in labelled if len(said) > 1][-1:] or list(
-        _told(_without_introduction(blocks))
-    )
+    parts = [said[-1] for said in labelled if len(said) > 1][-1:] or list(_told(_without_introduction(blocks)))
     for said in (_joined(parts), *report.split("\n")):
         told = one_line(said.replace("**", ""), 8 * _LIMIT).strip()
         if re.search(r"\w", told):

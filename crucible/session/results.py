@@ -86,9 +86,7 @@ def _ran(command: str, text: str, details: Details) -> str:
         return f"in the background as {background}"
     output = printed(text)
     found = _judged(command, output)
-    if (
-        output.last_words and not found.is_red
-    ):  # a filter behind it made the failure of a task look like success
+    if output.last_words and not found.is_red:  # a filter behind it made the failure of a task look like success
         return f"failed: {found.text or _last(bare(output.text))}".removesuffix(": ")
     if found.text and (found.is_red or not output.moved):
         return found.text

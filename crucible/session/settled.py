@@ -50,9 +50,7 @@ def decision_of(choice: Choice) -> Decision:
     others = [_option(label, said) for label, said in choice.options if label not in choice.picked]
     return Decision(
         f"{question} → {answer}" if question else answer,
-        normal_line(
-            " ".join((*before, *([whole] if answer != plain(choice.answer) else []), "; ".join(picked)))
-        )
+        normal_line(" ".join((*before, *([whole] if answer != plain(choice.answer) else []), "; ".join(picked))))
         or None,
         "; ".join(others) or None,
         "user",

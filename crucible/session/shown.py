@@ -67,9 +67,7 @@ def with_call(session: Session, call: ToolCall, new: ToolCall) -> Session:
     return replace(
         session,
         preamble=_exchanged(session.preamble, call, new),
-        phases=tuple(
-            _in_phase(phase, lambda entries: _exchanged(entries, call, new)) for phase in session.phases
-        ),
+        phases=tuple(_in_phase(phase, lambda entries: _exchanged(entries, call, new)) for phase in session.phases),
     )
 
 

@@ -43,9 +43,7 @@ def spent_in(lines: Iterable[str]) -> list[Spent]:
     """Parse the lines; skip those that do not match."""
     found = (_LINE.fullmatch(line) for line in lines)
     return [
-        Spent(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[3]))
-        for each in found
-        if each
+        Spent(_known(each[1], _UNKNOWN_DAY), _known(each[2], _UNKNOWN_MODEL), _parts(each[3])) for each in found if each
     ]
 
 
@@ -53,8 +51,7 @@ def spent_more(lines: Sequence[str], before: Sequence[str], after: Sequence[str]
     """Add to `lines` the difference between `after` and `before`; lines that cannot be parsed stay, at the top."""
     others = [line for line in lines if not spent_in((line,))]
     less = (
-        Spent(day, model, {kind: -count for kind, count in tokens.items()})
-        for day, model, tokens in spent_in(before)
+        Spent(day, model, {kind: -count for kind, count in tokens.items()}) for day, model, tokens in spent_in(before)
     )
     return [*others, *spent_lines([*spent_in(lines), *spent_in(after), *less])]
 

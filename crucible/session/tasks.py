@@ -47,9 +47,7 @@ def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
         items = json.loads(text)
     except (ValueError, RecursionError) as error:
         at = line + getattr(error, "lineno", 1)
-        return (), [
-            Problem("broken-tasks", at, f"the tasks block is no JSON: {getattr(error, 'msg', error)}")
-        ]
+        return (), [Problem("broken-tasks", at, f"the tasks block is no JSON: {getattr(error, 'msg', error)}")]
     if not isinstance(items, list):
         return (), [Problem("broken-tasks", line + 1, "the tasks block is no JSON list")]
     tasks: list[Task] = []

@@ -31,9 +31,7 @@ _ANSWERED = 80
 _READ = 20_000
 """Code points of a prompt that are looked at for a name."""
 
-_FENCE = late_pattern(
-    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
+_FENCE = late_pattern(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAG = late_pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
 _MARKS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
 _URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
@@ -186,11 +184,7 @@ def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
             said = f"{said}: {more}" if lines[first].rstrip().endswith(":") else more
     name = shortened(said, limit)
     # A plan's own heading mostly says that it is one.
-    return (
-        f"Plan: {name}"
-        if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE)
-        else name or UNTITLED
-    )
+    return f"Plan: {name}" if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE) else name or UNTITLED
 
 
 def resumed_name(after: str) -> str:

@@ -89,9 +89,7 @@ def _counted(text: str) -> _Counts:
         elif found.keys() - {""}:
             number = sum(n for bucket, n in found.items() if bucket)
             told = line["items"] if number else f"{line['items']}{line['rest']}".rstrip(". \t")
-            problems.append(
-                re.sub(r"\b1 (\w+)s\b", r"1 \1", told) + ")" * (told.count("(") - told.count(")"))
-            )
+            problems.append(re.sub(r"\b1 (\w+)s\b", r"1 \1", told) + ")" * (told.count("(") - told.count(")")))
             bad += number
     for item in _NAMED_ITEM.finditer(text):
         tests[_BUCKET[item["word"].lower()]] += int(item["n"])
@@ -169,14 +167,10 @@ def _failed_tests(text: str, bad: int) -> dict[str, str]:
     for pattern in (*_NAMES, *(_LISTED if bad else ())):
         found: dict[str, str] = {}
         for match in pattern.finditer(text):
-            name = _test_name(
-                match[match.lastindex if "why" not in match.groupdict() and match.lastindex else 1]
-            )
+            name = _test_name(match[match.lastindex if "why" not in match.groupdict() and match.lastindex else 1])
             found[name] = found.get(name) or match.groupdict().get("why") or ""
         if found:
-            return dict(
-                list(found.items())[: bad or None]
-            )  # some runners list a test twice, in different words
+            return dict(list(found.items())[: bad or None])  # some runners list a test twice, in different words
     return {}
 
 
@@ -260,11 +254,7 @@ def _go_good(text: str, rows: list[dict[str, str]], *, is_whole: bool) -> str:
         return "no tests to run"
     ends = Counter(run or end for run, end in _GO_TEST.findall(text))
     packages = (
-        f"{_many(len(rows) - empty, 'package')} ok"
-        if is_whole
-        else "packages ok"
-        if len(rows) > 1
-        else "package ok"
+        f"{_many(len(rows) - empty, 'package')} ok" if is_whole else "packages ok" if len(rows) > 1 else "package ok"
     )
     if all(row["what"] == "(cached)" for row in rows):
         packages += " (cached)"
@@ -332,9 +322,7 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
         return Verdict(f"{told}: {places[0]}" if counts.bad and places else told, bool(counts.bad))
     if not places:
         return Verdict("")
-    return Verdict(
-        f"{head or (_many(len(places), 'error') if is_whole else 'failed')}: {places[0]}", is_red=True
-    )
+    return Verdict(f"{head or (_many(len(places), 'error') if is_whole else 'failed')}: {places[0]}", is_red=True)
 
 
 def _why(text: str) -> str:
@@ -349,9 +337,7 @@ def _why(text: str) -> str:
     if not told:
         return ""
     lines = [line.strip().removeprefix("Error:").strip() for line in told[-1][2].split("\n")]
-    return f"{told[-1][1]} " + next(
-        (line for line in lines if line and not line.startswith("Error Trace")), ""
-    )
+    return f"{told[-1][1]} " + next((line for line in lines if line and not line.startswith("Error Trace")), "")
 
 
 def _tally(tests: Counter[str]) -> str:

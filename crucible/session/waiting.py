@@ -168,9 +168,7 @@ class Answers:
             return self._named[self.names[at]]
         behind = self._entries[at + 1] if at + 1 < len(self._entries) else None
         name = _named_by(behind) if isinstance(behind, Intervention) else ""
-        return (
-            behind if isinstance(behind, Intervention) and name and name not in self.names.values() else None
-        )
+        return behind if isinstance(behind, Intervention) and name and name not in self.names.values() else None
 
     def behind(self, at: int) -> Intervention | None:
         """A human's word directly behind the place.  Of several questions asked at once the answer behind the last is for all."""
@@ -191,9 +189,7 @@ class Answers:
     @cached_property
     def _named(self) -> dict[str, Intervention]:
         return {
-            name: entry
-            for entry in self._entries
-            if isinstance(entry, Intervention) and (name := _named_by(entry))
+            name: entry for entry in self._entries if isinstance(entry, Intervention) and (name := _named_by(entry))
         }
 
     @cached_property

@@ -63,9 +63,7 @@ def happening(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
 def rewinding(event: Rewound) -> Callout:
     """The user took words back."""
     turns = "the last turn" if event.turns == 1 else f"the last {event.turns} turns" if event.turns else ""
-    return Callout(
-        "observation", "Rewound", f"The user took back {turns or one_line(event.text, 200) or 'words'}."
-    )
+    return Callout("observation", "Rewound", f"The user took back {turns or one_line(event.text, 200) or 'words'}.")
 
 
 def switch(before: str, now: AgentRef) -> Callout:

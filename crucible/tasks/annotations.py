@@ -137,9 +137,7 @@ def move_annotations(shelf: Shelf, old: str, new: str, *, fsync: bool = True) ->
     Raises `BadSessionId`, `OutsideVault` and `VaultError`.
     """
     check_session_id(old), check_session_id(new)
-    folder = files.inside(
-        Path(os.path.realpath(shelf.root)), Path(os.path.realpath(shelf.root)) / shelf.folder
-    )
+    folder = files.inside(Path(os.path.realpath(shelf.root)), Path(os.path.realpath(shelf.root)) / shelf.folder)
     for path in sorted(folder.glob(f"{glob.escape(old)}.*.yaml")):
         task = path.name.removeprefix(f"{old}.")
         # Another session's id may begin with this one's and a dot.
@@ -166,12 +164,7 @@ def _blend(written: Value, old: Value, new: Value) -> Value:
     if isinstance(written, dict) and isinstance(old, dict) and isinstance(new, dict):
         changed = {key: value for key, value in new.items() if key in written or value != old.get(key)}
         return {**written, **{key: _blend(written.get(key), old.get(key), changed[key]) for key in changed}}
-    if (
-        isinstance(written, list)
-        and isinstance(old, list)
-        and isinstance(new, list)
-        and new[: len(old)] == old
-    ):
+    if isinstance(written, list) and isinstance(old, list) and isinstance(new, list) and new[: len(old)] == old:
         return [*written, *new[len(old) :]]
     return new
 
@@ -190,9 +183,7 @@ def _load(path: Path) -> _File:
 
 def _fitting(ref: Ref, data: bytes) -> bytes:
     if len(data) > LARGEST:
-        raise VaultError(
-            f"task {ref.id}: {len(data)} bytes are too large an annotation", "say it in fewer words"
-        )
+        raise VaultError(f"task {ref.id}: {len(data)} bytes are too large an annotation", "say it in fewer words")
     return data
 
 

@@ -145,8 +145,7 @@ def _wrong(number: int, row: object, count: int) -> Iterator[str]:
 def _circular(pieces: Sequence[Piece]) -> Iterator[str]:
     """Tasks that would wait for each other for ever."""
     tasks = [
-        OpenTask(Ref("s", str(at)), one.content, needs=tuple(map(str, one.after)))
-        for at, one in enumerate(pieces)
+        OpenTask(Ref("s", str(at)), one.content, needs=tuple(map(str, one.after))) for at, one in enumerate(pieces)
     ]
     for ring in circles_of(tasks):
         yield f"tasks {', '.join(str(int(task.ref.id) + 1) for task in ring)} come after each other in a circle"

@@ -48,9 +48,7 @@ def shelf_of(vault: Vault) -> Shelf:
     return Shelf(vault.root, vault.settings.tasks.annotations_dir)
 
 
-def annotate_new(
-    vault: Vault, tasks: Iterable[OpenTask], recall: Recall, *, now: datetime, redact: Redact
-) -> Made:
+def annotate_new(vault: Vault, tasks: Iterable[OpenTask], recall: Recall, *, now: datetime, redact: Redact) -> Made:
     """Annotate those of the tasks that are not over and for which recall was not asked yet.
 
     Each is asked for once, however often this is done, and by however many at a time.  Nothing that goes wrong with one keeps the others

@@ -35,9 +35,7 @@ class _Span(NamedTuple):
 
 def task_findings(root: Path, session: Session) -> Mapping[str, tuple[Finding, ...]]:
     """The findings of each task by its id, with the whole events of the session in the vault at `root`."""
-    return findings_by_task(
-        session, _records(root, session) if any(one.started for one in session.tasks) else ()
-    )
+    return findings_by_task(session, _records(root, session) if any(one.started for one in session.tasks) else ())
 
 
 def _records(root: Path, session: Session) -> Iterator[Record]:

@@ -90,9 +90,7 @@ def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[O
 def _join(noted: OpenTask, stored: OpenTask | None) -> OpenTask:
     if stored is None:
         return noted
-    ahead = (
-        noted if noted.stage in {Stage.COMPLETED, Stage.DROPPED} or stored.stage is Stage.PENDING else stored
-    )
+    ahead = noted if noted.stage in {Stage.COMPLETED, Stage.DROPPED} or stored.stage is Stage.PENDING else stored
     return OpenTask(
         noted.ref,
         noted.content or stored.content,
@@ -144,9 +142,7 @@ def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
 
 
 def _task(ref: Ref, row: Mapping[str, object], needs: list[str]) -> OpenTask:
-    return listed_task(
-        ref, _text(row.get("subject")), _text(row.get("status")), needs=tuple(dict.fromkeys(needs))
-    )
+    return listed_task(ref, _text(row.get("subject")), _text(row.get("status")), needs=tuple(dict.fromkeys(needs)))
 
 
 def _text(value: object) -> str:

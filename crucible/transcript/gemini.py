@@ -42,9 +42,7 @@ _SUFFIXES = (".jsonl", ".json")
 _STAMP = re.compile(rb'"(?:timestamp|lastUpdated|startTime)"\s*:\s*"([^"]{10,40})"')
 _FIELD = re.compile(rb'"(sessionId|kind|projectHash|startTime)"\s*:\s*"((?:[^"\\]|\\.){1,400})"')
 _WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- ([^\n]+)")
-_NO_SESSIONS = frozenset(
-    {"tool-outputs", "checkpoints", "logs", "plans", "tracker", "tasks", "bin", "history"}
-)
+_NO_SESSIONS = frozenset({"tool-outputs", "checkpoints", "logs", "plans", "tracker", "tasks", "bin", "history"})
 """Folders of the client that hold no sessions."""
 
 

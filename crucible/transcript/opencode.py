@@ -81,9 +81,7 @@ def _store(path: Path) -> Iterator[Store]:
     else:
         export = read_export(path) if path.is_file() else None
         if export is None:
-            raise TranscriptError(
-                f"{path}: no OpenCode session", "name an opencode.db, or a file of `opencode export`"
-            )
+            raise TranscriptError(f"{path}: no OpenCode session", "name an opencode.db, or a file of `opencode export`")
         yield export
 
 
@@ -112,9 +110,7 @@ def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
     seen: set[str] = set()
     files = [path for path in entries if path.is_file()]
     for path in files:
-        if any(path.match(pattern) for pattern in _DATABASES) or (
-            path.suffix == ".json" and read_export(path)
-        ):
+        if any(path.match(pattern) for pattern in _DATABASES) or (path.suffix == ".json" and read_export(path)):
             for transcript in _of_file(path):
                 seen.update(_sessions_of(transcript))
                 yield transcript

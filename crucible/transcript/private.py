@@ -50,9 +50,7 @@ class Private:
     def _answered(self, event: QuestionsAnswered) -> tuple[Event, int]:
         heard = [self._heard(choice.answer) for choice in event.choices]
         count = sum(hidden for _, hidden in heard)
-        choices = (
-            replace(choice, answer=shown) for choice, (shown, _) in zip(event.choices, heard, strict=True)
-        )
+        choices = (replace(choice, answer=shown) for choice, (shown, _) in zip(event.choices, heard, strict=True))
         return (replace(event, choices=tuple(choices)) if count else event), count
 
     def repeated(self, text: str) -> tuple[str, int]:

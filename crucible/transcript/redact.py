@@ -117,9 +117,7 @@ class _Walk:
             items = tuple(self._field(item) for item in value)
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
         # A number, a moment or a member of an enumeration holds no secret.
-        return (
-            self.value(value, "") if type(value) in {str, dict, list} or isinstance(value, Mapping) else value
-        )
+        return self.value(value, "") if type(value) in {str, dict, list} or isinstance(value, Mapping) else value
 
     def value(self, value: object, name: str, depth: int = 0) -> object:
         """A JSON value that stands under `name`; the same object when nothing is taken out."""
@@ -168,11 +166,7 @@ class _Walk:
         for key, value in mapping.items():
             new_key = self._text(key, "")
             under = _under(key, name, named)
-            new = (
-                value
-                if key == "data" and _is_picture(mapping, value)
-                else self.value(value, under, depth + 1)
-            )
+            new = value if key == "data" and _is_picture(mapping, value) else self.value(value, under, depth + 1)
             same = same and new is value and new_key == key
             clean[_free(new_key, clean)] = new
         return mapping if same else clean

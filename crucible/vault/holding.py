@@ -61,9 +61,7 @@ class Held:
 
 
 @contextmanager
-def hold_session(
-    root: Path, session_id: str, *, client: str, now: datetime, force: bool = False
-) -> Iterator[Held]:
+def hold_session(root: Path, session_id: str, *, client: str, now: datetime, force: bool = False) -> Iterator[Held]:
     """Hold a session as long as the block runs; `SessionHeld` says who does.
 
     `force` takes it from a client whose `cru` was killed, never from one that is at work.
@@ -77,9 +75,7 @@ def hold_session(
         except OSError as error:
             raise VaultError(f"{name}: nobody can hold it: {reason_of(error)}") from error
         if lock is None:
-            raise SessionHeld(
-                f"{name}: held by {left or 'another process'}", "go on there, or end it there first"
-            )
+            raise SessionHeld(f"{name}: held by {left or 'another process'}", "go on there, or end it there first")
         if left is not None and not force and _lives(left):
             hint = "go on there, or end it there first; --force does not wait for it"
             raise SessionHeld(f"{name}: held by {left}", hint)

@@ -71,9 +71,7 @@ def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> No
         config.parent.mkdir(parents=True, exist_ok=True)
         text = config.read_bytes().decode("utf-8") if config.exists() else ""
     except UnicodeDecodeError as error:
-        raise VaultError(
-            f"{user_config}: not UTF-8 at byte {error.start}", "save the file as UTF-8"
-        ) from error
+        raise VaultError(f"{user_config}: not UTF-8 at byte {error.start}", "save the file as UTF-8") from error
     except OSError as error:
         raise VaultError(f"{user_config}: {reason_of(error)}") from error
     changed = with_user_settings(text, user_config, values)

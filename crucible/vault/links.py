@@ -72,9 +72,7 @@ class LinkTable:
             return self._exactly(source) or NOTHING
         folder = posixpath.dirname(source)
         relative = target.startswith(("./", "../"))
-        path = (
-            "" if _OUTSIDE.match(target) else _settle(posixpath.join(folder, target) if relative else target)
-        )
+        path = "" if _OUTSIDE.match(target) else _settle(posixpath.join(folder, target) if relative else target)
         if not path:
             return NOTHING
         places = [path] if relative or not folder else [path, f"{folder}/{path}"]
@@ -85,9 +83,7 @@ class LinkTable:
         """Of files that differ in case only, the one written so."""
         twins = self.twins(path)
         if len(twins) > 1 and path not in twins:
-            return Resolution(
-                min(twins, key=_shortness), tuple(sorted(twins, key=_shortness)), ambiguous=True
-            )
+            return Resolution(min(twins, key=_shortness), tuple(sorted(twins, key=_shortness)), ambiguous=True)
         return Resolution(path if len(twins) > 1 else twins[0], twins) if twins else None
 
     def _by_end(self, path: str) -> Resolution:
@@ -146,11 +142,7 @@ def _settle(path: str) -> str:
     if not _UNSETTLED.search(path):
         return path
     settled = posixpath.normpath(path)
-    return (
-        ""
-        if settled in ("", ".", "..") or settled.startswith(("../", "/")) or path.endswith("/")
-        else settled
-    )
+    return "" if settled in ("", ".", "..") or settled.startswith(("../", "/")) or path.endswith("/") else settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +212,7 @@ class _Mover:
         written = source.slice(link.target_span)
         if meant != self.old and self.leads(link.target, home, goal):
             return
-        raw = (
-            written
-            if link.kind == "wiki"
-            else link.target + (".md" if written.lower().endswith(".md") else "")
-        )
+        raw = written if link.kind == "wiki" else link.target + (".md" if written.lower().endswith(".md") else "")
         for target in _spellings(raw, meant, goal, home):
             text = encode_target(target, written) if link.kind == "md" else target
             if self.leads(target, home, goal) and _fits(text, target, source, link):

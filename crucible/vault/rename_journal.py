@@ -32,9 +32,7 @@ class Journal(NamedTuple):
     @property
     def ids(self) -> tuple[str, str]:
         """The session's id before and after."""
-        return PurePosixPath(self.old).name.removesuffix(".md"), PurePosixPath(self.new).name.removesuffix(
-            ".md"
-        )
+        return PurePosixPath(self.old).name.removesuffix(".md"), PurePosixPath(self.new).name.removesuffix(".md")
 
 
 def journal_path(root: Path) -> Path:
@@ -61,9 +59,7 @@ def load_journal(vault: Vault) -> Journal | None:
         journal = Journal(told["old"], told["new"])
         return journal if _is_sound(vault, journal) else None
     except OSError as error:
-        raise VaultError(
-            f"{RENAMING}: {error.strerror or error}", "make it readable, then try again"
-        ) from error
+        raise VaultError(f"{RENAMING}: {error.strerror or error}", "make it readable, then try again") from error
     except (ValueError, KeyError, TypeError, RecursionError, CrucibleError):
         return None
 

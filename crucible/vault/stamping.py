@@ -19,9 +19,7 @@ __all__ = ["is_stamped", "stamped"]
 _DIGITS = 16
 
 
-def stamped(
-    text: str, key: str, besides: Sequence[str] = (), without: Callable[[str], str] | None = None
-) -> str:
+def stamped(text: str, key: str, besides: Sequence[str] = (), without: Callable[[str], str] | None = None) -> str:
     """The note with the digest in its property `key`; `besides` are properties that it leaves out, `without` takes out more."""
     source = Source(text)
     found = find_frontmatter(source)

@@ -152,9 +152,7 @@ class Vault:
         _check_size(session_id, data)
         for other in self._known_folders():
             if os.path.lexists(other / f"{session_id}.md"):
-                raise NoteExists(
-                    f"{self.relative(other)}/{session_id}.md: exists already", "choose another id"
-                )
+                raise NoteExists(f"{self.relative(other)}/{session_id}.md: exists already", "choose another id")
         real = files.make_folders(self.root, where)
         files.create_exclusive(real / f"{session_id}.md", data, fsync=self.settings.fsync)
         self._known_folders().add(where)
@@ -318,9 +316,7 @@ class Vault:
     def _sessions_folder(self, folder: str) -> Path:
         parts = [part for part in folder.split("/") if part]
         if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
-            raise OutsideVault(
-                f"{folder!r}: no folder for sessions", "name a folder inside the sessions folder"
-            )
+            raise OutsideVault(f"{folder!r}: no folder for sessions", "name a folder inside the sessions folder")
         where = self.sessions.joinpath(*parts)
         files.inside(self.root, where)
         return where

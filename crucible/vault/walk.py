@@ -69,9 +69,7 @@ def _entries(folder: Path, on_error: OnError | None) -> list[os.DirEntry[str]]:
     return found
 
 
-def _sorted_out(
-    folder: Path, entries: list[os.DirEntry[str]], on_error: OnError | None
-) -> tuple[list[str], list[str]]:
+def _sorted_out(folder: Path, entries: list[os.DirEntry[str]], on_error: OnError | None) -> tuple[list[str], list[str]]:
     """Folders and notes.  What cannot be looked at is no folder; called like a note it is one, which cannot be read."""
     folders, notes = [], []
     for entry in entries:

@@ -162,9 +162,7 @@ def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
         files.inside(vault.root, path)
         path = files.inside(vault.root, path.parent) / path.name
         if any(part.startswith(".") for part in path.relative_to(vault.root).parts):
-            raise UsageError(
-                f"{vault.relative(path)}: hidden, no workflow", "Obsidian does not show it either"
-            )
+            raise UsageError(f"{vault.relative(path)}: hidden, no workflow", "Obsidian does not show it either")
     try:
         kind = _type_of(str(path))
     except OSError:
@@ -177,9 +175,7 @@ def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
 
 
 def _session(named: str, session_id: str) -> UsageError:
-    return UsageError(
-        f"{named}: a session, no workflow", f"`cru session codify {session_id}` makes a workflow of it"
-    )
+    return UsageError(f"{named}: a session, no workflow", f"`cru session codify {session_id}` makes a workflow of it")
 
 
 def _foreign(named: str) -> UsageError:

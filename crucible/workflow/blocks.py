@@ -44,10 +44,7 @@ class WorkflowBlocks:
         self.blocks = [self._in_note(block, source.lines) for block in outline.blocks]
         self.diagnostics = [
             *(_complaint(source.lines, one) for one in missing),
-            *(
-                Diagnostic(one.code, Severity.WARNING, self._place(one), one.message)
-                for one in outline.problems
-            ),
+            *(Diagnostic(one.code, Severity.WARNING, self._place(one), one.message) for one in outline.problems),
         ]
 
     def hides(self, lines: Sequence[str]) -> bool:
@@ -56,8 +53,7 @@ class WorkflowBlocks:
         Single backticks that pair on their line hide nothing beyond it.  A comment or math may begin in any block.
         """
         return self._far or any(
-            any(mark in line for mark in _HIDING) or ("`" in line and line.count("`") % 2 == 1)
-            for line in lines
+            any(mark in line for mark in _HIDING) or ("`" in line and line.count("`") % 2 == 1) for line in lines
         )
 
     @cached_property

@@ -103,9 +103,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 # What readers of TOON take for anything but the text itself (one takes `#` for a comment), or what would end a line, a cell or the fence around the block.
-_BARE = late_pattern(
-    r"[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~#-](?:[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~]|\ (?=[^\s]))*\Z"
-)
+_BARE = late_pattern(r"[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~#-](?:[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~]|\ (?=[^\s]))*\Z")
 _UNSAFE = late_pattern(r'["\\\x00-\x1f\x7f\x85\u2028\u2029]')
 _SURROGATE = late_pattern("[\ud800-\udfff]")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

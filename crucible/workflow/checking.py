@@ -56,12 +56,8 @@ def _cycles(graph: Graph) -> Iterator[Diagnostic]:
 
 def _missing(graph: Graph) -> Iterator[Diagnostic]:
     for missing in graph.missing:
-        message = (
-            f"“{graph.steps[missing.source].name}” leads to “{missing.target}”, and no step is called so"
-        )
-        yield Diagnostic(
-            "missing-step", Severity.ERROR, _placed(missing.place, graph.steps[missing.source]), message
-        )
+        message = f"“{graph.steps[missing.source].name}” leads to “{missing.target}”, and no step is called so"
+        yield Diagnostic("missing-step", Severity.ERROR, _placed(missing.place, graph.steps[missing.source]), message)
 
 
 def _types(graph: Graph) -> Iterator[Diagnostic]:
@@ -127,9 +123,7 @@ def _duplicate_outputs(graph: Graph) -> Iterator[Diagnostic]:
             first = next((other for other in earlier if other not in above), None)
             earlier.append(at)
             if first is not None:
-                message = (
-                    f"{datum.name} is made by “{graph.steps[first].name}” too{_at(graph.steps[first].place)}"
-                )
+                message = f"{datum.name} is made by “{graph.steps[first].name}” too{_at(graph.steps[first].place)}"
                 place = _placed(datum.place, step)
                 yield Diagnostic("duplicate-output", Severity.WARNING, place, message)
 
@@ -170,9 +164,7 @@ def _otherwises(graph: Graph) -> Iterator[Diagnostic]:
         conditions = [(flow.condition, flow.place) for flow in step.flows if flow.condition is not None]
         if conditions and conditions[0][0].is_otherwise:
             message = "`Otherwise` stands before any `If` of its step, so it always holds"
-            yield Diagnostic(
-                "otherwise-without-if", Severity.WARNING, _placed(conditions[0][1], step), message
-            )
+            yield Diagnostic("otherwise-without-if", Severity.WARNING, _placed(conditions[0][1], step), message)
 
 
 def _emptiness(workflow: Workflow, graph: Graph) -> Iterator[Diagnostic]:

@@ -39,9 +39,7 @@ def parse_where(text: str) -> RowCheck:
     """
     found = _CONDITION.match(text)
     if not found or not found[3]:
-        raise UsageError(
-            f"{text!r} is no condition", "write COLUMN OPERATOR VALUE, with one of = != < <= > >= ~ !~"
-        )
+        raise UsageError(f"{text!r} is no condition", "write COLUMN OPERATOR VALUE, with one of = != < <= > >= ~ !~")
     column, sign, value = found.groups()
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]

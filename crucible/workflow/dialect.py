@@ -129,9 +129,7 @@ def name_outputs(steps: Sequence[Step]) -> OutputNames:
     A name is ASCII letters, digits, `_` and `-`; data of different names never share one.
     """
     takers = Counter(datum.name.casefold() for step in steps for datum in step.inputs())
-    chosen = [
-        max(step.outputs(), key=lambda datum: takers[datum.name.casefold()], default=None) for step in steps
-    ]
+    chosen = [max(step.outputs(), key=lambda datum: takers[datum.name.casefold()], default=None) for step in steps]
     known: dict[str, str] = {}
     used: set[str] = set()
     for datum in chosen:
@@ -242,9 +240,7 @@ def _goals(workflow: Workflow) -> tuple[list[str], str]:
         else:
             rest.append(line)
     if not goals:
-        asked = [
-            next(filter(None, map(_ASKED.match, _LINE_END.split(s.prose))), None) for s in workflow.steps
-        ]
+        asked = [next(filter(None, map(_ASKED.match, _LINE_END.split(s.prose))), None) for s in workflow.steps]
         goals = [_goal(found[1].removesuffix('"'), " ") for found in asked if found and found[1] != '"']
     return list(dict.fromkeys(goals)), "\n".join(rest).strip("\n")
 

@@ -147,9 +147,7 @@ def _outermost(graph: Graph, most: int) -> _Scene:
 
 
 def _markers(step: Step) -> str:
-    return " ".join(
-        ([f"@{step.agent}"] if step.agent else []) + ([f"#{step.channel}"] if step.channel else [])
-    )
+    return " ".join(([f"@{step.agent}"] if step.agent else []) + ([f"#{step.channel}"] if step.channel else []))
 
 
 def _label(data: list[str], condition: Condition | None) -> str:

@@ -106,9 +106,7 @@ def _joined(graph: Graph, ids: Sequence[str]) -> _Plain:
             }
             for edge in graph.edges
         ],
-        "bundles": [
-            {"data": b.data, "from": named(b.sources), "to": named(b.targets)} for b in graph.bundles
-        ],
+        "bundles": [{"data": b.data, "from": named(b.sources), "to": named(b.targets)} for b in graph.bundles],
         "order": named(graph.order),
         "waves": [named(wave) for wave in graph.waves],
         "cycles": [named(circle) for circle in graph.cycles],
@@ -133,6 +131,4 @@ def _condition(condition: Condition | None) -> str | None:
 
 
 def _place(place: Place) -> _Plain:
-    return (
-        {"line": None, "column": None} if place == UNPLACED else {"line": place.line, "column": place.column}
-    )
+    return {"line": None, "column": None} if place == UNPLACED else {"line": place.line, "column": place.column}

@@ -133,9 +133,7 @@ def _are_several(line: Line, names: Names) -> bool:
     cuts = [found.start() for found in _outside_code(_SEMICOLON, line)]
     if not cuts:
         return False
-    parts = [
-        line.text[a:b] for a, b in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(line.text)], strict=True)
-    ]
+    parts = [line.text[a:b] for a, b in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(line.text)], strict=True)]
     told = [read_flow_line(part.strip(" \t"), line.place, names) for part in parts if part.strip(" \t.")]
     return len(told) > 1 and all(one.flows or one.unread for one in told)
 
@@ -190,9 +188,7 @@ def _is_meant(line: Line, arrows: Sequence[tuple[int, int]]) -> bool:
 class _Sentence:
     """One flow: the text between two offsets of a line, cut at its arrows."""
 
-    def __init__(
-        self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], names: Names
-    ) -> None:
+    def __init__(self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], names: Names) -> None:
         self._line, self._text, self._names, self._end = line, line.text, names, end
         self._place = line.at(start)
         cuts = arrows[bisect_left(arrows, (start,)) : bisect_left(arrows, (end,))]

@@ -32,9 +32,7 @@ _UNDERLINE = late_pattern(r" {0,3}(?:=+|-+)[ \t]*$")
 _DESCRIPTION = late_pattern(r"[ \t]*$|([ \t]*:[ \t]|[ \t]+[(–—-])")
 
 
-def read_flows(
-    lines: Sequence[tuple[int, str]], names: Names = _NO_NAMES, hidden: Container[int] = ()
-) -> FlowReading:
+def read_flows(lines: Sequence[tuple[int, str]], names: Names = _NO_NAMES, hidden: Container[int] = ()) -> FlowReading:
     """The flows of a text block: its lines with their numbers in the file, from 1, without gaps.
 
     `hidden` are the lines that code, comments or HTML take away.
@@ -65,9 +63,7 @@ class _Reader:
         found = read_flow_line(line[start:], place, self._names)
         if at in self._underlined:
             if found.flows:
-                self._warn(
-                    "unread-flow", place, "this is no data flow but a heading: put a blank line below it"
-                )
+                self._warn("unread-flow", place, "this is no data flow but a heading: put a blank line below it")
         elif found.opens:
             self._read_list(at, indent, found.flows, place)
         elif found.flows:

@@ -284,9 +284,7 @@ def _join_targets(steps: Sequence[Step], joined: _Joined) -> Iterator[Missing]:
             key = _target_key(flow.target)
             found = places.get(key)
             if found is None:
-                yield Missing(
-                    at, flow.target, flow.place if flow.target_place == UNPLACED else flow.target_place
-                )
+                yield Missing(at, flow.target, flow.place if flow.target_place == UNPLACED else flow.target_place)
                 continue
             while passed[key] < len(found) and found[passed[key]] <= at:
                 passed[key] += 1

@@ -51,11 +51,7 @@ def _is_harmless(line: str, at: int) -> bool:
     char = line[at]
     if char.isascii():
         if char in ".-_/+":
-            return (
-                line[at - 1].isalnum()
-                and line[at + 1].isalnum()
-                and line[max(at - 3, 0) : at].lower() != "www"
-            )
+            return line[at - 1].isalnum() and line[at + 1].isalnum() and line[max(at - 3, 0) : at].lower() != "www"
         if char == " ":
             return line[max(at - 9, 0) : at].lower() != "direction"
         return char.isalnum() or char == ","

@@ -54,11 +54,7 @@ def is_marker_fence(info: str) -> bool:
 
 def may_belong(line: str) -> bool:
     """Whether a line may stand in a block behind its header: it is indented, a row without blanks, or another header."""
-    return (
-        line[:1] in {"", " ", "\t"}
-        or _HEADER_LIKE.match(line) is not None
-        or ("," in line and " " not in line)
-    )
+    return line[:1] in {"", " ", "\t"} or _HEADER_LIKE.match(line) is not None or ("," in line and " " not in line)
 
 
 def read_marker_block(lines: Sequence[str], first_line: int) -> MarkerBlock:
@@ -141,7 +137,9 @@ class _Reader:
             self.complain("bad-row", Place(number, error.at + 1), f"broken row: {error}")
             return
         if len(cells) != len(header.columns):
-            message = f"the row has {_many(len(cells), 'cell')}, the header names {_many(len(header.columns), 'column')}"
+            message = (
+                f"the row has {_many(len(cells), 'cell')}, the header names {_many(len(header.columns), 'column')}"
+            )
             self.complain("bad-row", Place(number, start + 1), message)
             return
         self._keep(header, cells, number)
@@ -183,9 +181,7 @@ def _parse_header(line: str, number: int) -> _Header:
     columns = [name.lower() if name.isascii() and name.lower() in _KNOWN else name for name in written]
     after = _expect(line, close + 1, end, ":")
     if after < end:
-        raise BadCell(
-            "the rows must stand on lines of their own", len(line) - len(line[after:].lstrip(" \t"))
-        )
+        raise BadCell("the rows must stand on lines of their own", len(line) - len(line[after:].lstrip(" \t")))
     return _Header(columns, int(digits[:18]), delimiter, place)
 
 

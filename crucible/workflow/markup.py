@@ -54,9 +54,7 @@ def render_workflow(workflow: Workflow, graph_text: str = "") -> str:
         parts += [[GRAPH_HEADING], _fenced("mermaid", graph_text)]
     body = "\n\n".join("\n".join(part) for part in parts if part)
     return (
-        f"{render_frontmatter(_properties(workflow))}\n{body}\n"
-        if body
-        else render_frontmatter(_properties(workflow))
+        f"{render_frontmatter(_properties(workflow))}\n{body}\n" if body else render_frontmatter(_properties(workflow))
     )
 
 
@@ -131,9 +129,7 @@ def phase_name(name: str) -> str:
 # --- a new block -----------------------------------------------------------------------------------------------------
 
 
-def append_markers(
-    source: Source, workflow: Workflow, step: Step, rows: Sequence[Mapping[str, Cell]]
-) -> list[Edit]:
+def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequence[Mapping[str, Cell]]) -> list[Edit]:
     """One new block at the end of the step's own lines; no rows are no edit.
 
     `workflow` is what `source` reads as, `step` one of its steps.  Raises `EditRefused`, with the line, when the rows would not show

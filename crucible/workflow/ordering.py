@@ -34,9 +34,7 @@ def order_of(arcs: _Arcs, parents: Sequence[int]) -> tuple[tuple[int, ...], tupl
     return tuple(order), tuple(map(tuple, waves))
 
 
-def _settle_knotted(
-    arcs: _Arcs, count: int, family: Sequence[tuple[int, int]]
-) -> tuple[list[int], list[int]]:
+def _settle_knotted(arcs: _Arcs, count: int, family: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
     """The order of what stands in no circle; where data says otherwise than families do, data is right."""
     order, levels = _settle(arcs, count)
     kept = set(order)

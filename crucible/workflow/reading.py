@@ -159,9 +159,7 @@ class _Body:
         if not heading.name:
             self._warn("unnamed-step", place, "this heading gives the step no name")
         if heading.left_over:
-            message = (
-                f"{heading.left_over!r} belongs to the name: the heading has a marker of its kind already"
-            )
+            message = f"{heading.left_over!r} belongs to the name: the heading has a marker of its kind already"
             self._warn("repeated-marker", place, message)
         return 0
 
@@ -245,9 +243,7 @@ class _Body:
         )
 
     def _body_end(self, section: _Section) -> int:
-        return max(
-            (block.end for block in section.blocks if not self._is_dashes(block)), default=section.first + 1
-        )
+        return max((block.end for block in section.blocks if not self._is_dashes(block)), default=section.first + 1)
 
 
 class _Taken(Container[str]):

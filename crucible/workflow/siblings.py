@@ -71,10 +71,7 @@ def _alone(graph: Graph) -> list[bool]:
     led_to = {edge.target for edge in graph.edges if edge.condition is not None}
     led_to.update(at for bundle in graph.bundles for at in bundle.targets)  # too many to look at one by one
     alone = [
-        at in led_to
-        or at not in ordered
-        or step.grade is Grade.CRITICAL
-        or _GATE.search(step.prose) is not None
+        at in led_to or at not in ordered or step.grade is Grade.CRITICAL or _GATE.search(step.prose) is not None
         for at, step in enumerate(graph.steps)
     ]
     known = [any(flow.stages for flow in step.flows) for step in graph.steps]

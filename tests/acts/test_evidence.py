@@ -48,9 +48,7 @@ def test_a_cut_call_has_its_whole_arguments_and_result() -> None:
 
 def test_a_path_below_the_folder_of_the_session_is_found_by_the_note_s_short_one() -> None:
     arguments = {"file_path": "/home/dev/shop/app.py", "content": "x"}
-    evidence = evidence_of(
-        [Record(1, "ContextSeen", values={"cwd": "/home/dev/shop"}), _used("1", "Write", arguments)]
-    )
+    evidence = evidence_of([Record(1, "ContextSeen", values={"cwd": "/home/dev/shop"}), _used("1", "Write", arguments)])
     call = ToolCall("Write app.py")
     assert evidence.arguments(call) == arguments
     assert (evidence.roots, evidence.folder(call)) == (("/home/dev/shop",), "/home/dev/shop")
@@ -100,9 +98,7 @@ def test_a_call_that_was_not_recorded_has_no_evidence() -> None:
 
 
 def test_arguments_that_were_cut_are_not_whole() -> None:
-    assert not evidence_of(
-        [_used("1", "Write", {"file_path": "a"}, cut={"arguments.content": 9_000_000})]
-    ).whole
+    assert not evidence_of([_used("1", "Write", {"file_path": "a"}, cut={"arguments.content": 9_000_000})]).whole
 
 
 def test_a_call_that_an_agent_told_of_itself_is_found(tmp_path: Path) -> None:
@@ -124,9 +120,7 @@ def test_damaged_records_are_less_evidence_and_no_error(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     used = '{"seq":1,"type":"ToolUsed","call":"1","name":"Bash","arguments":{"command":"ls"}}\n'
     (folder / "tools.jsonl").write_text(
-        used
-        + '{"seq":2,"type":5}\nnot json\n'
-        + used.replace('"Bash"', "7").replace('{"command":"ls"}', "[]")
+        used + '{"seq":2,"type":5}\nnot json\n' + used.replace('"Bash"', "7").replace('{"command":"ls"}', "[]")
     )
     evidence = load_evidence(tmp_path, "2026-11-21-one")
     assert evidence.arguments(ToolCall("Bash ls", outcome=Outcome.PENDING)) == {"command": "ls"}

@@ -97,8 +97,7 @@ def test_a_command_is_about_the_files_of_its_language() -> None:
 
 @given(
     st.lists(
-        st.text(max_size=8)
-        | st.sampled_from(["npm", "run", "test", "-m", "python", "uv", "make", "--", "exec", "-p"]),
+        st.text(max_size=8) | st.sampled_from(["npm", "run", "test", "-m", "python", "uv", "make", "--", "exec", "-p"]),
         max_size=8,
     )
 )

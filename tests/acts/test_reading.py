@@ -172,9 +172,7 @@ def test_a_test_reads_by_its_name_what_is_known_where_its_content_is_not() -> No
 
 
 def test_a_run_of_all_tests_reads_the_tests_and_what_was_written_in_their_language() -> None:
-    acts = _noted(
-        "Write limiter.py", "Write README.md", "Write web/app.ts", "Write test_limiter.py", "Bash pytest -q"
-    )
+    acts = _noted("Write limiter.py", "Write README.md", "Write web/app.ts", "Write test_limiter.py", "Bash pytest -q")
     assert _told(acts[-1:]) == [
         ("test", ["test_limiter.py::Python", "limiter.py::Python"], ["test_results::TestReport"])
     ]
@@ -411,9 +409,7 @@ _RESULT = st.text(max_size=40) | st.just("./a.py:4: x\n/etc/passwd:1:root")
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.sampled_from(
-        ["Bash", "exec_command", "Read", "Edit", "apply_patch", "exec", "Grep", "mcp__x__y", "make", "?"]
-    ),
+    st.sampled_from(["Bash", "exec_command", "Read", "Edit", "apply_patch", "exec", "Grep", "mcp__x__y", "make", "?"]),
     _SIGNS | _WORDS,
     _RESULT,
 )

@@ -135,9 +135,7 @@ def test_complaints_without_end_hold_up_nothing(tmp_path: Path) -> None:
 
 
 def test_who_keeps_the_output_open_behind_an_answer_is_not_waited_for(tmp_path: Path) -> None:
-    script = (
-        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('here', flush=True)"
-    )
+    script = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('here', flush=True)"
     began = time.monotonic()
     assert ask(tmp_path, script).text == "here\n"
     assert time.monotonic() - began < 10
@@ -338,9 +336,7 @@ WORDS = [
     "step_finish",
     "agent_message",
 ]
-LEAVES = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(WORDS)
-)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(WORDS)
 ROWS = st.recursive(
     LEAVES,
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
@@ -381,9 +377,7 @@ def asked(tmp_path: Path, name: str, env: dict[str, str] | None = None) -> tuple
     program.write_text(SHOWS.format(python=shlex.quote(sys.executable)), encoding="utf-8")
     program.chmod(0o755)
     path = f"{program.parent}{os.pathsep}{ENV['PATH']}"
-    asker = asker_of(
-        AgentSettings(command=f" {name} "), {**ENV, "HOME": str(tmp_path), "PATH": path, **(env or {})}
-    )
+    asker = asker_of(AgentSettings(command=f" {name} "), {**ENV, "HOME": str(tmp_path), "PATH": path, **(env or {})})
     assert asker is not None
     words, surroundings = json.loads(asker.ask("Tell.").text)
     return words, surroundings

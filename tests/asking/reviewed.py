@@ -44,9 +44,7 @@ def session_of(played: Played) -> Session:
     said = (Intervention("Make refunds exact."), Prose("Totals are rounded after the tax."))
     items = tuple(normal_noted(item) for item in played.detector.noted())
     entries = (*said, *played.callouts)
-    return Session(
-        ID, title="Refunds", started=NOW, findings=items, phases=(Phase("Refunds", entries=entries),)
-    )
+    return Session(ID, title="Refunds", started=NOW, findings=items, phases=(Phase("Refunds", entries=entries),))
 
 
 def keep(vault: Vault, played: Played) -> None:

@@ -26,9 +26,7 @@ class Clock:
     def __init__(self, *takes: float, says: bytes = b"yes") -> None:
         self.now, self.takes, self.given, self.says = 0.0, [*takes], list[float | None](), says
 
-    def run(
-        self, words: tuple[str, ...], _given: bytes, _env: object, timeout: float | None, **_: object
-    ) -> bytes:
+    def run(self, words: tuple[str, ...], _given: bytes, _env: object, timeout: float | None, **_: object) -> bytes:
         """The answer, or `TimedOut`."""
         self.given.append(timeout)
         took = self.takes.pop(0)
@@ -39,9 +37,7 @@ class Clock:
         return self.says
 
 
-def agent(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch, timeout: float | None = 10, root: Path | None = None
-) -> Agent:
+def agent(clock: Clock, monkeypatch: pytest.MonkeyPatch, timeout: float | None = 10, root: Path | None = None) -> Agent:
     monkeypatch.setattr(asking, "run_program", clock.run)
     return Agent(Program(("/bin/model",), {}, timeout), lambda: clock.now, lambda: NOW, root)
 

@@ -119,10 +119,7 @@ def test_a_failure_without_a_fix_is_an_open_end() -> None:
     ],
 )
 def test_a_claim_may_be_of_two_kinds(kind: str, also: object, found: Kind | None) -> None:
-    assert (
-        read({"kind": kind, "also": also, "text": "The cache is one SQLite file", "refs": [1]}).kept[0].also
-        is found
-    )
+    assert read({"kind": kind, "also": also, "text": "The cache is one SQLite file", "refs": [1]}).kept[0].also is found
 
 
 def test_one_thing_said_twice_is_one_claim_and_facts_are_few() -> None:
@@ -150,12 +147,7 @@ def test_an_answer_of_which_nothing_holds_is_refused_but_an_empty_one_is_taken()
 
 
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | hostile_line()
-    | st.sampled_from(["decision", "outcome"]),
+    st.none() | st.booleans() | st.integers() | st.floats() | hostile_line() | st.sampled_from(["decision", "outcome"]),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(st.sampled_from(["kind", "text", "why", "refs", "also", "x"]), inner, max_size=5)
@@ -199,9 +191,7 @@ def test_a_secret_is_taken_out_also_where_json_spells_it() -> None:
     def seen(text: str) -> str:
         return text.replace("cache", "[REDACTED:key]")
 
-    found = json.dumps(
-        {"findings": [{"kind": "outcome", "text": "One SQLite file, slower per user", "refs": [1]}]}
-    )
+    found = json.dumps({"findings": [{"kind": "outcome", "text": "One SQLite file, slower per user", "refs": [1]}]})
     spelt = found.replace("One", "One \\u0063ache")
     assert "cache" not in spelt
     assert read_answer(found, RECORD, SAID, seen).kept

@@ -103,18 +103,14 @@ def test_a_prompt_that_is_said_again_says_of_which_turn() -> None:
 
 
 def test_every_line_knows_its_rows_also_after_a_turn_with_edits() -> None:
-    played = (
-        Played().you("go").edit().agent("Done.").you("Now the next one.").edit("b.py").agent("Done, too.")
-    )
+    played = Played().you("go").edit().agent("Done.").you("Now the next one.").edit("b.py").agent("Done, too.")
     lines = lines_of(Placed(event, event.at.row) for event in played.events)
     assert all(line.rows for line in lines)
     assert next(line for line in lines if line.text.startswith("Now")).rows == ("row00005-more",)
 
 
 def test_paths_are_those_of_the_project() -> None:
-    played = (
-        Played().tell(ContextSeen(At(1), "s", "/home/me/shop")).you("go").edit("/home/me/shop/src/tax.py")
-    )
+    played = Played().tell(ContextSeen(At(1), "s", "/home/me/shop")).you("go").edit("/home/me/shop/src/tax.py")
     assert "EDITED: src/tax.py" in record_of(played).text
     assert "/home/me" not in record_of(played).text
 
@@ -161,9 +157,7 @@ def test_a_record_never_has_more_tokens_than_its_budget(lines: list[Line], budge
 def test_what_matters_most_is_cut_last() -> None:
     played = Played().you("Make it exact.").edit("a.py", CallEnd.REJECTED, "not this file, never")
     for number in range(200):
-        played.agent(
-            f"Step {number}: " + "I look at another part of the code base that has to do with it. " * 4
-        )
+        played.agent(f"Step {number}: " + "I look at another part of the code base that has to do with it. " * 4)
     played.run("git commit -m x", "[main 1a2b3c4] Exact refunds").agent(
         "All done, and the tests pass. " * 20, final=True
     )

@@ -170,9 +170,9 @@ def test_a_reader_may_redact_what_it_keeps_itself() -> None:
 HOSTILE = (
     st.text(st.characters(), max_size=400)
     | st.binary(max_size=400).map(lambda data: data.decode("utf-8", "surrogateescape"))
-    | st.sampled_from(
-        ["[", "{", '{"a":', '{"tasks":[', "`", "```json\n{", "\x1b[", "\u202e", "<!-- "]
-    ).flatmap(lambda part: st.integers(1, 20_000).map(lambda many: part * many))
+    | st.sampled_from(["[", "{", '{"a":', '{"tasks":[', "`", "```json\n{", "\x1b[", "\u202e", "<!-- "]).flatmap(
+        lambda part: st.integers(1, 20_000).map(lambda many: part * many)
+    )
     | st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers(-(10**400), 10**400) | st.text(max_size=20),
         lambda inner: (
@@ -210,8 +210,6 @@ def test_no_answer_raises(first: str, second: str) -> None:
         assert len(came.answers) <= 2
         assert came.problem.isprintable()
         assert len(came.problem) <= 400
-    broken = break_down(
-        "a wish", [], asker=Says(first, second), redact=_redact, template=OwnTemplate(TEMPLATE)
-    )
+    broken = break_down("a wish", [], asker=Says(first, second), redact=_redact, template=OwnTemplate(TEMPLATE))
     assert broken.pieces
     judge_fully(FailureReport("it is red"), asker=Says(first, second), redact=_redact)

@@ -133,9 +133,7 @@ def test_processes_that_append_at_once_lose_no_line(root: Path) -> None:
     )
     _put(root, b'{"id": "torn')
     running = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(root), who], env={**os.environ, "PYTHONPATH": os.getcwd()}
-        )
+        subprocess.Popen([sys.executable, "-c", script, str(root), who], env={**os.environ, "PYTHONPATH": os.getcwd()})
         for who in "abcd"
     ]
     seen = 0
@@ -214,9 +212,7 @@ def test_equal_lines_count_once(root: Path) -> None:
     assert load_bookmarks(root).found == (ONE, TWO)
 
 
-def test_a_file_that_is_replaced_meanwhile_has_the_line_in_the_end(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_replaced_meanwhile_has_the_line_in_the_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _put(root, _data(ONE))
     real = os.open
     done: list[str | Path] = []

@@ -31,9 +31,7 @@ def clean(text: str) -> tuple[str, Mapping[str, int]]:
     return text.replace(SECRET, "[REDACTED:github-token]"), {}
 
 
-def _session(
-    *paths: str, phases: tuple[Phase, ...] = (), tasks: tuple[Task, ...] = (), **more: object
-) -> Session:
+def _session(*paths: str, phases: tuple[Phase, ...] = (), tasks: tuple[Task, ...] = (), **more: object) -> Session:
     calls = ToolCalls(tuple(ToolCall(f"Write {path}") for path in paths))
     own = phases or (Phase("Tests", entries=(calls,), id="phase-1"),)
     return replace(Session("2026-11-21-x", phases=own, tasks=tasks, project="shop"), **more)  # type: ignore[arg-type]
@@ -235,9 +233,7 @@ def test_an_absolute_path_below_the_folder_by_a_symlink_is_the_projects(vault: V
     assert [*_marked(vault, session, tmp_path / "alias").files] == ["a.py"]
 
 
-def test_of_many_files_those_touched_last_are_kept_and_the_others_counted(
-    vault: Vault, tmp_path: Path
-) -> None:
+def test_of_many_files_those_touched_last_are_kept_and_the_others_counted(vault: Vault, tmp_path: Path) -> None:
     names = [f"f{at}.py" for at in range(MOST_FILES + 30)]
     one = _marked(vault, _session(*names, names[0]), tmp_path)
     assert [*one.files] == [*names[31:], names[0]]
@@ -280,13 +276,9 @@ def test_no_secret_gets_into_a_bookmark(tmp_path: Path, vault: Vault) -> None:
     git(repo, "checkout", "-qb", f"fix-{SECRET}")
     _put(repo, f"{SECRET}.py", "a.py")
     parted = f"{SECRET[:9]}\x1b[31m{SECRET[9:]}"
-    phases = (
-        Phase(f"Use {SECRET}", id="phase-1", entries=_session(f"{SECRET}.py", "a.py").phases[0].entries),
-    )
+    phases = (Phase(f"Use {SECRET}", id="phase-1", entries=_session(f"{SECRET}.py", "a.py").phases[0].entries),)
     session = _session(phases=phases, tasks=(Task("1", f"Try {SECRET}"),), project=SECRET)
-    one = _marked(
-        vault, session, repo, Scanner(vault.settings.secrets).redact, f"{SECRET} {parted}", b=parted
-    )
+    one = _marked(vault, session, repo, Scanner(vault.settings.secrets).redact, f"{SECRET} {parted}", b=parted)
     assert SECRET[9:] not in (vault.root / ".crucible" / "memory" / "bookmarks.jsonl").read_text()
     assert [*one.files] == ["a.py"]
     assert one.more_files == 1
@@ -303,9 +295,7 @@ def test_a_secret_that_control_characters_part_is_found(vault: Vault) -> None:
     )
 
 
-def test_names_that_look_like_secrets_names_are_no_secrets_to_the_commit_hook(
-    vault: Vault, tmp_path: Path
-) -> None:
+def test_names_that_look_like_secrets_names_are_no_secrets_to_the_commit_hook(vault: Vault, tmp_path: Path) -> None:
     repo = made(tmp_path / "shop")
     names = ("token.py", "config/password", "api_key", "secrets/id_rsa", ".env", "aws_secret_access_key.txt")
     _put(repo, *names)
@@ -343,9 +333,7 @@ def test_hostile_texts_are_one_line_of_the_file_and_come_back_as_they_were_told(
 
 
 def test_long_texts_are_cut(vault: Vault) -> None:
-    one = _marked(
-        vault, _session(phases=(Phase("n" * 9000, id="phase-1"),)), note="x" * 99_999, b="y" * 99_999
-    )
+    one = _marked(vault, _session(phases=(Phase("n" * 9000, id="phase-1"),)), note="x" * 99_999, b="y" * 99_999)
     assert (len(one.note), len(one.blockers[0])) == (LONGEST_NOTE, LONGEST_BLOCKER)
     assert one.note.endswith("…")
     assert len(one.phase_name) <= 300

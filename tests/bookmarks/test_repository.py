@@ -60,9 +60,7 @@ def test_a_shallow_clone_is_known(repo: Path, tmp_path: Path) -> None:
     commit(repo, a__py="1")
     head = commit(repo, a__py="2")
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{repo}", "clone")
-    assert read_repository(tmp_path / "clone") == Repository(
-        tmp_path / "clone", "main", head, is_shallow=True
-    )
+    assert read_repository(tmp_path / "clone") == Repository(tmp_path / "clone", "main", head, is_shallow=True)
 
 
 def test_a_repository_of_sha256_has_its_long_head(tmp_path: Path) -> None:

@@ -80,9 +80,7 @@ def test_every_bookmark_is_still_there_and_no_other_line_changes(
     after = _path(root).read_bytes().split(b"\n")
     loaded = load_bookmarks(root)
     assert {one.id: bool(one.compacted) for one in loaded.found} == {one.id: one.id in ids for one in given_}
-    assert {(one.id, one.session, one.at) for one in loaded.found} == {
-        (one.id, one.session, one.at) for one in given_
-    }
+    assert {(one.id, one.session, one.at) for one in loaded.found} == {(one.id, one.session, one.at) for one in given_}
     assert [one for one in loaded.found if one.id not in ids] == sorted(
         (one for one in given_ if one.id not in ids), key=lambda one: (one.at.timestamp(), one.id)
     )

@@ -31,9 +31,7 @@ def test_a_ticket_that_was_issued_is_found_again(vault: Vault) -> None:
     assert (one.native, one.phase, two.native, two.phase) == (NATIVE, "Tests", "", "")
 
 
-@pytest.mark.parametrize(
-    "token", ["", "x", "a\nb", '"', "*" * 12, "a" * 12, "b" * 500, "../../etc", "é" * 12]
-)
+@pytest.mark.parametrize("token", ["", "x", "a\nb", '"', "*" * 12, "a" * 12, "b" * 500, "../../etc", "é" * 12])
 def test_a_token_that_was_never_issued_is_none(vault: Vault, token: str) -> None:
     issue_ticket(vault.root, "2026-11-21-x", "codex", NOW)
     assert find_ticket(vault.root, token) is None
@@ -57,9 +55,7 @@ def test_a_token_is_no_secret_to_who_takes_secrets_out_of_logs(vault: Vault) -> 
 
 def test_a_second_line_with_the_same_token_changes_nothing(vault: Vault) -> None:
     one = issue_ticket(vault.root, "2026-11-21-x", "codex", NOW)
-    forged = (
-        _file(vault.root).read_bytes().replace(b"2026-11-21-x", b"2026-11-21-y").replace(b"T20:26", b"T20:27")
-    )
+    forged = _file(vault.root).read_bytes().replace(b"2026-11-21-x", b"2026-11-21-y").replace(b"T20:26", b"T20:27")
     with _file(vault.root).open("ab") as file:
         file.write(forged)
     assert find_ticket(vault.root, one.token) == one

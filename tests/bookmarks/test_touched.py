@@ -97,15 +97,11 @@ def test_what_failed_or_was_rejected_touched_nothing_and_what_was_interrupted_ma
 def test_subphases_and_inline_subagents_touch_files_too() -> None:
     inner = Subagent(AgentRef("helper"), mode=Mode.INLINE, entries=(ToolCalls((ToolCall("Write b.py"),)),))
     below = Phase("Below", entries=(inner, ToolCalls((ToolCall("Write c.py"),))))
-    session = Session(
-        "x", phases=(Phase("A", entries=(ToolCalls((ToolCall("Write a.py"),)),), subphases=(below,)),)
-    )
+    session = Session("x", phases=(Phase("A", entries=(ToolCalls((ToolCall("Write a.py"),)),), subphases=(below,)),))
     assert touched_files(session) == ("a.py", "b.py", "c.py")
 
 
-@pytest.mark.parametrize(
-    "name", ["a`b.py", "a``b.py", "→ x.py", "a, b.py", "[[x]].py", "-rf", "# x.py", "ä é.py"]
-)
+@pytest.mark.parametrize("name", ["a`b.py", "a``b.py", "→ x.py", "a, b.py", "[[x]].py", "-rf", "# x.py", "ä é.py"])
 def test_a_hostile_name_comes_back_from_a_note(name: str) -> None:
     text = render_session(_session(call_line("Write", {"file_path": name})))
     assert touched_files(read_session(Source(text), "x")) == (name,)

@@ -179,14 +179,9 @@ def test_a_failure_without_a_described_fix_ends_with_its_cause() -> None:
 def test_what_a_check_found_in_passing_is_told_after_all_else_and_at_most_three_times() -> None:
     passed = Grounds("failing then passing call", 0.97)
     text = brief_of(
-        tuple(
-            Failure(f"make lint: {n} issues", "fixed in a.py", cause="a typo", grounds=passed)
-            for n in range(9)
-        )
+        tuple(Failure(f"make lint: {n} issues", "fixed in a.py", cause="a typo", grounds=passed) for n in range(9))
     )
-    assert text.startswith(
-        "**Fixed**\n- … and 6 earlier\n- make lint: 6 issues (cause: a typo) → fixed in a.py\n"
-    )
+    assert text.startswith("**Fixed**\n- … and 6 earlier\n- make lint: 6 issues (cause: a typo) → fixed in a.py\n")
 
 
 def test_what_is_a_decision_and_a_correction_stands_once() -> None:
@@ -203,15 +198,11 @@ def test_summaries_are_never_cut_and_older_ones_are_counted() -> None:
 
     kinds = ("correction", "outcome", "open_end")
     block = tuple(Noted(kind, f"{kind} {summary(n)}") for kind in kinds for n in range(20))
-    text = extend_brief(
-        session(tuple(Decision(summary(n)) for n in range(20)), findings=block), None, "phase-1"
-    ).text
+    text = extend_brief(session(tuple(Decision(summary(n)) for n in range(20)), findings=block), None, "phase-1").text
     for part in text.split("\n\n"):
         head, count, *items = part.split("\n")
         assert count == f"- … and {20 - len(items)} earlier", head
-        assert items[-1].endswith(
-            "choice 19 of the many that were made about the limiter and its bucket for all users"
-        )
+        assert items[-1].endswith("choice 19 of the many that were made about the limiter and its bucket for all users")
         assert all(item.endswith("for all users") for item in items)
 
 
@@ -227,9 +218,7 @@ def test_a_subagents_summary_and_a_milestone_are_results() -> None:
 
 @settings(max_examples=settings().max_examples // 2)
 @given(sessions(), st.data())
-def test_whatever_happened_the_whole_brief_fits_and_is_the_same_again(
-    found: Session, data: st.DataObject
-) -> None:
+def test_whatever_happened_the_whole_brief_fits_and_is_the_same_again(found: Session, data: st.DataObject) -> None:
     if not found.phases:
         return
     found = replace(found, phases=tuple(replace(p, id=f"phase-{n}") for n, p in enumerate(found.phases, 1)))
@@ -273,17 +262,12 @@ def test_a_huge_text_fits_in_whatever_place_it_stands(text: str) -> None:
 def test_in_one_step_or_phase_by_phase_decisions_stand_first_and_the_newest_is_kept(sizes: list[int]) -> None:
     bodies: list[tuple[Entry, ...]] = [
         (
-            *(
-                Decision(f"Choice {n}-{k} of many words on the matter at hand, for this and that")
-                for k in range(size)
-            ),
+            *(Decision(f"Choice {n}-{k} of many words on the matter at hand, for this and that") for k in range(size)),
             *(Intervention(f"do {n}"), Prose(f"came to {n}"), Failure(f"broke {n}")),
         )
         for n, size in enumerate(sizes)
     ]
-    found = Session(
-        "s", phases=tuple(Phase(f"P{n}", entries=b, id=f"phase-{n + 1}") for n, b in enumerate(bodies))
-    )
+    found = Session("s", phases=tuple(Phase(f"P{n}", entries=b, id=f"phase-{n + 1}") for n, b in enumerate(bodies)))
     stepwise: Brief | None = None
     for phase in found.phases:
         stepwise = extend_brief(found, stepwise, phase.id)
@@ -309,9 +293,7 @@ def test_what_people_corrected_survives_the_next_phase() -> None:
         first.covers,
     )
     text = extend_brief(found, edited, "phase-2").text
-    assert text.startswith(
-        "The customer insists on memory.\n\n**Decisions**\n- Memory, not Redis.\n- Two buckets."
-    )
+    assert text.startswith("The customer insists on memory.\n\n**Decisions**\n- Memory, not Redis.\n- Two buckets.")
     assert "- Redis." not in text
 
 

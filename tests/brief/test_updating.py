@@ -23,7 +23,9 @@ REDACT = Scanner(SecretSettings()).redact
 
 def note(*phases: str, status: str = "active", head: str = "# Add a limiter\n\nWhat for.\n") -> str:
     body = "\n---\n\n".join(f'## {p} @claude-code\n\n> [!user]\n> "do {p}"\n\nDid {p}.\n' for p in phases)
-    return f"---\ntype: session\nsession_id: {ID}\nstarted: 2026-11-21T20:00:00Z\nstatus: {status}\n---\n\n{head}\n{body}"
+    return (
+        f"---\ntype: session\nsession_id: {ID}\nstarted: 2026-11-21T20:00:00Z\nstatus: {status}\n---\n\n{head}\n{body}"
+    )
 
 
 def update(vault: Vault) -> BriefUpdate:
@@ -72,8 +74,7 @@ def test_what_a_human_corrected_stays_and_is_built_upon(vault: Vault) -> None:
     update(vault)
     put(
         vault,
-        text_of(vault).replace("> - One: Did One.", "> - One: it failed, in truth.\n")
-        + "\n---\n\n## Three\n\nx\n",
+        text_of(vault).replace("> - One: Did One.", "> - One: it failed, in truth.\n") + "\n---\n\n## Three\n\nx\n",
     )
     done = update(vault)
     assert done.brief
@@ -130,9 +131,7 @@ def test_where_secrets_cannot_be_looked_for_nothing_is_written(vault: Vault) -> 
 def test_after_an_import_each_note_that_was_written_is_looked_at_but_subagents(vault: Vault) -> None:
     put(vault, note("One", "Two"))
     child = vault.sessions / "2026-11-21-add-child.md"
-    child.write_text(
-        note("A", "B").replace(f"session_id: {ID}", f'session_id: {child.stem}\nparent: "[[{ID}]]"')
-    )
+    child.write_text(note("A", "B").replace(f"session_id: {ID}", f'session_id: {child.stem}\nparent: "[[{ID}]]"'))
     gone = vault.sessions / "gone.md"
     paths = [child, gone, vault.sessions / f"{ID}.md"]
     assert list(update_briefs(vault, paths, redact=REDACT)) == []

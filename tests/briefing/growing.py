@@ -72,9 +72,7 @@ def main() -> int:
     sessions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     with tempfile.TemporaryDirectory() as folder:
         found = [*faults(Path(folder), sessions)]
-    sys.stdout.write(
-        f"{sessions} briefings: {len(found)} faults\n" + "".join(f"  {one}\n" for one in found[:20])
-    )
+    sys.stdout.write(f"{sessions} briefings: {len(found)} faults\n" + "".join(f"  {one}\n" for one in found[:20]))
     return 1 if found else 0
 
 

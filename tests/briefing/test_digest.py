@@ -22,9 +22,7 @@ from crucible.workflow.reading import read_workflow
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 QUOTER = Quoter(lambda text: (text, {}), lambda text: text)
-PLACE = Position(
-    "2026-11-21-x", "X", "paused", NOW - timedelta(hours=2), "phase-11", "Memory", 12, 3, 5, "Write it"
-)
+PLACE = Position("2026-11-21-x", "X", "paused", NOW - timedelta(hours=2), "phase-11", "Memory", 12, 3, 5, "Write it")
 
 
 def item(rank: Rank, number: int = 0) -> Item:
@@ -79,10 +77,7 @@ def test_who_is_short_of_a_share_leaves_nothing_to_what_weighs_less(
 
 def test_conventions_go_first_then_lessons_then_decisions_then_todos() -> None:
     given_ = items(20, 20, 20, 20)
-    kept = [
-        counted(build_digest(["Where", "Noted", "Blocked"], given_, lines).items)
-        for lines in range(15, 2, -1)
-    ]
+    kept = [counted(build_digest(["Where", "Noted", "Blocked"], given_, lines).items) for lines in range(15, 2, -1)]
     order = ["conventions", "lessons", "decisions", "todos"]
     gone = [next((at for at, counts in enumerate(kept) if name not in counts), 99) for name in order]
     assert gone == sorted(gone)
@@ -183,9 +178,7 @@ changelog → version
 
 ## Publish the wheel
 """
-PLANNING = (
-    "---\ntype: workflow\n---\n\n# Plan the next phase\n\n## Discuss requirements\n\n## Write the roadmap\n"
-)
+PLANNING = "---\ntype: workflow\n---\n\n# Plan the next phase\n\n## Discuss requirements\n\n## Write the roadmap\n"
 
 
 def test_a_workflow_that_plans_is_told_from_one_that_carries_out() -> None:
@@ -234,9 +227,7 @@ def test_conventions_are_the_items_below_their_heading_else_all_items(folder: Pa
     assert list(conventions_in(folder, ["docs"])) == ["No globals", "Names are words", "Tests first"]
 
 
-def test_no_file_outside_of_the_project_is_read(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_no_file_outside_of_the_project_is_read(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     secret = tmp_path_factory.mktemp("other") / "secret.md"
     secret.write_text("- secret\n")
     (folder / "link.md").symlink_to(secret)

@@ -91,9 +91,7 @@ def names(found: Briefing) -> list[str]:
 
 def full(vault: Vault, tmp_path: Path, words: str = "Ticks", config: str = FILES) -> Briefing:
     folder = fill(vault, tmp_path, words)
-    return briefing_of(
-        configured(vault, config), recall=lambda: (Finds(words), lambda _: "pattern"), folder=folder
-    )
+    return briefing_of(configured(vault, config), recall=lambda: (Finds(words), lambda _: "pattern"), folder=folder)
 
 
 # --- what is told ----------------------------------------------------------------------------------------------------
@@ -166,9 +164,7 @@ def test_a_session_without_a_history_is_told_by_its_findings(vault: Vault) -> No
     )
     found = briefing_of(vault)
     (item,) = next(one for one in found.sections if one.name == "sessions").items
-    assert (
-        item.text == "2026-11-21-limit (yesterday, completed): 2026-11-21-limit → Limit requests for each key"
-    )
+    assert item.text == "2026-11-21-limit (yesterday, completed): 2026-11-21-limit → Limit requests for each key"
     assert item.finding == "outcome-3a77d35a"
     assert of(found, "open") == ["Asked, no answer: who pays for a second region (2026-11-21-limit)"]
 
@@ -182,9 +178,7 @@ def test_the_outcome_with_a_proof_stands_for_its_session(vault: Vault) -> None:
 
 def test_what_is_open_is_told_of_sessions_that_are_alive_only(vault: Vault) -> None:
     for number, days in enumerate((0, 3, 20)):
-        asked = Noted(
-            "open_end", f"Planned, not carried out: part {number} of it all", grounds=told_by("last state")
-        )
+        asked = Noted("open_end", f"Planned, not carried out: part {number} of it all", grounds=told_by("last state"))
         tasks = (Task("1", f"Write part {number} of all", "pending"),)
         noted(vault, f"2026-11-2{number}-s", asked, hours=24 * days + 1, tasks=tasks, status=Status.PAUSED)
     found = briefing_of(vault)
@@ -285,9 +279,7 @@ def test_a_subagents_session_is_none_of_its_own(vault: Vault) -> None:
 
 def test_a_plan_that_is_open_is_told_once(vault: Vault) -> None:
     entries = (Decision("Limit requests for each key", "constant memory", grounds=told_by("approved plan")),)
-    planned = Noted(
-        "open_end", "Planned, not carried out: Limit requests for each key", grounds=told_by("last state")
-    )
+    planned = Noted("open_end", "Planned, not carried out: Limit requests for each key", grounds=told_by("last state"))
     noted(vault, "2026-11-21-a", planned, phases=(Phase("Plan", entries=entries),))
     found = briefing_of(vault)
     assert of(found, "open")
@@ -297,9 +289,7 @@ def test_a_plan_that_is_open_is_told_once(vault: Vault) -> None:
 def test_what_is_left_out_is_counted(vault: Vault) -> None:
     for number in range(12):
         entries = (
-            Decision(
-                f"Part {number} goes into box {number}", "there is room", grounds=told_by("answered question")
-            ),
+            Decision(f"Part {number} goes into box {number}", "there is room", grounds=told_by("answered question")),
         )
         noted(vault, f"2026-11-21-{number:02}", phases=(Phase("Plan", entries=entries),))
     found = briefing_of(vault)
@@ -371,9 +361,7 @@ def test_a_question_that_a_human_answered_in_the_history_is_not_open(vault: Vaul
     history(vault, words="Which port?", decisions=(), done=(), further=())
     assert of(briefing_of(vault), "open")
     path = vault.root / "history" / "2026-11-20-older.md"
-    path.write_text(
-        path.read_text().replace("## Open Questions\n\n- Which port?", f"## Open Questions\n\n- {line}")
-    )
+    path.write_text(path.read_text().replace("## Open Questions\n\n- Which port?", f"## Open Questions\n\n- {line}"))
     assert not of(briefing_of(vault), "open")
 
 
@@ -449,10 +437,7 @@ def test_only_decisions_evidence_and_patterns_are_told(vault: Vault) -> None:
 @given(st.lists(st.text(max_size=80), max_size=6))
 @settings(max_examples=30)
 def test_a_query_has_ten_words_at_most(texts: list[str]) -> None:
-    assert (
-        len(keywords([*texts, "one two three four five six seven eight nine ten eleven twelve"]).split())
-        <= 10
-    )
+    assert len(keywords([*texts, "one two three four five six seven eight nine ten eleven twelve"]).split()) <= 10
 
 
 # --- the workflow ----------------------------------------------------------------------------------------------------
@@ -544,9 +529,7 @@ def test_a_vaults_template_may_be_a_copy_of_ours(vault: Vault) -> None:
     path = vault.root / ".crucible" / "templates" / "briefing.md.j2"
     path.parent.mkdir(exist_ok=True)
     path.write_text(
-        (Path(__file__).parents[2] / "templates" / "briefing.md.j2")
-        .read_text()
-        .replace("# Briefing", "# Ours")
+        (Path(__file__).parents[2] / "templates" / "briefing.md.j2").read_text().replace("# Briefing", "# Ours")
     )
     errors: list[str] = []
     vault = Vault(vault.root, trusted(vault.root))

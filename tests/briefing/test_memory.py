@@ -125,9 +125,7 @@ def test_a_vault_without_a_session_has_no_position(vault: Vault) -> None:
     assert position(vault) is None
 
 
-@pytest.mark.parametrize(
-    ("why", "at"), [(Why.PAUSED, NOW), (Why.IDLE, datetime(2026, 11, 21, 20, 10, tzinfo=UTC))]
-)
+@pytest.mark.parametrize(("why", "at"), [(Why.PAUSED, NOW), (Why.IDLE, datetime(2026, 11, 21, 20, 10, tzinfo=UTC))])
 def test_a_bookmark_tells_the_phase_to_go_on_from_and_when_and_what_is_in_the_way(
     vault: Vault, why: Why, at: datetime
 ) -> None:

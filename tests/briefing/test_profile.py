@@ -41,9 +41,7 @@ def note(vault: Vault, text: str, name: str = "shop") -> Path:
 
 
 def test_a_profile_is_proposed_from_readme_manifests_and_rules(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text(
-        "# Shop\n\n![badge](x)\n\nSells hats to people who like hats.\n\nMore.\n"
-    )
+    (tmp_path / "README.md").write_text("# Shop\n\n![badge](x)\n\nSells hats to people who like hats.\n\nMore.\n")
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nname = "shop"\nrequires-python = ">=3.11"\n[project.scripts]\nshop = "shop.cli:main"\n'
     )
@@ -108,10 +106,7 @@ def test_foreign_words_are_contained_and_what_is_no_text_is_not_read(tmp_path: P
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.text(max_size=300)
-    | st.sampled_from(["..", "a/b", "CON", "nul.txt", " x", "x.", "\0", "x" * 300, "日" * 90])
-)
+@given(st.text(max_size=300) | st.sampled_from(["..", "a/b", "CON", "nul.txt", " x", "x.", "\0", "x" * 300, "日" * 90]))
 def test_no_name_of_a_project_leaves_the_folder_and_no_two_share_a_note(vault: Vault, name: str) -> None:
     path = profile_path(vault.root, name)
     assert path.parent == vault.root / "projects"
@@ -244,8 +239,6 @@ def test_only_the_mark_of_an_item_goes_and_no_dash_within(vault: Vault) -> None:
 
 
 def test_rules_with_the_line_ends_of_windows_are_the_same_rules(tmp_path: Path) -> None:
-    (tmp_path / "CONTRIBUTING.md").write_bytes(
-        b"\xef\xbb\xbf# Rules\r\n\r\n## Style ##\r\n- Tabs.\r\n## Names\r\n"
-    )
+    (tmp_path / "CONTRIBUTING.md").write_bytes(b"\xef\xbb\xbf# Rules\r\n\r\n## Style ##\r\n- Tabs.\r\n## Names\r\n")
     text = proposed(tmp_path)
     assert "- Style: Tabs.\n- Names\n" in text

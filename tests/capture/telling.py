@@ -56,9 +56,7 @@ def session_of(*entries: Entry, findings: tuple[Noted, ...] = ()) -> Session:
 def _placed(entry: Entry, line: int) -> Entry:
     lines = Lines(line, line + 5)
     if isinstance(entry, ToolCalls):
-        calls = tuple(
-            replace(call, lines=Lines(line + at, line + at + 1)) for at, call in enumerate(entry.calls)
-        )
+        calls = tuple(replace(call, lines=Lines(line + at, line + at + 1)) for at, call in enumerate(entry.calls))
         return ToolCalls(calls, lines)
     return replace(entry, lines=lines)
 

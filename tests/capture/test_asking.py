@@ -30,9 +30,7 @@ def test_numbers_tick_and_letters_act(text: str, expected: Typed) -> None:
     assert read_typed(text, 4) == expected
 
 
-@pytest.mark.parametrize(
-    "text", ["", "x", "0", "5", "3-2", "e", "e 1 2", "s 1", "-1", "1.5", "999999999", "²"]
-)
+@pytest.mark.parametrize("text", ["", "x", "0", "5", "3-2", "e", "e 1 2", "s 1", "-1", "1.5", "999999999", "²"])
 def test_what_means_nothing_does_nothing(text: str) -> None:
     typed = read_typed(text, 4)
     assert (typed.act, typed.at) == (Act.UNKNOWN, ())

@@ -136,10 +136,7 @@ def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(entries:
 
 def test_a_failure_s_title_is_the_sentence_of_its_cause_that_says_the_most() -> None:
     told = "The amount was rounded before the tax was added."
-    assert (
-        _one(*found_in(RED, EDITED, GREEN, replace(FAILURE, cause=f"Two issues here. {told}"))).summary
-        == told
-    )
+    assert _one(*found_in(RED, EDITED, GREEN, replace(FAILURE, cause=f"Two issues here. {told}"))).summary == told
 
 
 REPLY = Grounds(Source.REPLY, 0.85, ("64403031",))
@@ -184,9 +181,7 @@ def test_a_reply_that_tells_little_needs_its_question_and_one_that_tells_nothing
 
 def test_an_instruction_has_how_it_was_done_and_what_came_of_it_and_is_only_listed() -> None:
     words = "Show the date on every line of the list"
-    noted = [
-        Noted("instruction", one, "I change the template.", REPLY) for one in (words, "go on", f"{words}?")
-    ]
+    noted = [Noted("instruction", one, "I change the template.", REPLY) for one in (words, "go on", f"{words}?")]
     assert detect(session_of(user(words), findings=tuple(noted))) == []
     done = Noted("outcome", "The list has dates.", None, Grounds(Source.SUMMARY, 0.9))
     found = _one(*detect(session_of(user(words), said(done.text), findings=(*noted, done))))
@@ -313,9 +308,7 @@ def test_a_record_that_was_deleted_again_is_none() -> None:
 
 
 def test_code_that_calls_an_outside_api_is_a_pattern_at_seven_tenths() -> None:
-    call, evidence = written(
-        "shop/pay.py", 'answer = httpx.post("https://api.stripe.com/v1/refunds", json=order)\n'
-    )
+    call, evidence = written("shop/pay.py", 'answer = httpx.post("https://api.stripe.com/v1/refunds", json=order)\n')
     found = _one(*found_in(call, evidence=evidence))
     assert (found.kind, found.confidence) == (Kind.PATTERN, 0.7)
     assert "api.stripe.com" in found.summary
@@ -421,16 +414,12 @@ def test_words_alone_are_no_candidates() -> None:
 
 def test_candidates_come_in_the_notes_order_and_none_below_what_is_proposed() -> None:
     unsure = Decision("No cache.", grounds=Grounds(Source.REPLY, 0.5))
-    found = found_in(
-        Decision("Use SQLite."), passed("Write docs/adr/0001-a.md"), unsure, Decision("No retries.")
-    )
+    found = found_in(Decision("Use SQLite."), passed("Write docs/adr/0001-a.md"), unsure, Decision("No retries."))
     assert [one.summary for one in found] == ["Use SQLite.", "Decision record: a", "No retries."]
     assert all(one.confidence >= PROPOSED for one in found)
 
 
-_WORDS = st.lists(st.sampled_from([*"ab i:;,.?!'`>#-*\n—、。é", "12 ms ", "refused: "]), max_size=40).map(
-    "".join
-)
+_WORDS = st.lists(st.sampled_from([*"ab i:;,.?!'`>#-*\n—、。é", "12 ms ", "refused: "]), max_size=40).map("".join)
 _GROUNDS = st.one_of(st.none(), st.builds(Grounds, st.sampled_from(Source), st.floats(0, 1)))
 _ENTRIES = st.one_of(
     _WORDS.map(Prose),

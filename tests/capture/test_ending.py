@@ -92,11 +92,7 @@ def test_what_was_proposed_is_listed_in_the_history(place: Vault) -> None:
 
 def test_a_second_time_writes_nothing_anew(place: Vault) -> None:
     end(place)
-    before = {
-        path: path.read_bytes()
-        for path in place.root.rglob("*")
-        if path.is_file() and "locks" not in path.parts
-    }
+    before = {path: path.read_bytes() for path in place.root.rglob("*") if path.is_file() and "locks" not in path.parts}
     again = end(place)
     assert {path: path.read_bytes() for path in before} == before
     assert again.history
@@ -147,9 +143,7 @@ def test_a_note_that_is_gone_is_a_line(place: Vault) -> None:
 
 
 def test_a_subagent_s_session_has_no_history_of_its_own(place: Vault) -> None:
-    place.create(
-        "2026-11-21-sub", note("2026-11-21-sub", "## A\n\n> [!decision]\n> B\n", parent=f'"[[{NAME}]]"')
-    )
+    place.create("2026-11-21-sub", note("2026-11-21-sub", "## A\n\n> [!decision]\n> B\n", parent=f'"[[{NAME}]]"'))
     assert end(place, "2026-11-21-sub") == Ended()
     place.create("2026-11-21-orphan", note("2026-11-21-orphan", "## A\n", parent='"[[2026-11-21-gone]]"'))
     assert end(place, "2026-11-21-orphan").history
@@ -214,9 +208,7 @@ after_stop(vault, vault.find("2026-11-21-queue"), now=datetime(2026, 11, 22, tzi
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("writes", [0, 1])
-def test_one_that_was_killed_in_between_is_made_good_by_the_next(
-    place: Vault, tmp_path: Path, writes: int
-) -> None:
+def test_one_that_was_killed_in_between_is_made_good_by_the_next(place: Vault, tmp_path: Path, writes: int) -> None:
     script = tmp_path / "killed.py"
     script.write_text(_KILLED)
     words = [sys.executable, str(script), str(place.root), str(writes)]
@@ -302,9 +294,7 @@ def test_more_rows_update_a_history_and_make_none(place: Vault) -> None:
     end(place)
     place.update(
         path,
-        lambda note: [
-            Edit(Span(len(note.source.text), len(note.source.text)), "\n> [!decision]\n> Ship it\n")
-        ],
+        lambda note: [Edit(Span(len(note.source.text), len(note.source.text)), "\n> [!decision]\n> Ship it\n")],
     )
     ended = after_stop(place, path, now=NOW, updates=True)
     assert (ended.problems, ended.captured) == ((), None)

@@ -14,9 +14,7 @@ REVIEW = Interaction.FAILURE_REVIEW
 DEFAULT = FrictionSettings()
 
 
-@pytest.mark.parametrize(
-    ("minutes", "limit"), [(None, 2), (0, 2), (29.9, 2), (30, 4), (89.9, 4), (90, 6), (5000, 6)]
-)
+@pytest.mark.parametrize(("minutes", "limit"), [(None, 2), (0, 2), (29.9, 2), (30, 4), (89.9, 4), (90, 6), (5000, 6)])
 def test_a_longer_session_may_ask_more(minutes: float | None, limit: int) -> None:
     assert budget_of(minutes, DEFAULT) == Budget(limit)
 

@@ -65,9 +65,7 @@ DECISION = Candidate(Kind.DECISION, 0.9, "Use a token bucket", "phase-1", 20, "c
 PATTERN = Candidate(Kind.PATTERN, 0.75, "Take the clock as an argument", "phase-2", 27)
 UNSURE = Candidate(Kind.PATTERN, 0.65, "Name tests after facts", "phase-2", 28)
 CORRECTION = Candidate(Kind.SELF_CORRECTION, 0.85, "The window slides, it is not fixed", "phase-1", 21)
-EVIDENCE = Candidate(
-    Kind.EVIDENCE, 0.9, "500 requests a second with one key", "phase-2", 29, source="pytest -k bench"
-)
+EVIDENCE = Candidate(Kind.EVIDENCE, 0.9, "500 requests a second with one key", "phase-2", 29, source="pytest -k bench")
 FAILURE = Candidate(
     Kind.FAILURE,
     0.9,
@@ -301,9 +299,7 @@ def test_over_any_sequence_the_budget_and_three_prompts_hold(
     root = tmp_path_factory.mktemp("vault")
     init_vault(root)
     vault = Vault(root, VaultSettings(fsync=False))
-    ended = (datetime(2026, 11, 21, 20, tzinfo=UTC) + timedelta(minutes=minutes)).strftime(
-        "%Y-%m-%dT%H:%M:%SZ"
-    )
+    ended = (datetime(2026, 11, 21, 20, tzinfo=UTC) + timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
     path = vault.create(ID, NOTE.format(id=ID).replace("2026-11-21T20:20:00Z", ended)).path
     human = Human(skips=False)
     for moment in moments:
@@ -318,9 +314,7 @@ SECOND = DECISION._replace(summary="Count in UTC", line=21, confidence=0.8)
 LATER = DECISION._replace(summary="Test with a real clock", phase="phase-2", line=30)
 
 
-def at_task(
-    vault: Vault, note: Path, *candidates: Candidate, task: str = "1", **more: Any
-) -> tuple[Human, Captured]:
+def at_task(vault: Vault, note: Path, *candidates: Candidate, task: str = "1", **more: Any) -> tuple[Human, Captured]:
     human = more.pop("human", None) or Human(skips=False)
     return human, run(vault, note, *candidates, ask=human, when=When.TASK, task=task, **more)
 
@@ -372,11 +366,7 @@ def test_at_its_end_a_task_is_asked_about_its_own_findings_though_another_began_
     vault: Vault, note: Path
 ) -> None:
     decided = "> [!decision] Use a token bucket\n\n> [!decision] Count in the store\n"
-    text = (
-        note.read_text()
-        .replace("Words.\n", decided, 1)
-        .replace('"2026-11-21T20:10:00Z"', '"2026-11-21T20:05:00Z"')
-    )
+    text = note.read_text().replace("Words.\n", decided, 1).replace('"2026-11-21T20:10:00Z"', '"2026-11-21T20:05:00Z"')
     note.write_text(text)
     first, second = findings_of(vault.read(note).session)
     ours = (DECISION._replace(finding=first.id), SECOND._replace(finding=second.id))
@@ -419,9 +409,7 @@ def test_a_vault_without_deduplication_keeps_both(vault: Vault, note: Path) -> N
 
 
 def test_a_full_base_is_said_and_tried_again_when_there_is_room(vault: Vault, note: Path) -> None:
-    full = Vault(
-        vault.root, vault.settings._replace(knowledge=vault.settings.knowledge._replace(project_limit=1))
-    )
+    full = Vault(vault.root, vault.settings._replace(knowledge=vault.settings.knowledge._replace(project_limit=1)))
     told = run(full, note, CORRECTION, DECISION, ask=Human(chosen=[0]))
     assert len(items(vault)) == 1
     assert any("no room: 1 of 1 items of the project shop" in line for line in told.problems)
@@ -448,9 +436,7 @@ def test_an_item_that_the_disk_refuses_keeps_no_other_from_it(
     assert told.problems == (f"{EVIDENCE.summary}: not kept: no space left",)
 
 
-def test_where_nothing_can_be_noted_nobody_is_asked_and_what_is_sure_is_kept(
-    vault: Vault, note: Path
-) -> None:
+def test_where_nothing_can_be_noted_nobody_is_asked_and_what_is_sure_is_kept(vault: Vault, note: Path) -> None:
     (vault.root / ".crucible" / "memory" / CAPTURES).mkdir()
     human = Human()
     with pytest.raises(VaultError):
@@ -563,11 +549,7 @@ def test_a_dry_run_writes_nothing(vault: Vault, note: Path) -> None:
 
 
 def test_a_session_that_goes_on_is_as_long_as_until_now(vault: Vault) -> None:
-    text = (
-        NOTE.format(id=ID)
-        .replace("ended: 2026-11-21T20:20:00Z\n", "")
-        .replace("completed\npro", "active\npro")
-    )
+    text = NOTE.format(id=ID).replace("ended: 2026-11-21T20:20:00Z\n", "").replace("completed\npro", "active\npro")
     path = vault.create(ID, text).path
     assert run(vault, path, now=NOW).budget.limit == 4
     assert run(vault, path, now=NOW + timedelta(hours=2)).budget.limit == 6
@@ -575,9 +557,7 @@ def test_a_session_that_goes_on_is_as_long_as_until_now(vault: Vault) -> None:
 
 
 def test_the_same_thing_twice_is_proposed_once(vault: Vault, note: Path) -> None:
-    told = run(
-        vault, note, DECISION, DECISION._replace(line=40, confidence=0.7, summary="use the token bucket.")
-    )
+    told = run(vault, note, DECISION, DECISION._replace(line=40, confidence=0.7, summary="use the token bucket."))
     assert [one.candidate.confidence for one in told.suggested] == [0.9]
 
 
@@ -586,17 +566,13 @@ def test_one_thing_in_nearly_the_same_words_is_proposed_once(vault: Vault, note:
         vault,
         note,
         DECISION._replace(summary="Keep every time in UTC, never in local time"),
-        DECISION._replace(
-            kind=Kind.CORRECTION, confidence=0.8, summary="keep every time in UTC, not local time"
-        ),
+        DECISION._replace(kind=Kind.CORRECTION, confidence=0.8, summary="keep every time in UTC, not local time"),
     )
     assert [one.candidate.kind for one in told.suggested] == [Kind.DECISION]
 
 
 def test_one_row_of_the_transcript_is_one_thing(vault: Vault, note: Path) -> None:
-    correction = DECISION._replace(
-        kind=Kind.CORRECTION, finding="correction-3a77d35a", summary="Split the types"
-    )
+    correction = DECISION._replace(kind=Kind.CORRECTION, finding="correction-3a77d35a", summary="Split the types")
     decision = DECISION._replace(confidence=0.7, finding="decision-3a77d35a", summary="Two types, then")
     told = run(
         vault,

@@ -32,7 +32,5 @@ def at(minutes: float) -> datetime:
         (Session("s"), (), None),
     ],
 )
-def test_breaks_make_no_session_longer(
-    session: Session, marks: tuple[Bookmark, ...], told: float | None
-) -> None:
+def test_breaks_make_no_session_longer(session: Session, marks: tuple[Bookmark, ...], told: float | None) -> None:
     assert minutes_of(session, at(100), marks) == told

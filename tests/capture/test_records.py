@@ -53,13 +53,8 @@ def test_a_vault_where_nothing_was_proposed_remembers_nothing(vault: Vault) -> N
 
 def test_the_same_in_other_words_of_no_weight_has_the_same_key() -> None:
     one = Candidate(Kind.DECISION, 0.9, "Use the token bucket.", "phase-1", 3)
-    assert key_of(one) == key_of(
-        one._replace(summary="use a  Token Bucket", confidence=0.7, line=9, phase="phase-2")
-    )
-    assert (
-        len({key_of(one), key_of(one._replace(kind=Kind.PATTERN)), key_of(one._replace(file="adr/1.md"))})
-        == 3
-    )
+    assert key_of(one) == key_of(one._replace(summary="use a  Token Bucket", confidence=0.7, line=9, phase="phase-2"))
+    assert len({key_of(one), key_of(one._replace(kind=Kind.PATTERN)), key_of(one._replace(file="adr/1.md"))}) == 3
 
 
 @settings(max_examples=40)
@@ -80,9 +75,7 @@ def test_whatever_the_order_of_lines_the_strongest_state_holds(states: list[Stat
 
 def test_history_is_told_what_was_suggested_approved_and_skipped(vault: Vault) -> None:
     keep(vault, said("c-1", State.SUGGESTED), said("c-2", State.ASKED), said("c-3", State.ASKED))
-    keep(
-        vault, said("c-2", State.APPROVED), said("c-3", State.SKIPPED), said("c-2", State.KEPT, item="use-it")
-    )
+    keep(vault, said("c-2", State.APPROVED), said("c-3", State.SKIPPED), said("c-2", State.KEPT, item="use-it"))
     keep(vault, said("c-9", State.KEPT), session="2026-11-21-y")
     told = captures_of(vault.root, ID)
     assert told.suggested == (Capture("decision", "", "Use a token bucket"),)
@@ -149,9 +142,7 @@ def test_three_prompts_are_the_most_of_a_session(vault: Vault) -> None:
 
 def test_a_name_that_a_session_had_counts(vault: Vault) -> None:
     keep(vault, said("c-1", State.SKIPPED))
-    (memory(vault).parent / "renames.jsonl").write_text(
-        json.dumps({"session": "2026-11-21-new", "was": ID}) + "\n"
-    )
+    (memory(vault).parent / "renames.jsonl").write_text(json.dumps({"session": "2026-11-21-new", "was": ID}) + "\n")
     assert load_known(vault.root, "2026-11-21-new").state("c-1") is State.SKIPPED
 
 

@@ -67,9 +67,7 @@ def test_what_was_told_outright_is_kept_without_a_question(kind: Kind) -> None:
 def test_a_failure_goes_where_its_attribution_says(category: Category, confidence: float, way: Way) -> None:
     found = attributed(category, confidence)
     assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is way
-    assert way_of(candidate(Kind.FAILURE, 0.65), SETTINGS, found) is (
-        Way.LIST if way is not Way.DROP else way
-    )
+    assert way_of(candidate(Kind.FAILURE, 0.65), SETTINGS, found) is (Way.LIST if way is not Way.DROP else way)
     silent = Way.DROP if way is Way.DROP else Way.SILENT
     assert way_of(candidate(Kind.SELF_CORRECTION, 0.9), SETTINGS, found) is silent
 

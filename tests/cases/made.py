@@ -174,9 +174,7 @@ _CALLS = st.builds(
     st.dictionaries(st.text(max_size=5), _VALUES, max_size=3),
 )
 _TURNS = st.one_of(
-    st.builds(
-        Turn, st.just(Role.ASSISTANT), hostile_text() | st.just(""), st.lists(_CALLS, max_size=3).map(tuple)
-    ),
+    st.builds(Turn, st.just(Role.ASSISTANT), hostile_text() | st.just(""), st.lists(_CALLS, max_size=3).map(tuple)),
     st.builds(Turn, st.just(Role.TOOL), hostile_text(), answers=_IDS, failed=st.booleans()),
     st.builds(Turn, st.just(Role.USER), hostile_text() | st.just("")),
 )

@@ -28,9 +28,7 @@ def test_a_finding_whose_words_are_not_in_the_note_makes_no_case() -> None:
 
 def test_words_that_open_the_next_phase_correct_the_work_before() -> None:
     words = "It must be per user, not global"
-    [one] = found(
-        START, (user(words), "Per user then.", call("Edit limiter.py")), findings=(corrected(words),)
-    )
+    [one] = found(START, (user(words), "Per user then.", call("Edit limiter.py")), findings=(corrected(words),))
     assert (one.goal, one.words, one.rejected) == ("Add a limiter.", words, "")
     assert [turn.calls[0].name for turn in one.did if turn.calls] == ["Edit"]
     assert [turn.text for turn in one.then] == ["Per user then.", "ok"]
@@ -38,17 +36,13 @@ def test_words_that_open_the_next_phase_correct_the_work_before() -> None:
 
 def test_words_amid_the_work_correct_what_was_done_so_far() -> None:
     words = "stop, not in that folder"
-    [one] = found(
-        (*START, user(words), "The right folder then.", call("Edit b.py")), findings=(corrected(words),)
-    )
+    [one] = found((*START, user(words), "The right folder then.", call("Edit b.py")), findings=(corrected(words),))
     assert (one.goal, one.words) == ("Add a limiter.", words)
     assert [turn.text for turn in one.then] == ["The right folder then.", "ok"]
 
 
 def test_a_finding_that_cuts_the_words_names_them_all_the_same() -> None:
-    words = (
-        "Please never touch the migrations: they run on every customer's database as soon as they are merged."
-    )
+    words = "Please never touch the migrations: they run on every customer's database as soon as they are merged."
     [one] = found(START, (user(words), "Understood."), findings=(corrected(f"{words[:40]}…"),))
     assert one.words == words
 

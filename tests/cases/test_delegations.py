@@ -10,16 +10,12 @@ from crucible.session.model import AgentRef, Entry, Mode, Prose, Session, Subage
 from tests.cases.extracted import call, session_of, timeline_of, user
 
 CHILD = "2026-05-04-told-find-callers"
-GIVEN = Subagent(
-    AgentRef("explorer"), mode=Mode.LINK, link=CHILD, summary="three callers, one without a key."
-)
+GIVEN = Subagent(AgentRef("explorer"), mode=Mode.LINK, link=CHILD, summary="three callers, one without a key.")
 GOAL = user("Add a limiter.")
 
 
 def child() -> Session:
-    made = session_of(
-        ("Looking.", call("Grep take"), "Three places. Summary: three callers, one without a key.")
-    )
+    made = session_of(("Looking.", call("Grep take"), "Three places. Summary: three callers, one without a key."))
     return replace(made, id=CHILD, preamble=(Prose("[agent:explorer] Find all callers of take."),))
 
 

@@ -102,9 +102,7 @@ def test_the_notes_hold_what_must_not_leave(planted: Vault) -> None:
 
 
 @pytest.mark.parametrize("shape", list(Shape))
-def test_no_secret_and_nobody_is_in_any_row(
-    shape: Shape, planted: Vault, cases: list[Case], tmp_path: Path
-) -> None:
+def test_no_secret_and_nobody_is_in_any_row(shape: Shape, planted: Vault, cases: list[Case], tmp_path: Path) -> None:
     done = export_files(_whole(cases), Export(shape), _scrubber(planted), tmp_path)
     assert done.tally.rows > 10
     left = _left(tmp_path)

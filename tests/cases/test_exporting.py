@@ -109,8 +109,7 @@ def test_an_export_of_nothing_writes_nothing_and_takes_nothing_away(tmp_path: Pa
 
 def test_a_split_without_rows_has_no_file_of_an_earlier_export(tmp_path: Path) -> None:
     both = [
-        replace(case, place=case.place._replace(session=f"s{number}"))
-        for number, case in enumerate(made_cases() * 8)
+        replace(case, place=case.place._replace(session=f"s{number}")) for number, case in enumerate(made_cases() * 8)
     ]
     export_files(both, Export(Shape.MESSAGES, SPLITS), _scrubber(), tmp_path)
     assert (tmp_path / "test.jsonl").exists()
@@ -178,9 +177,7 @@ def test_a_stream_has_all_rows_and_they_say_their_split() -> None:
 def test_without_metadata_rows_have_the_columns_alone() -> None:
     out = io.BytesIO()
     export_stream(made_cases(), Export(Shape.TOOLS, metadata=False), _scrubber(), out.writelines)
-    assert {frozenset(orjson.loads(line)) for line in out.getvalue().splitlines()} == {
-        frozenset({"messages", "tools"})
-    }
+    assert {frozenset(orjson.loads(line)) for line in out.getvalue().splitlines()} == {frozenset({"messages", "tools"})}
 
 
 def test_secrets_and_persons_are_taken_out_and_counted(tmp_path: Path) -> None:
@@ -192,13 +189,9 @@ def test_secrets_and_persons_are_taken_out_and_counted(tmp_path: Path) -> None:
             command=f"curl -H 'Authorization: token {token}' C:\\Users\\jane\\x",
             password="Xk9!vQ2#rT7z",
         ),
-        said(
-            f"I used {token} in /home/jane/shop, /Users/jane/x and /srv/people/jane/y; Author: J <jane@shop.io>"
-        ),
+        said(f"I used {token} in /home/jane/shop, /Users/jane/x and /srv/people/jane/y; Author: J <jane@shop.io>"),
     )
-    case = case_of(
-        replace(WORKFLOW, turns=turns), project="/home/jane/shop", problems=("bad line: /home/jane/x",)
-    )
+    case = case_of(replace(WORKFLOW, turns=turns), project="/home/jane/shop", problems=("bad line: /home/jane/x",))
     for shape in (Shape.MESSAGES, Shape.SHAREGPT, Shape.TOOLS):
         exported = export_files([case], Export(shape), _scrubber("/srv/people/jane"), tmp_path / shape.value)
         text = exported.files[0].path.read_text(encoding="utf-8")
@@ -207,9 +200,7 @@ def test_secrets_and_persons_are_taken_out_and_counted(tmp_path: Path) -> None:
         assert "Xk9!vQ2" not in text
         assert exported.tally.redactions["home-path"] == 5
         assert (exported.tally.redactions["email"], exported.tally.redactions["home-folder"]) == (1, 1)
-        assert _rows(exported.files[0].path)[0]["metadata"]["redactions"] == sum(
-            exported.tally.redactions.values()
-        )
+        assert _rows(exported.files[0].path)[0]["metadata"]["redactions"] == sum(exported.tally.redactions.values())
         assert exported.card is not None
         assert "| `home-path` | 5 |" in exported.card.read_text()
 
@@ -246,8 +237,7 @@ def test_a_clean_case_stays_as_it_is(case: Case) -> None:
 def test_a_scrubber_that_has_seen_a_case_cleans_the_next_alike(cases: list[Case], home: str) -> None:
     kept = _scrubber(home)
     dirty = [
-        replace(case, project=f"{home}/x of jane@corp.io", place=case.place._replace(phase_name=home))
-        for case in cases
+        replace(case, project=f"{home}/x of jane@corp.io", place=case.place._replace(phase_name=home)) for case in cases
     ]
     assert [kept.clean(case) for case in dirty] == [_scrubber(home).clean(case) for case in dirty]
 

@@ -117,9 +117,7 @@ def test_a_session_without_anything_has_no_case() -> None:
 
 
 def test_a_workflow_tells_all_turns() -> None:
-    flow = next(
-        case.body for case in cases_of(session_of(FIRST, findings=(ADDED,))) if case.type is CaseType.WORKFLOW
-    )
+    flow = next(case.body for case in cases_of(session_of(FIRST, findings=(ADDED,))) if case.type is CaseType.WORKFLOW)
     assert isinstance(flow, Trajectory)
     assert [turn.text for turn in flow.turns if turn.text][-1] == "Done with it."
 

@@ -115,9 +115,7 @@ def test_an_id_that_names_no_file_is_refused(vault: Vault, id_: str) -> None:
     assert not [*(vault.root / "cases").iterdir()]
 
 
-def test_a_folder_that_leaves_the_vault_is_refused(
-    vault: Vault, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_folder_that_leaves_the_vault_is_refused(vault: Vault, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside")
     (vault.root / "cases").symlink_to(outside)
     with pytest.raises(OutsideVault):

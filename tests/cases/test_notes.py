@@ -70,9 +70,7 @@ def test_any_case_is_read_back(case: Case) -> None:
 
 
 @given(hostile_text(), hostile_text(), st.floats(0, 1), st.sampled_from(Category))
-def test_what_is_known_of_a_case_is_read_back(
-    one: str, other: str, confidence: float, category: Category
-) -> None:
+def test_what_is_known_of_a_case_is_read_back(one: str, other: str, confidence: float, category: Category) -> None:
     why = Attribution(category, one, other, confidence, other)
     case = case_of(
         replace(PUZZLE, attribution=why, hints=(one, "", other)),
@@ -130,8 +128,7 @@ def test_a_note_says_what_it_is_and_leads_to_where_it_comes_from() -> None:
     assert (values["type"], values["case_type"], values["status"]) == ("case", "decision", "proposed")
     assert values["session"] == "[[2026-05-04-1000-retry]]"
     assert (
-        "From [[2026-05-04-1000-retry#Make retries polite @claude-code@2.1 dev|Make retries polite]], line 42."
-        in text
+        "From [[2026-05-04-1000-retry#Make retries polite @claude-code@2.1 dev|Make retries polite]], line 42." in text
     )
     assert "# Decision: Backoff with jitter." in text
     assert "\n## Rationale\n\nIt spreads them.\n" in text
@@ -206,9 +203,7 @@ def test_turns_are_read_as_they_were_edited() -> None:
         text = re.sub(rf"\n *{re.escape(old)}|{re.escape(old)}", new, text)
     body = read(text).body
     assert isinstance(body, Puzzle)
-    assert body.solution[0].calls == (
-        Call("t2", "Edit", {"path": "app.py", "old": "get(url)", "new": "again(get)"}),
-    )
+    assert body.solution[0].calls == (Call("t2", "Edit", {"path": "app.py", "old": "get(url)", "new": "again(get)"}),)
     assert body.solution[2] == said("It tries again.\n\n### By the way\nIt waits, too.")
     assert body.tried[1].failed is False
 

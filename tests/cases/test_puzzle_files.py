@@ -32,9 +32,7 @@ def test_a_puzzle_is_read_back_without_its_answer() -> None:
 
 
 @given(hostile_text(), any_turns(), hostile_text(), st.lists(hostile_text(), max_size=3).map(tuple))
-def test_any_puzzle_is_read_back(
-    text: str, turns: tuple[Turn, ...], failure: str, hints: tuple[str, ...]
-) -> None:
+def test_any_puzzle_is_read_back(text: str, turns: tuple[Turn, ...], failure: str, hints: tuple[str, ...]) -> None:
     puzzle = Puzzle(text, failure, turns, failure, text, turns, hints)
     file = read_puzzle_file(Source(render_puzzle_file(case_of(puzzle))))
     assert file.puzzle == replace(puzzle, expected="", solution=())

@@ -52,9 +52,7 @@ def test_a_puzzle_may_be_solved_in_a_later_phase() -> None:
 
 
 def test_two_failures_are_two_puzzles() -> None:
-    linted = Failure(
-        "ruff: F841 unused", "removed the name", None, Grounds("failing then passing call", 0.95)
-    )
+    linted = Failure("ruff: F841 unused", "removed the name", None, Grounds("failing then passing call", 0.95))
     found = puzzles_of(
         (
             failed("Bash pytest tests/test_shop.py", RED),
@@ -79,9 +77,7 @@ def test_a_failure_that_a_pipe_hid_is_the_call_before_with_the_same_aim() -> Non
 
 
 def test_a_failure_that_was_only_told_has_the_words_of_its_callout() -> None:
-    (case,) = puzzles_of(
-        (done("Edit a.py"), error("The export wrote rows twice.", "One flush is left."), GREEN)
-    )
+    (case,) = puzzles_of((done("Edit a.py"), error("The export wrote rows twice.", "One flush is left."), GREEN))
     body = body_of(case)
     assert (body.failure, body.expected) == ("The export wrote rows twice.", "One flush is left.")
     assert "flush" not in " ".join(turn.text for turn in body.tried)
@@ -140,9 +136,7 @@ def test_the_fix_is_what_changed_until_the_failure_was_gone() -> None:
             TOLD,
         )
     )
-    assert [call.arguments for turn in body_of(case).solution for call in turn.calls] == [
-        {"input": "shop.py"}
-    ]
+    assert [call.arguments for turn in body_of(case).solution for call in turn.calls] == [{"input": "shop.py"}]
 
 
 def test_an_id_is_the_same_after_the_session_grew() -> None:

@@ -79,9 +79,7 @@ def test_a_puzzle_as_messages_teaches_what_mended_it_and_not_what_failed() -> No
 
 
 def test_what_is_not_shown_whole_is_not_taught() -> None:
-    cut = replace(
-        WORKFLOW, turns=(*WORKFLOW.turns, Turn(Role.USER, "And now?"), said(f"Done.\n{CUT}\nAll of it."))
-    )
+    cut = replace(WORKFLOW, turns=(*WORKFLOW.turns, Turn(Role.USER, "And now?"), said(f"Done.\n{CUT}\nAll of it.")))
     taught = [one for one in _row(case_of(cut), Shape.MESSAGES)["messages"] if one.get("weight")]
     assert taught
     assert CUT not in str(taught)
@@ -273,9 +271,7 @@ def test_messages_are_in_the_order_that_templates_and_openai_take(case: Case) ->
         for call in one.get("tool_calls", ()):
             assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call["function"]["name"])
             assert isinstance(orjson.loads(call["function"]["arguments"]), dict)
-    assert {frozenset(one) for one in messages} != {frozenset(messages[0])}, (
-        "so that datasets reads JSON values"
-    )
+    assert {frozenset(one) for one in messages} != {frozenset(messages[0])}, "so that datasets reads JSON values"
 
 
 @settings(max_examples=settings().max_examples // 2)

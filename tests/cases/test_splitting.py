@@ -58,9 +58,7 @@ def test_the_shares_of_many_are_those_asked_for() -> None:
 
 
 def test_a_subagent_and_what_went_on_are_of_one_family() -> None:
-    families = Families(
-        [Kin("3-more", ("1-first",)), Kin("2-sub", ("1-first",)), Kin("4-sub-of-more", ("3-more",))]
-    )
+    families = Families([Kin("3-more", ("1-first",)), Kin("2-sub", ("1-first",)), Kin("4-sub-of-more", ("3-more",))])
     assert {families.of(one) for one in ("1-first", "2-sub", "3-more", "4-sub-of-more")} == {"1-first"}
     assert families.of("5-alone") == "5-alone"
 

@@ -103,18 +103,14 @@ def test_turns_join_words_with_the_call_that_follows_them() -> None:
         ("Edit a.py", {"input": "a.py"}),
     ],
 )
-def test_of_a_line_alone_only_a_shells_whole_command_is_an_argument(
-    line: str, arguments: dict[str, str]
-) -> None:
+def test_of_a_line_alone_only_a_shells_whole_command_is_an_argument(line: str, arguments: dict[str, str]) -> None:
     (turn, _) = turns_of(timeline_of((done(line),)).moments)
     assert turn.calls[0].arguments == arguments
 
 
 def test_a_call_that_was_not_recorded_leaves_a_timeline_incomplete() -> None:
     session = Session("s", phases=(Phase("A", entries=(done("Bash ls"), done("Bash pwd"))),))
-    records = [
-        Record(at, "tool", values={"tool": "Bash", "command": name}) for at, name in enumerate(("ls", "pwd"))
-    ]
+    records = [Record(at, "tool", values={"tool": "Bash", "command": name}) for at, name in enumerate(("ls", "pwd"))]
     assert build_timeline(session, evidence_of(records)).complete
     assert evidence_of(records[:1]).whole
     assert not build_timeline(session, evidence_of(records[:1])).complete

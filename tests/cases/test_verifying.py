@@ -24,9 +24,7 @@ from tests.cases.sown import done, says, timeline_of
         ("Bash python3 app.py", "ok", "python3 app.py"),
     ],
 )
-def test_a_test_that_ran_nothing_and_what_only_prepares_prove_nothing(
-    line: str, result: str, command: str
-) -> None:
+def test_a_test_that_ran_nothing_and_what_only_prepares_prove_nothing(line: str, result: str, command: str) -> None:
     timeline = timeline_of((says("Now."), done(line, result)))
     assert verification_after(timeline, 0) == command
 

@@ -22,9 +22,7 @@ def on_a_terminal(run: CruProcess, vault: Vault, columns: int, *args: str, **env
     }
     with os.fdopen(main, "rb", buffering=0) as terminal:
         # A terminal holds some thousand bytes until they are read; this is less.
-        done = run(
-            "--vault", vault.root, *args, env={**surroundings, **env}, capture_output=False, stdout=side
-        )
+        done = run("--vault", vault.root, *args, env={**surroundings, **env}, capture_output=False, stdout=side)
         os.close(side)
         assert done.returncode == 0
         shown = b""

@@ -71,9 +71,7 @@ def test_yes_names_the_client_that_was_installed(args: tuple[str, ...], config: 
 
 def test_init_names_the_client_that_is_on_the_path(config: Path, tmp_path: Path) -> None:
     assert f"(codex) {OFFER}" in typed(config, "y\n", "init", tmp_path / "notes", "--default")
-    assert config.read_text() == (
-        f'default_vault = "{tmp_path}/notes"\n\n[agents]\ncommand = "codex"\nat_end = true\n'
-    )
+    assert config.read_text() == (f'default_vault = "{tmp_path}/notes"\n\n[agents]\ncommand = "codex"\nat_end = true\n')
 
 
 @pytest.mark.parametrize("says", ["n\n", "\n"])
@@ -87,9 +85,7 @@ def test_no_is_the_default_and_is_remembered(says: str, config: Path, tmp_path: 
 
 def test_who_is_configured_stays_and_so_does_every_other_line(config: Path) -> None:
     config.parent.mkdir()
-    text = (
-        '# mine\n[agents]  # who\ncommand = "claude -p --model haiku"  # cheap\n\n[projects]\nshop = ["/x"]\n'
-    )
+    text = '# mine\n[agents]  # who\ncommand = "claude -p --model haiku"  # cheap\n\n[projects]\nshop = ["/x"]\n'
     config.write_text(text)
     assert f"(claude -p --model haiku) {OFFER}" in typed(config, "y\n", "install", "codex", "--mcp")
     assert config.read_text() == text.replace("# cheap\n", "# cheap\nat_end = true\n")
@@ -113,17 +109,13 @@ def test_where_there_is_no_client_nobody_is_asked(config: Path, tmp_path: Path) 
     assert not config.exists()
 
 
-@pytest.mark.parametrize(
-    "args", [("install", "claude-code", "--remove"), ("install", "codex", "--mcp", "--remove")]
-)
+@pytest.mark.parametrize("args", [("install", "claude-code", "--remove"), ("install", "codex", "--mcp", "--remove")])
 def test_taking_out_offers_nothing(args: tuple[str, ...], config: Path) -> None:
     assert OFFER not in typed(config, "y\n", *args)
     assert not config.exists()
 
 
-@pytest.mark.parametrize(
-    "args", [("install", "claude-code"), ("install", "codex", "--mcp"), ("init", "notes")]
-)
+@pytest.mark.parametrize("args", [("install", "claude-code"), ("install", "codex", "--mcp"), ("init", "notes")])
 def test_without_a_terminal_nothing_is_asked_and_nothing_written(
     args: tuple[str, ...], config: Path, bare_cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:

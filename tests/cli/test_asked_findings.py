@@ -58,9 +58,7 @@ def test_what_it_says_is_in_the_note_and_in_what_is_made_of_it(
     result = cru(*words, "--with", command(AGENT))
     assert result.exit_code in (0, 1), result.stderr
     assert "asking what mattered" in result.stderr
-    assert "python found 3 things, 1 more was dropped" in result.stderr.replace(
-        Path(sys.executable).name, "python"
-    )
+    assert "python found 3 things, 1 more was dropped" in result.stderr.replace(Path(sys.executable).name, "python")
     assert "once: " in result.stderr
     assert shown in result.stdout
     assert sum(one.source.startswith("model ") for one in found_in(vault)) == 3

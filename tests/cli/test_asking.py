@@ -51,9 +51,7 @@ def session(cru: Cru) -> str:
     return name
 
 
-def test_a_configured_agent_alone_is_never_asked(
-    cru: Cru, vault: Vault, session: str, configure: Configure
-) -> None:
+def test_a_configured_agent_alone_is_never_asked(cru: Cru, vault: Vault, session: str, configure: Configure) -> None:
     asked = configure("")
     for words in (
         ("task", "add", "Bill it, and report", "--yes", "--session", session),

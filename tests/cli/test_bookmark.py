@@ -73,9 +73,7 @@ def _file(vault: Vault) -> Path:
 
 def test_add_prints_the_id_alone_and_leaves_the_note_as_it_is(cru: Cru, vault: Vault) -> None:
     before = vault.load(note(vault, "2026-11-21-x")).data
-    done = cru(
-        "bookmark", "add", "2026-11-21-x", "--note", "works", "--blocker", "no key", "--blocker", "no time"
-    )
+    done = cru("bookmark", "add", "2026-11-21-x", "--note", "works", "--blocker", "no key", "--blocker", "no time")
     assert (done.exit_code, done.stderr) == (0, "")
     assert re.fullmatch(r"b-[0-9a-f]{12}\n", done.stdout)
     one = latest(vault.root, "2026-11-21-x")
@@ -218,9 +216,7 @@ def test_a_session_without_a_bookmark_is_told_how_to_make_one(cru: Cru, vault: V
     note(vault, "2026-11-21-x")
     done = cru("bookmark", "show")
     assert done.exit_code == 1
-    assert done.stderr == (
-        "cru: 2026-11-21-x: has no bookmark\n     cru bookmark add 2026-11-21-x makes one\n"
-    )
+    assert done.stderr == ("cru: 2026-11-21-x: has no bookmark\n     cru bookmark add 2026-11-21-x makes one\n")
 
 
 def test_a_session_whose_note_is_gone_is_shown_all_the_same(cru: Cru, vault: Vault) -> None:
@@ -247,9 +243,7 @@ def test_list_has_the_newest_first(cru: Cru, vault: Vault) -> None:
         "b-2",
         "b-1",
     ]
-    assert [
-        one["id"] for one in json.loads(cru("bookmark", "list", "-n", "1", "--format", "json").stdout)
-    ] == ["b-2"]
+    assert [one["id"] for one in json.loads(cru("bookmark", "list", "-n", "1", "--format", "json").stdout)] == ["b-2"]
     note(vault, "2026-11-21-x")
     own = cru("bookmark", "list", "2026-11-21-x", "--format", "json").stdout
     assert [one["id"] for one in json.loads(own)] == ["b-1"]
@@ -267,9 +261,7 @@ def test_a_torn_line_is_named_and_the_others_are_listed(cru: Cru, vault: Vault) 
     done = cru("bookmark", "list")
     assert done.exit_code == 3
     assert "b-1" in done.stdout
-    assert done.stderr == (
-        ".crucible/memory/bookmarks.jsonl:2: torn-line: no whole line of JSON; passed over\n"
-    )
+    assert done.stderr == (".crucible/memory/bookmarks.jsonl:2: torn-line: no whole line of JSON; passed over\n")
     shown = cru("bookmark", "show", "b-1")
     assert (shown.exit_code, "torn-line" in shown.stderr) == (0, True)
 
@@ -301,9 +293,7 @@ def test_no_bookmark_steers_the_terminal_or_makes_a_line_of_its_own(cru: Cru, va
     for command in (("list",), ("show", "b-1")):
         told = cru("bookmark", *command).stdout
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", told)
-        assert not [
-            line for line in told.split("\n") if line.startswith(("forged", "b-9", "  file     forged"))
-        ]
+        assert not [line for line in told.split("\n") if line.startswith(("forged", "b-9", "  file     forged"))]
 
 
 def test_a_session_is_completed_by_its_id(vault: Vault, cru_process: CruProcess) -> None:

@@ -109,9 +109,7 @@ def test_as_a_process_of_its_own(cru_process: CruProcess, vault: Vault, path: Pa
     assert (done.returncode, done.stdout, done.stderr) == (0, TEXT.encode(), b"")
 
 
-def test_several_at_once_and_an_editor_leave_one_brief(
-    cru_process: CruProcess, vault: Vault, path: Path
-) -> None:
+def test_several_at_once_and_an_editor_leave_one_brief(cru_process: CruProcess, vault: Vault, path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         runs = [pool.submit(cru_process, "--vault", vault.root, "session", "brief", ID) for _ in range(4)]
         logged = pool.submit(cru_process, "--vault", vault.root, "log", "prose", "And more.", "--session", ID)
@@ -121,14 +119,10 @@ def test_several_at_once_and_an_editor_leave_one_brief(
     assert text.count("> [!abstract] Brief") == text.count("And more.") == 1
 
 
-TRUNK = next(
-    (Path(__file__).resolve().parents[1] / "data/transcripts/claude-code/limiter").rglob("dc14014e-*.jsonl")
-)
+TRUNK = next((Path(__file__).resolve().parents[1] / "data/transcripts/claude-code/limiter").rglob("dc14014e-*.jsonl"))
 
 
-def test_an_import_leaves_the_brief_alone_and_goes_on_below_it(
-    cru: Cru, vault: Vault, tmp_path: Path
-) -> None:
+def test_an_import_leaves_the_brief_alone_and_goes_on_below_it(cru: Cru, vault: Vault, tmp_path: Path) -> None:
     rows = TRUNK.read_bytes().splitlines(keepends=True)
     log = tmp_path / TRUNK.name
     log.write_bytes(b"".join(rows))

@@ -31,9 +31,7 @@ def recently(vault: Vault, **more: object) -> Path:
     return session(vault, started=datetime.now(UTC) - timedelta(hours=2), **more)  # type: ignore[arg-type]
 
 
-def test_the_first_briefing_proposes_the_profile_and_no_other_touches_it(
-    cru: Cru, vault: Vault, project: Path
-) -> None:
+def test_the_first_briefing_proposes_the_profile_and_no_other_touches_it(cru: Cru, vault: Vault, project: Path) -> None:
     first = cru("briefing")
     assert first.exit_code == 0
     assert first.stderr == "wrote projects/shop.md, proposed from README.md: it is yours from now on\n"
@@ -133,9 +131,7 @@ def test_a_template_with_an_error_is_named_with_its_line(cru: Cru, vault: Vault,
     assert "## Recent sessions" in done.stdout
 
 
-def test_in_the_vault_it_is_about_every_project(
-    cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_the_vault_it_is_about_every_project(cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(vault.root)
     recently(vault)
     done = cru("briefing")
@@ -215,9 +211,7 @@ def test_what_a_human_wrote_of_a_paused_session_is_told_without_secrets_and_path
     assert home not in text
 
 
-def test_a_project_that_rested_longer_than_is_told_has_its_position(
-    cru: Cru, vault: Vault, project: Path
-) -> None:
+def test_a_project_that_rested_longer_than_is_told_has_its_position(cru: Cru, vault: Vault, project: Path) -> None:
     assert project.is_dir()
     session(vault, started=datetime.now(UTC) - timedelta(days=45))
     text = cru("briefing", "--budget", "1").stdout
@@ -236,9 +230,7 @@ def test_json_names_the_workflow_without_its_path(cru: Cru, vault: Vault, projec
     assert str(vault.root) not in text
 
 
-def test_an_annotation_that_is_broken_is_named_and_the_tasks_are_told(
-    cru: Cru, vault: Vault, project: Path
-) -> None:
+def test_an_annotation_that_is_broken_is_named_and_the_tasks_are_told(cru: Cru, vault: Vault, project: Path) -> None:
     assert project.is_dir()
     recently(vault, tasks=(Task("1", "Write it", "in_progress"),))
     (vault.root / ".crucible" / "tasks").mkdir(exist_ok=True)

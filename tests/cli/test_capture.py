@@ -99,9 +99,7 @@ def test_what_is_sure_is_kept_and_the_rest_is_listed(cru: Cru, vault: Vault, fin
     assert titles(vault) == ["The window slides"]
 
 
-def test_accept_keeps_what_it_names_and_the_others_never_come_again(
-    cru: Cru, vault: Vault, finds: Finds
-) -> None:
+def test_accept_keeps_what_it_names_and_the_others_never_come_again(cru: Cru, vault: Vault, finds: Finds) -> None:
     cru("capture", ID)
     done = cru("capture", ID, "--accept", "1,3")
     assert (done.exit_code, done.stdout.count("kept ")) == (0, 2)
@@ -132,9 +130,7 @@ def test_a_number_that_is_none_is_told_and_skips_nothing(cru: Cru, vault: Vault,
 def test_as_json_it_is_all_there_and_candidates_have_names(cru: Cru, vault: Vault, finds: Finds) -> None:
     told = json.loads(cru("capture", ID, "--format", "json").stdout)
     assert told["session"] == ID
-    assert [(one["type"], one["id"], one["silent"]) for one in told["kept"]] == [
-        ("failure", "the-window-slides", True)
-    ]
+    assert [(one["type"], one["id"], one["silent"]) for one in told["kept"]] == [("failure", "the-window-slides", True)]
     first = told["suggested"][0]
     assert (first["number"], first["kind"], first["preselected"], first["asked_about"]) == (
         1,
@@ -158,22 +154,16 @@ def test_a_dry_run_lists_and_keeps_nothing(cru: Cru, vault: Vault, finds: Finds)
     assert cru("capture", ID, "--dry-run", "--accept", "all").exit_code == 2
 
 
-def test_without_an_id_it_is_the_environments_or_the_projects_newest(
-    cru: Cru, vault: Vault, finds: Finds
-) -> None:
+def test_without_an_id_it_is_the_environments_or_the_projects_newest(cru: Cru, vault: Vault, finds: Finds) -> None:
     newer = "2026-11-22-next"
     vault.create(newer, NOTE.format(id=newer, started="2026-11-22T20:00:00Z"))
-    vault.create(
-        "2026-11-23-z", NOTE.format(id="2026-11-23-z", started="2026-11-23T20:00:00Z").replace("shop", "bank")
-    )
+    vault.create("2026-11-23-z", NOTE.format(id="2026-11-23-z", started="2026-11-23T20:00:00Z").replace("shop", "bank"))
     assert json.loads(cru("capture", "--dry-run", "--format", "json").stdout)["session"] == newer
     told = cru("capture", "--dry-run", "--format", "json", env={"CRU_SESSION": ID}).stdout
     assert json.loads(told)["session"] == ID
 
 
-def test_what_was_answered_holds_under_every_name_of_the_session(
-    cru: Cru, vault: Vault, finds: Finds
-) -> None:
+def test_what_was_answered_holds_under_every_name_of_the_session(cru: Cru, vault: Vault, finds: Finds) -> None:
     cru("capture", ID, "--accept", "none")
     for old, new in ((ID, "2026-11-21-bucket"), ("2026-11-21-bucket", "2026-11-21-pail")):
         assert cru("session", "rename", old, new).exit_code == 0
@@ -276,9 +266,7 @@ def test_the_example_of_the_specification_is_listed_as_it_shows_it(cru: Cru, vau
     )
     cru("capture", name, "--accept", "all")
     text = (vault.root / "knowledge" / "chose-event-driven-architecture-for-orderservice.md").read_text()
-    assert (
-        "Why: Decouples order processing from payment confirmation\n\nInstead of: Synchronous calls" in text
-    )
+    assert "Why: Decouples order processing from payment confirmation\n\nInstead of: Synchronous calls" in text
     text = (vault.root / "knowledge" / "charge-deprecated-use-processpayment.md").read_text()
     assert "category: knowledge_gap" in text
     assert "## Root cause\n\nThe payments API removed charge() in its third version." in text
@@ -289,8 +277,7 @@ def test_two_at_once_keep_one_item(vault: Vault, shop: Path) -> None:
     command = [sys.executable, "-m", "crucible", "--vault", str(vault.root), "capture", ID, "--accept", "all"]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     running = [
-        subprocess.Popen(command, env=env, cwd=shop, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(2)
+        subprocess.Popen(command, env=env, cwd=shop, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
     ]
     told = [one.communicate() for one in running]
     assert [one.returncode for one in running] == [0, 0], told

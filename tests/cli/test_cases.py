@@ -99,9 +99,7 @@ def test_every_format_tells_the_same(cru: Cru, kept: Path) -> None:
     rows = json.loads(cru("cases", "list", "--format", "json", "--type", "correction").stdout)
     assert rows[1]["about"] == "Never zero: keep a floor."
     assert rows[1]["path"] == "cases/correction.md"
-    assert (
-        "cases[2]{id,type,status" in cru("cases", "list", "--format", "toon", "--type", "correction").stdout
-    )
+    assert "cases[2]{id,type,status" in cru("cases", "list", "--format", "toon", "--type", "correction").stdout
     paths = cru("cases", "list", "--format", "paths", "-0", "--type", "correction").stdout.split("\0")
     assert paths == [str(kept / "rejected.md"), str(kept / "correction.md"), ""]
 
@@ -168,9 +166,7 @@ def test_sound_cases_have_no_problem(cru: Cru, vault: Vault) -> None:
 
 def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
     path = kept / "choice.md"
-    path.write_text(
-        path.read_text().replace("status: proposed", "status: perhaps").replace("## Outcome", "## Out")
-    )
+    path.write_text(path.read_text().replace("status: proposed", "status: perhaps").replace("## Outcome", "## Out"))
     result = cru("cases", "check", "choice")
     assert result.exit_code == 3
     lines = result.stdout.splitlines()
@@ -189,9 +185,7 @@ def test_what_is_wrong_is_named_with_its_line(cru: Cru, kept: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "last"), [(GOOD, 0, "met"), ("I do not know.", 3, "not met"), ("", 3, "not met")]
 )
-def test_an_answer_is_judged(
-    bare_cru: Cru, tmp_path: Path, puzzle: Path, text: str, code: int, last: str
-) -> None:
+def test_an_answer_is_judged(bare_cru: Cru, tmp_path: Path, puzzle: Path, text: str, code: int, last: str) -> None:
     result = bare_cru("cases", "play", puzzle, "--answer", answer(tmp_path, text))
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (code, last)
 
@@ -243,13 +237,9 @@ def test_an_answer_is_read_from_a_pipe(cru_process: CruProcess, puzzle: Path) ->
     assert done.stdout.decode().splitlines()[-1] == "met"
 
 
-def test_a_human_is_asked_on_the_terminal_and_may_have_a_hint(
-    cru_process: CruProcess, tmp_path: Path
-) -> None:
+def test_a_human_is_asked_on_the_terminal_and_may_have_a_hint(cru_process: CruProcess, tmp_path: Path) -> None:
     case = case_of(replace(PUZZLE, goal="Survive.\x1b[31mred"), "reset")
-    for name, text in zip(
-        puzzle_file_names(case), (render_puzzle_file(case), render_solution_file(case)), strict=True
-    ):
+    for name, text in zip(puzzle_file_names(case), (render_puzzle_file(case), render_solution_file(case)), strict=True):
         (tmp_path / name).write_text(text, encoding="utf-8")
     main, side = pty.openpty()
     os.write(main, f"hint\nhint\n{GOOD}\n.\n".encode())
@@ -261,8 +251,6 @@ def test_a_human_is_asked_on_the_terminal_and_may_have_a_hint(
     assert "Survive." in told
     assert "\x1b[31m" not in told
     assert (
-        told.index("a line `hint`")
-        < told.index("Look at the error's class.")
-        < told.index("There is no further hint.")
+        told.index("a line `hint`") < told.index("Look at the error's class.") < told.index("There is no further hint.")
     )
     assert done.stdout.decode().splitlines()[-1] == "met"

@@ -250,9 +250,7 @@ def test_a_key_counts_when_only_lines_of_its_middle_are_new(repository: Path, cr
     assert _staged(cru) == ["key.txt:3: secret: private-key"]
 
 
-def test_odd_names_kinds_of_files_and_the_users_own_settings_change_nothing(
-    repository: Path, cru: Cru
-) -> None:
+def test_odd_names_kinds_of_files_and_the_users_own_settings_change_nothing(repository: Path, cru: Cru) -> None:
     (repository / "plain.bin").write_text("a\nb\n")
     (repository / "turns").write_text("x")
     _git(repository, "add", ".")
@@ -361,9 +359,7 @@ def test_what_to_do_is_said(repository: Path, cru: Cru) -> None:
     assert "take the secret out" in said
 
 
-def test_whole_events_archives_and_spools_of_imported_sessions_have_no_finding(
-    vault: Vault, cru: Cru
-) -> None:
+def test_whole_events_archives_and_spools_of_imported_sessions_have_no_finding(vault: Vault, cru: Cru) -> None:
     assert cru("import", "auto", str(TRANSCRIPTS)).exit_code == 0
     Client(vault.root, vault.root / "home").call("Stop", said="Done.", call="toolu_01A7bQ9xLk3mNp5RsTu8vWxY")
     _, *later = sorted((vault.root / ".crucible" / "flight").iterdir())

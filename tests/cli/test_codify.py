@@ -143,9 +143,7 @@ def test_secrets_do_not_come_into_the_workflow(cru: Cru, vault: Vault) -> None:
     write(
         vault,
         "s",
-        note(
-            "s", f"## One\n\n> [!user]\n> Use {secret}\n\n**Tool calls:**\n- `Bash git push {secret}` → ok\n"
-        ),
+        note("s", f"## One\n\n> [!user]\n> Use {secret}\n\n**Tool calls:**\n- `Bash git push {secret}` → ok\n"),
     )
     assert cru("session", "codify", "s").exit_code == 0
     (text,) = workflows(vault).values()
@@ -154,9 +152,7 @@ def test_secrets_do_not_come_into_the_workflow(cru: Cru, vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("ids", [("s",), ("s", "t")])
-@pytest.mark.parametrize(
-    "options", [(), ("--format", "json"), ("-o", "x.md"), ("--refine", "--with", "false")]
-)
+@pytest.mark.parametrize("options", [(), ("--format", "json"), ("-o", "x.md"), ("--refine", "--with", "false")])
 def test_sessions_without_work_make_no_workflow(
     cru: Cru, vault: Vault, ids: tuple[str, ...], options: tuple[str, ...]
 ) -> None:
@@ -263,9 +259,7 @@ def test_the_other_dialect_lies_beside_ours(cru: Cru, vault: Vault) -> None:
         ["--format", "dot"],
     ],
 )
-def test_what_makes_no_sense_is_refused_and_writes_nothing(
-    cru: Cru, vault: Vault, options: list[str]
-) -> None:
+def test_what_makes_no_sense_is_refused_and_writes_nothing(cru: Cru, vault: Vault, options: list[str]) -> None:
     result = cru("session", "codify", ID, *options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert not (vault.root / "workflows").exists()
@@ -275,9 +269,7 @@ def test_what_makes_no_sense_is_refused_and_writes_nothing(
 
 
 def test_an_agent_that_was_named_refines_it(cru: Cru, vault: Vault, tmp_path: Path) -> None:
-    command = agent(
-        tmp_path, "print('Sure:\\n```markdown\\n' + draft.replace('# Add a', '# Build a') + '\\n```')"
-    )
+    command = agent(tmp_path, "print('Sure:\\n```markdown\\n' + draft.replace('# Add a', '# Build a') + '\\n```')")
     result = cru("session", "codify", ID, "--refine", "--with", command)
     assert result.exit_code == 0, result.stderr
     # The name is the draft's, so that codifying again finds it.
@@ -388,9 +380,7 @@ def test_what_the_editor_left_is_saved_and_counts_as_edited(cru: Cru, vault: Vau
     assert cru("session", "codify", ID).exit_code == 1
 
 
-def test_problems_are_shown_in_the_editor_and_errors_are_saved_on_a_yes_only(
-    vault: Vault, tmp_path: Path
-) -> None:
+def test_problems_are_shown_in_the_editor_and_errors_are_saved_on_a_yes_only(vault: Vault, tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = (
         f"open({str(log)!r}, 'a').write(text.split(chr(10))[0] + chr(10))\n"

@@ -104,9 +104,7 @@ def test_completing_an_id_imports_nothing_heavy(vault: Vault, cru_process: CruPr
         assert not imported & {"markdown_it", "yaml", "rich", "jinja2", "crucible.vault.store"}
 
 
-def test_after_an_id_options_and_their_values_are_still_completed(
-    vault: Vault, cru_process: CruProcess
-) -> None:
+def test_after_an_id_options_and_their_values_are_still_completed(vault: Vault, cru_process: CruProcess) -> None:
     write(vault, "2026-01-01-a", note("a"))
     assert "--phase" in _complete(cru_process, "cru session show 2026-01-01-a --", vault)
     assert _complete(cru_process, "cru session show --format m", vault) == ["markdown"]
@@ -114,9 +112,7 @@ def test_after_an_id_options_and_their_values_are_still_completed(
     assert _complete(cru_process, "cru session rename 2026-01-01-a 2", vault) == []
 
 
-def test_workflows_are_completed_from_the_files_in_their_folder(
-    vault: Vault, cru_process: CruProcess
-) -> None:
+def test_workflows_are_completed_from_the_files_in_their_folder(vault: Vault, cru_process: CruProcess) -> None:
     put(vault, "workflows/release.md", b"\xff\x00 not even a note")
     put(vault, "workflows/shop/return.md")
     put(vault, "workflows/release-crucible.md", "---\ntype: workflow\ndialect: crucible\n---\n")

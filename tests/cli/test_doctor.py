@@ -209,9 +209,7 @@ def test_a_client_that_died_is_found_by_its_process(vault: Vault, home: Path) ->
     assert [is_running(each) for each in load_spool(vault.root, "claude-code")] == [False, True]
 
 
-def test_a_note_that_lags_behind_its_transcript_is_named_until_it_is_imported(
-    cru: Cru, client: Client
-) -> None:
+def test_a_note_that_lags_behind_its_transcript_is_named_until_it_is_imported(cru: Cru, client: Client) -> None:
     talk(client)
     cru("import", "claude-code")
     assert findings(cru, "transcripts", "note") == []

@@ -27,9 +27,7 @@ def test_what_was_spent_this_month_is_one_line(tmp_path: Path) -> None:
     for number in range(34):
         cost = None if number < 5 else 0.84 / 29
         took = (70_000, 9_000) if not number else (1515, 151)
-        keep_answer(
-            tmp_path, Answer("", "haiku", cost, *took), now=NOW - timedelta(hours=number), purpose="x"
-        )
+        keep_answer(tmp_path, Answer("", "haiku", cost, *took), now=NOW - timedelta(hours=number), purpose="x")
     keep_answer(tmp_path, Answer("", "haiku", 99.0, 1, 1), now=NOW - timedelta(days=23), purpose="x")
     assert told(tmp_path, AgentSettings("sh -c x"))[1] == (
         State.GOOD,
@@ -38,9 +36,7 @@ def test_what_was_spent_this_month_is_one_line(tmp_path: Path) -> None:
 
 
 def test_where_nobody_was_asked_there_is_no_line_of_it(tmp_path: Path) -> None:
-    assert told(tmp_path, AgentSettings()) == [
-        (State.GOOD, "no agent is configured; one is asked only with `--with`")
-    ]
+    assert told(tmp_path, AgentSettings()) == [(State.GOOD, "no agent is configured; one is asked only with `--with`")]
 
 
 @pytest.mark.parametrize(
@@ -54,9 +50,7 @@ def test_where_nobody_was_asked_there_is_no_line_of_it(tmp_path: Path) -> None:
         (AgentSettings(at_end=True), State.NOTE, "agents.at_end is set, but no agent is configured"),
     ],
 )
-def test_it_says_who_is_asked_and_when(
-    tmp_path: Path, settings: AgentSettings, state: State, text: str
-) -> None:
+def test_it_says_who_is_asked_and_when(tmp_path: Path, settings: AgentSettings, state: State, text: str) -> None:
     assert told(tmp_path, settings) == [(state, text)]
 
 
@@ -65,9 +59,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert told(tmp_path, AgentSettings())[1][1].startswith("the cost of agents cannot be read: ")
 
 
-def test_the_command_shows_both(
-    cru: Cru, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_shows_both(cru: Cru, vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tmp_path / "user.toml"
     config.write_text("[agents]\ncommand = 'sh'\nat_end = true\n")
     monkeypatch.setenv("CRUCIBLE_CONFIG", str(config))

@@ -85,9 +85,7 @@ def test_an_unknown_setting_is_told_once(cru: Cru, vault: Vault) -> None:
 # --- rights and room -------------------------------------------------------------------------------------------------
 
 
-def test_a_vault_that_may_not_be_written_is_told(
-    cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vault_that_may_not_be_written_is_told(cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = os.access
 
     def access(path: Any, mode: int, **more: Any) -> bool:
@@ -170,9 +168,7 @@ def test_a_fault_of_a_session_is_history_when_it_is_written_down(cru: Cru, vault
     assert not [each for each in findings(cru, "hooks") if each["state"] == "bad"]
 
 
-def test_hooks_are_told_once_when_we_are_asked_at_home(
-    cru: Cru, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hooks_are_told_once_when_we_are_asked_at_home(cru: Cru, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cru("install", "claude-code")
     monkeypatch.chdir(home)
     told = [each["text"] for each in findings(cru, "hooks")]

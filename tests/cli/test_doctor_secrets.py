@@ -62,9 +62,7 @@ def test_each_client_s_secrets_are_counted_by_kind_and_file(cru: Cru, home: Path
     with_secrets(home, tmp_path)
     found = counted(cru)
     assert len(found) == len(DIALECTS)
-    for dialect, each in zip(
-        DIALECTS.values(), sorted(found, key=lambda one: order(one["text"])), strict=True
-    ):
+    for dialect, each in zip(DIALECTS.values(), sorted(found, key=lambda one: order(one["text"])), strict=True):
         assert each["state"] == "note"
         assert each["text"].startswith(f"{dialect.TITLE}'s own logs (")
         assert "github-token" in each["text"]
@@ -138,9 +136,7 @@ def test_on_a_terminal_it_shows_how_far_it_is(vault: Vault, home: Path) -> None:
     main, side = pty.openpty()
     command = [sys.executable, "-m", "crucible", "--vault", str(vault.root), "doctor", "--secrets"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
-    done = subprocess.run(
-        command, env=env, cwd=home, stdout=subprocess.PIPE, stderr=side, timeout=60, check=False
-    )
+    done = subprocess.run(command, env=env, cwd=home, stdout=subprocess.PIPE, stderr=side, timeout=60, check=False)
     os.close(side)
     shown = os.read(main, 65_536)
     os.close(main)

@@ -100,9 +100,7 @@ def test_every_record_is_a_line_that_says_what_was_done(filled: Vault, cru: Cru)
         (["--type", "none"], ""),
     ],
 )
-def test_records_are_chosen_by_type_phase_and_file(
-    filled: Vault, cru: Cru, options: list[str], numbers: str
-) -> None:
+def test_records_are_chosen_by_type_phase_and_file(filled: Vault, cru: Cru, options: list[str], numbers: str) -> None:
     table, rows = (
         cru("flight", "show", ID, *options),
         cru("flight", "show", ID, *options, "--format", "jsonl"),

@@ -106,8 +106,7 @@ def test_a_search_finds_every_word(cru: Cru, names: list[str]) -> None:
 
 def test_one_is_shown_as_it_is_and_as_facts(cru: Cru, vault: Vault, names: list[str]) -> None:
     assert (
-        cru("history", "show", names[0][:-1]).stdout_bytes
-        == (vault.root / "history" / f"{names[0]}.md").read_bytes()
+        cru("history", "show", names[0][:-1]).stdout_bytes == (vault.root / "history" / f"{names[0]}.md").read_bytes()
     )
     told = json.loads(cru("history", "show", names[0], "--format", "json").stdout)
     assert told["decisions_made"] == [

@@ -14,9 +14,7 @@ def session(cru: Cru) -> str:
     return cru("session", "start", "Fix it").stdout.strip()
 
 
-@pytest.mark.parametrize(
-    "args", [("-v", "x"), ("-qv",), ("-rnv", "foo"), ("-Evil",), ("-vvv",), ("--tb=short", "-V")]
-)
+@pytest.mark.parametrize("args", [("-v", "x"), ("-qv",), ("-rnv", "foo"), ("-Evil",), ("-vvv",), ("--tb=short", "-V")])
 def test_a_tools_own_letters_are_its_own(cru: Cru, vault: Vault, session: str, args: tuple[str, ...]) -> None:
     done = cru("log", "tool", "grep", *args, "--session", session)
     assert (done.exit_code, done.output) == (0, "")

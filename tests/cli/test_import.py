@@ -61,14 +61,10 @@ def test_the_last_line_counts(vault: Vault, cru: Cru, tmp_path: Path) -> None:
     line = len(trunk.read_bytes().splitlines()) + 1
     assert result.exit_code == 3
     assert f"{broken}:{line}: unreadable: " in result.stderr
-    assert result.stdout.splitlines()[-1].endswith(
-        f"0 updated, 0 unchanged, 1 unreadable (first: {broken}:{line})"
-    )
+    assert result.stdout.splitlines()[-1].endswith(f"0 updated, 0 unchanged, 1 unreadable (first: {broken}:{line})")
 
 
-@pytest.mark.parametrize(
-    "content", [b"\x00\xff\x13random" * 50, b"", None], ids=["bytes", "empty", "missing"]
-)
+@pytest.mark.parametrize("content", [b"\x00\xff\x13random" * 50, b"", None], ids=["bytes", "empty", "missing"])
 def test_what_is_no_transcript_is_named_and_the_rest_goes_on(
     vault: Vault, cru: Cru, tmp_path: Path, content: bytes | None
 ) -> None:
@@ -79,9 +75,7 @@ def test_what_is_no_transcript_is_named_and_the_rest_goes_on(
     report = json.loads(result.stdout)
     assert report["created"]
     assert result.exit_code == 3
-    assert all(
-        set(row) == {"path", "line", "reason"} and row["path"] == str(odd) for row in report["unreadable"]
-    )
+    assert all(set(row) == {"path", "line", "reason"} and row["path"] == str(odd) for row in report["unreadable"])
     assert report["unreadable"]
 
 
@@ -94,9 +88,7 @@ def test_project_narrows_to_one(vault: Vault, cru: Cru) -> None:
     assert _import(cru, LIMITER, "--project", "no-such-project")["created"] == []
 
 
-def test_without_a_path_the_clients_own_folder_is_read(
-    vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_path_the_clients_own_folder_is_read(vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = cru("import", "claude-code")
     assert missing.exit_code == 1
     assert "cru import claude-code PATH" in missing.stderr

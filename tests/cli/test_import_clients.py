@@ -44,9 +44,7 @@ def test_every_dialect_has_a_command_with_examples(cru: Cru, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_client_that_is_not_here_is_named_with_its_folder(
-    vault: Vault, cru: Cru, home: Path, name: str
-) -> None:
+def test_a_client_that_is_not_here_is_named_with_its_folder(vault: Vault, cru: Cru, home: Path, name: str) -> None:
     result = cru("import", name)
     folder = DIALECTS[name].default_folder({}, home)
     assert result.exit_code == 1
@@ -132,9 +130,7 @@ def test_auto_sniffs_what_it_is_given(vault: Vault, cru: Cru, home: Path, tmp_pa
     assert sum(row["parent"] is None for row in rows) == 2
 
 
-def test_auto_names_what_nobody_wrote_and_takes_the_rest(
-    vault: Vault, cru: Cru, home: Path, tmp_path: Path
-) -> None:
+def test_auto_names_what_nobody_wrote_and_takes_the_rest(vault: Vault, cru: Cru, home: Path, tmp_path: Path) -> None:
     other, missing = tmp_path / "notes.txt", tmp_path / "missing"
     other.write_text("not a log")
     result = cru("import", "auto", other, missing, GEMINI / "rewind", "--format", "json")
@@ -158,12 +154,8 @@ def test_auto_narrows_as_the_others_do(vault: Vault, cru: Cru, home: Path) -> No
     everything = sorted(vault.root.rglob("*"))
     assert "dry run, nothing written: 2 created" in cru("import", "auto", "--dry-run").stdout
     assert sorted(vault.root.rglob("*")) == everything
-    assert (
-        json.loads(cru("import", "auto", "--since", "2100-01-01", "--format", "json").stdout)["created"] == []
-    )
-    assert (
-        json.loads(cru("import", "auto", "--project", "no-such", "--format", "json").stdout)["created"] == []
-    )
+    assert json.loads(cru("import", "auto", "--since", "2100-01-01", "--format", "json").stdout)["created"] == []
+    assert json.loads(cru("import", "auto", "--project", "no-such", "--format", "json").stdout)["created"] == []
 
 
 def test_an_empty_folder_holds_no_sessions(vault: Vault, cru: Cru, tmp_path: Path) -> None:

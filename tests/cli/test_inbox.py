@@ -115,9 +115,7 @@ def test_an_answer_goes_into_the_note_and_the_item_waits_no_more(filled: Vault, 
     name = approval["id"].rpartition(".")[2]
     assert f'> Drop it?\n\n> [!user]\n> "after the backup" - approved (inbox {name})\n\n' in after
     assert "> No disk.\n> Resolution: A bigger one.\n" in after
-    assert [line for line in after.splitlines() if line in before.splitlines()][:14] == before.splitlines()[
-        :14
-    ]
+    assert [line for line in after.splitlines() if line in before.splitlines()][:14] == before.splitlines()[:14]
     assert "2026-10-01-old" not in {one["session"] for one in told(cru)}
     assert cru("session", "list", "--format", "json", "--where", "id = 2026-10-01-old").exit_code == 0
 

@@ -89,9 +89,7 @@ def test_a_default_that_cannot_be_written_is_one_line_and_makes_nothing(
     assert not (tmp_path / "notes").exists()
 
 
-def test_an_empty_folder_name_is_refused(
-    bare_cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_folder_name_is_refused(bare_cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert bare_cru("init", "").exit_code == 2
     assert bare_cru("--vault", "", "init").exit_code == 2

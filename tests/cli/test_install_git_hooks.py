@@ -22,9 +22,7 @@ TOKEN = "ghp_" + "vK3xT9mQ2bL7wR5nZ8cJ4hF6dS1gP0yA3eUo"
 
 def git(folder: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
     command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *args]
-    return subprocess.run(
-        command, cwd=folder, env={**os.environ, **env}, check=False, capture_output=True, text=True
-    )
+    return subprocess.run(command, cwd=folder, env={**os.environ, **env}, check=False, capture_output=True, text=True)
 
 
 def commits(folder: Path) -> int:
@@ -49,9 +47,7 @@ def repository(vault: Vault) -> Path:
     return vault.root
 
 
-def test_a_commit_with_a_secret_is_refused_until_it_is_mended(
-    repository: Path, vault: Vault, cru: Cru
-) -> None:
+def test_a_commit_with_a_secret_is_refused_until_it_is_mended(repository: Path, vault: Vault, cru: Cru) -> None:
     result = cru("install", "git-hooks")
     assert result.stdout == f"installed in  {repository}/.git/hooks/pre-commit\n"
     path = write(vault, "a", note("a", f"fine\n{TOKEN}\n"))
@@ -168,9 +164,7 @@ def test_another_hook_goes_on_and_gets_its_bytes_back(repository: Path, cru: Cru
     assert cru("install", "git-hooks", "--remove").stdout == f"not in  {path}\n"
 
 
-def test_a_folder_of_hooks_for_several_repositories_is_told(
-    repository: Path, cru: Cru, tmp_path: Path
-) -> None:
+def test_a_folder_of_hooks_for_several_repositories_is_told(repository: Path, cru: Cru, tmp_path: Path) -> None:
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
     result = cru("install", "git-hooks")
     assert result.stdout == f"installed in  {tmp_path}/hooks/pre-commit\n"
@@ -203,9 +197,7 @@ def _transcript(folder: Path) -> Path:
     """A session about passwords in which none is told, and whose calls are named beside their results."""
     rows = [
         user("# Rotate the password\n\nTwo tests that now pass:\n- `TestTokens_RemoveAll`\n\nsession: "),
-        assistant(
-            text("Passwords: I look where they are read.\n\n## Secret\n\n--- PASS: TestTokens (0.00s)")
-        ),
+        assistant(text("Passwords: I look where they are read.\n\n## Secret\n\n--- PASS: TestTokens (0.00s)")),
         assistant(use("Bash", "call-1", command="grep -rn password")),
         result("auth/password_test.go:12:func TestPassword_Reset(t *testing.T) {", "call-1"),
         assistant(use("Bash", "call-2", command="git log -1 --format=%H # token")),
@@ -241,9 +233,7 @@ def test_what_import_lets_pass_is_committed_and_what_a_human_adds_is_not(
 
 def test_a_heading_of_ours_is_not_read_with_what_stands_below_it() -> None:
     scanner, value = Scanner(), "aB3dE5gH7jK9mN1pQ3sT5vW7"
-    session = (
-        f"---\ntype: session\n---\n\n## Rotate the api key\n\n{value}\n\n- `Bash show password` → {value}\n"
-    )
+    session = f"---\ntype: session\n---\n\n## Rotate the api key\n\n{value}\n\n- `Bash show password` → {value}\n"
     assert not list(found_in_text(scanner, "a.md", session))
     assert list(found_in_text(scanner, "a.md", f"## Api key\n\n{value}\n"))
     ((found, last),) = found_in_text(scanner, "a.md", f"{session}token: {value}\n")

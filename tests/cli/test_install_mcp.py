@@ -90,9 +90,7 @@ WHERE = {"claude-code": "claude mcp list", "codex": "codex mcp list", "opencode"
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_it_says_what_was_done_and_how_to_see_that_it_works(
-    client: str, project: Path, vault: Vault, cru: Cru
-) -> None:
+def test_it_says_what_was_done_and_how_to_see_that_it_works(client: str, project: Path, vault: Vault, cru: Cru) -> None:
     said = cru("install", client, "--mcp").stderr
     assert "start it anew" in said
     assert f"`{WHERE[client]}`" in said
@@ -138,9 +136,7 @@ def test_the_help_says_what_each_remove_removes(client: str, cru: Cru) -> None:
         assert "--remove alone takes out the hooks and leaves the server" in told
 
 
-def test_what_two_clients_read_stays_while_one_of_them_is_registered(
-    project: Path, vault: Vault, cru: Cru
-) -> None:
+def test_what_two_clients_read_stays_while_one_of_them_is_registered(project: Path, vault: Vault, cru: Cru) -> None:
     (project / "AGENTS.md").write_text("# Mine\n")
     for client in ("codex", "opencode"):
         cru("install", client, "--mcp", "--project")

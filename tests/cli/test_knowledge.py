@@ -94,9 +94,7 @@ def test_what_is_alike_waits_for_a_choice(known: Vault, cru: Cru) -> None:
     assert len(list((known.root / "knowledge").glob("*.md"))) == 3
 
 
-def test_a_mistyped_choice_is_answered_with_the_words_that_are_taken(
-    known: Vault, cru_process: CruProcess
-) -> None:
+def test_a_mistyped_choice_is_answered_with_the_words_that_are_taken(known: Vault, cru_process: CruProcess) -> None:
     main, side = pty.openpty()
     os.write(main, b"k\nskip\n")
     args = ("decision", "Jittered retry", "Retry with jitter at most five times.", "--project", "shop")
@@ -141,9 +139,7 @@ def test_lists_are_as_somebody_sees_them(known: Vault, cru: Cru) -> None:
     assert ids("--project", "shop") == ids()
     assert ids("--project", "site") == ids("--global") == ["locks-around-caches"]
     assert ids("--type", "pattern") == ["locks-around-caches"]
-    assert (
-        cru("knowledge", "list", "--format", "paths").stdout.splitlines()[0].endswith("retry-with-jitter.md")
-    )
+    assert cru("knowledge", "list", "--format", "paths").stdout.splitlines()[0].endswith("retry-with-jitter.md")
 
 
 def test_recall_finds_knowledge_by_weight_and_feedback_counts(known: Vault, cru: Cru) -> None:
@@ -180,9 +176,7 @@ def test_recall_finds_knowledge_by_weight_and_feedback_counts(known: Vault, cru:
 
 
 def test_another_projects_knowledge_is_not_found(known: Vault, cru: Cru) -> None:
-    seen = json.loads(
-        cru("recall", "jitter", "--kind", "knowledge", "--project", "site", "--format", "json").stdout
-    )
+    seen = json.loads(cru("recall", "jitter", "--kind", "knowledge", "--project", "site", "--format", "json").stdout)
     assert seen["hits"] == []
 
 
@@ -325,19 +319,14 @@ def test_adding_says_for_whom_it_is_kept(
     assert f"kept for {whom}\n" in added.stderr
     assert {*lines} <= {*item(vault, "grids").read_text(encoding="utf-8").split("\n")}
     scope = lines[0].partition(" ")[2] if "scope" in lines[0] else "project"
-    assert (
-        json.loads(cru("knowledge", "add", "pattern", "Rows", *args, "--format", "json").stdout)["scope"]
-        == scope
-    )
+    assert json.loads(cru("knowledge", "add", "pattern", "Rows", *args, "--format", "json").stdout)["scope"] == scope
 
 
 def test_where_others_are_hidden_it_is_said_how_to_see_them(
     known: Vault, cru: Cru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(tmp_path / "site", monkeypatch)
-    assert (
-        "as project site sees it; not shown: 1 of others (--all-projects)" in cru("knowledge", "list").stderr
-    )
+    assert "as project site sees it; not shown: 1 of others (--all-projects)" in cru("knowledge", "list").stderr
     none = cru("knowledge", "list", "--type", "decision").stderr
     assert "nothing found for project site; not shown: 1 of others (--all-projects)" in none
     assert "no such items" in cru("knowledge", "list", "--type", "evidence").stderr
@@ -403,9 +392,7 @@ def test_a_list_fits_a_narrow_terminal(columns: int, known: Vault, cru_process: 
 
 def test_two_items_become_one_and_the_other_leads_there(known: Vault, cru: Cru) -> None:
     assert (
-        cru(
-            "knowledge", "add", "decision", "Wait longer each time", "Twice as long.", "--project", "shop"
-        ).exit_code
+        cru("knowledge", "add", "decision", "Wait longer each time", "Twice as long.", "--project", "shop").exit_code
         == 0
     )
     merged = cru("knowledge", "merge", "retry-with", "wait-longer")

@@ -233,18 +233,12 @@ def test_a_limit_takes_the_first_ones_and_with_a_seed_a_sample(cru: Cru) -> None
 
 
 def test_duplicates_go_and_are_counted(cru: Cru, vault: Vault) -> None:
-    shutil.rmtree(
-        vault.root / ".crucible" / "flight"
-    )  # of what only one of them has whole, no two are the same
+    shutil.rmtree(vault.root / ".crucible" / "flight")  # of what only one of them has whole, no two are the same
     path = one_of(vault, "2026-11-21-fix")
     twin = path.with_name("2026-11-22-again.md")
-    twin.write_bytes(
-        path.read_bytes().replace(f"session_id: {path.stem}".encode(), b"session_id: 2026-11-22-again")
-    )
+    twin.write_bytes(path.read_bytes().replace(f"session_id: {path.stem}".encode(), b"session_id: 2026-11-22-again"))
     before = ids(export(cru, "--all", "--type", "correction"))
-    result = cru(
-        "session", "learn", "--all", "--type", "correction", "--export", "jsonl", "--dedupe", "exact"
-    )
+    result = cru("session", "learn", "--all", "--type", "correction", "--export", "jsonl", "--dedupe", "exact")
     left = ids([json.loads(line) for line in result.stdout.splitlines()])
     assert set(left) < set(before)
     assert not any(one.startswith("2026-11-22-again") for one in left)
@@ -289,9 +283,7 @@ def test_no_family_of_sessions_stands_in_two_splits(cru: Cru, vault: Vault, tmp_
 def test_sessions_that_go_on_with_each_other_stay_together(cru: Cru, vault: Vault) -> None:
     first, second = one_of(vault, "2026-11-21-fix"), one_of(vault, "2026-11-21-add")
     text = second.read_text(encoding="utf-8")
-    second.write_text(
-        text.replace("\nstatus:", f'\ncontinues: "[[{first.stem}]]"\nstatus:', 1), encoding="utf-8"
-    )
+    second.write_text(text.replace("\nstatus:", f'\ncontinues: "[[{first.stem}]]"\nstatus:', 1), encoding="utf-8")
     for seed in range(12):
         rows = export(cru, "--all", "--split", "a=0.5,b=0.5", "--seed", str(seed))
         split = {row["metadata"]["session"]: row["metadata"]["split"] for row in rows}
@@ -300,13 +292,8 @@ def test_sessions_that_go_on_with_each_other_stay_together(cru: Cru, vault: Vaul
 
 def test_licence_and_source_stand_in_every_row_and_on_the_card(cru: Cru, tmp_path: Path) -> None:
     cru("session", "learn", "--all", "--export", "jsonl", "--licence", "cc-by-4.0", "-o", tmp_path / "out")
-    rows = [
-        json.loads(line)
-        for line in (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    assert {(row["metadata"]["licence"], row["metadata"]["source"]) for row in rows} == {
-        ("cc-by-4.0", "vault")
-    }
+    rows = [json.loads(line) for line in (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {(row["metadata"]["licence"], row["metadata"]["source"]) for row in rows} == {("cc-by-4.0", "vault")}
     assert "license: " in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     bare = export(cru, "--all", "--no-metadata")
     assert all("metadata" not in row for row in bare)
@@ -329,9 +316,7 @@ def test_each_shape_has_its_columns(shape: str, columns: set[str], cru: Cru) -> 
 
 
 def test_files_are_told_as_json(cru: Cru, tmp_path: Path) -> None:
-    result = cru(
-        "session", "learn", "--all", "--export", "jsonl", "-o", tmp_path / "o.jsonl", "--format", "json"
-    )
+    result = cru("session", "learn", "--all", "--export", "jsonl", "-o", tmp_path / "o.jsonl", "--format", "json")
     told = json.loads(result.stdout)
     assert told["rows"] == told["files"][0]["rows"] == ALL
     assert Path(told["card"]).is_file()
@@ -341,15 +326,11 @@ def test_a_pipe_that_closes_early_is_no_failure_of_ours(cru_process: CruProcess,
     done = cru_process("--vault", vault.root, "session", "learn", "--all", "--export", "jsonl")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == ALL
-    line = shlex.join(
-        [sys.executable, "-m", "crucible", "--vault", str(vault.root), "session", "learn", "--all"]
-    )
+    line = shlex.join([sys.executable, "-m", "crucible", "--vault", str(vault.root), "session", "learn", "--all"])
     assert os.system(f"{line} --export jsonl 2>/dev/null | head -n1 >/dev/null") == 0
 
 
-def test_rows_made_by_many_processes_are_those_of_one(
-    cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_made_by_many_processes_are_those_of_one(cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     yes, no = kept(vault, "puzzle").stem, kept(vault, "correction").stem
     cru("cases", "accept", yes)
@@ -450,9 +431,7 @@ def test_a_note_that_got_another_name_still_counts(cru: Cru, vault: Vault) -> No
 
 @pytest.mark.parametrize("place", ["read/{}.md", "The floor of the jitter.md", "{}-2.md"])
 @pytest.mark.parametrize("review", ["", "accept", "reject"])
-def test_a_note_that_was_moved_or_renamed_is_its_case_still(
-    place: str, review: str, cru: Cru, vault: Vault
-) -> None:
+def test_a_note_that_was_moved_or_renamed_is_its_case_still(place: str, review: str, cru: Cru, vault: Vault) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     path = kept(vault, "correction")
     if review:
@@ -513,9 +492,7 @@ def test_a_note_that_is_not_understood_is_named_and_the_rest_exported(cru: Cru, 
     ],
 )
 @pytest.mark.parametrize("renamed", [False, True])
-def test_a_case_whose_note_is_broken_goes_nowhere(
-    old: str, new: str, cru: Cru, vault: Vault, *, renamed: bool
-) -> None:
+def test_a_case_whose_note_is_broken_goes_nowhere(old: str, new: str, cru: Cru, vault: Vault, *, renamed: bool) -> None:
     cru("session", "learn", "--all", "--export", "markdown")
     path = kept(vault, "correction")
     text = path.read_text(encoding="utf-8")
@@ -664,9 +641,7 @@ def test_a_puzzle_that_somebody_changed_stays(cru: Cru, tmp_path: Path) -> None:
     assert files[1].read_text(encoding="utf-8") == "mine\n"
     assert "2 files left" in again.stderr
     lines = [line for line in again.stderr.splitlines() if line.startswith("  ")]
-    assert [line.endswith("other words stand there") for line in lines] == [
-        str(files[1]) in line for line in lines
-    ]
+    assert [line.endswith("other words stand there") for line in lines] == [str(files[1]) in line for line in lines]
     assert any(str(files[1]) in line for line in lines)
     assert cru(*args, "--force").exit_code == 0
     assert files[1].read_text(encoding="utf-8") != "mine\n"
@@ -764,9 +739,7 @@ def program(tmp_path: Path, script: str) -> str:
     return shlex.join([sys.executable, str(path)])
 
 
-def test_without_an_agent_a_failure_has_a_category_only_where_its_facts_suffice(
-    cru: Cru, vault: Vault
-) -> None:
+def test_without_an_agent_a_failure_has_a_category_only_where_its_facts_suffice(cru: Cru, vault: Vault) -> None:
     result = cru("session", "learn", "--all", "--type", "puzzle", "--export", "markdown", "--judge")
     assert "no agent is configured" in result.stderr
     text = kept(vault, "puzzle").read_text(encoding="utf-8")
@@ -781,9 +754,7 @@ def test_an_agent_judges_once_and_its_word_stays(cru: Cru, vault: Vault, tmp_pat
         "preventable_with": "",
         "confidence": 0.8,
     }
-    judge = program(
-        tmp_path, f"open({str(tmp_path / 'asked')!r}, 'a').write('x'); print(json.dumps({told!r}))"
-    )
+    judge = program(tmp_path, f"open({str(tmp_path / 'asked')!r}, 'a').write('x'); print(json.dumps({told!r}))")
     args = (
         "session",
         "learn",
@@ -858,9 +829,7 @@ def _corrected_again(vault: Vault) -> list[str]:
     return names
 
 
-def test_a_correction_that_recurs_is_proposed_as_a_diff_and_not_written(
-    cru: Cru, vault: Vault, tmp_path: Path
-) -> None:
+def test_a_correction_that_recurs_is_proposed_as_a_diff_and_not_written(cru: Cru, vault: Vault, tmp_path: Path) -> None:
     names = _corrected_again(vault)
     place = tmp_path / "AGENTS.md"
     place.write_text("# Shop\n\nUse tabs.\n")
@@ -874,9 +843,7 @@ def test_a_correction_that_recurs_is_proposed_as_a_diff_and_not_written(
     assert place.read_text() == "# Shop\n\nUse tabs.\n"
 
 
-def test_rules_are_written_when_that_is_asked_for_and_never_twice(
-    cru: Cru, vault: Vault, tmp_path: Path
-) -> None:
+def test_rules_are_written_when_that_is_asked_for_and_never_twice(cru: Cru, vault: Vault, tmp_path: Path) -> None:
     names = _corrected_again(vault)
     place = tmp_path / "AGENTS.md"
     assert cru("session", "learn", *names, "--rules", place, "--write").exit_code == 2
@@ -891,16 +858,12 @@ def test_rules_are_written_when_that_is_asked_for_and_never_twice(
 def test_what_was_corrected_once_is_no_rule_but_can_be_listed(cru: Cru, tmp_path: Path) -> None:
     place = tmp_path / "CLAUDE.md"
     assert "+-" not in cru("session", "learn", "--agent", "claude-code", "--rules", place).stdout
-    rows = json.loads(
-        cru("session", "learn", "--agent", "claude-code", "--rules", place, "--format", "json").stdout
-    )
+    rows = json.loads(cru("session", "learn", "--agent", "claude-code", "--rules", place, "--format", "json").stdout)
     assert rows
     assert not any(row["recurs"] for row in rows)
 
 
-def test_rules_are_looked_for_in_all_sessions_when_none_is_named(
-    cru: Cru, vault: Vault, tmp_path: Path
-) -> None:
+def test_rules_are_looked_for_in_all_sessions_when_none_is_named(cru: Cru, vault: Vault, tmp_path: Path) -> None:
     _corrected_again(vault)
     result = cru("session", "learn", "--rules", tmp_path / "AGENTS.md")
     assert result.exit_code == 0, result.stderr
@@ -913,8 +876,6 @@ def test_rules_are_for_the_file_that_the_project_has(cru: Cru, vault: Vault, tmp
     assert "+++ b/CLAUDE.md" in cru("session", "learn", *names, "--rules", tmp_path).stdout
 
 
-@pytest.mark.parametrize(
-    "options", [("--write",), ("--rules", ".", "--yes"), ("--rules", ".", "--export", "markdown")]
-)
+@pytest.mark.parametrize("options", [("--write",), ("--rules", ".", "--yes"), ("--rules", ".", "--export", "markdown")])
 def test_options_of_rules_go_together(cru: Cru, options: tuple[str, ...]) -> None:
     assert cru("session", "learn", "--all", *options).exit_code == 2

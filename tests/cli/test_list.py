@@ -25,9 +25,7 @@ COLUMNS = (  # noqa: SIM905 - as the specification lists them
 def two(vault: Vault) -> Vault:
     write(vault, "2026-11-21-limiter", LIMITER)
     write(vault, "2026-11-21-clock", CLOCK)
-    write(
-        vault, "old/2026-10-01-sale", note("2026-10-01-sale", started="2026-10-01T08:00:00Z", status="paused")
-    )
+    write(vault, "old/2026-10-01-sale", note("2026-10-01-sale", started="2026-10-01T08:00:00Z", status="paused"))
     return vault
 
 
@@ -167,9 +165,7 @@ def test_an_unknown_column_is_answered_with_the_near_ones_and_all(two: Vault, cr
 
 
 def test_the_table_shows_what_it_was_sorted_and_filtered_by(two: Vault, cru: Cru) -> None:
-    shown = cru(
-        "session", "list", "--sort", "-tokens_used", "--where", "title ~ a", "--where", "id != x"
-    ).stdout
+    shown = cru("session", "list", "--sort", "-tokens_used", "--where", "title ~ a", "--where", "id != x").stdout
     assert [line.split()[:2] + line.split()[-1:] for line in shown.splitlines()] == [
         ["id", "status", "title"],
         ["2026-11-21-limiter", "completed", "limiter"],
@@ -283,9 +279,7 @@ def test_a_file_name_with_a_newline_forges_neither_a_row_nor_a_path(vault: Vault
     assert len(cru("session", "list").stdout.splitlines()) == 3
     paths = cru("session", "list", "--format", "paths")
     assert paths.stdout == f"{vault.root / 'sessions' / 'b.md'}\n"
-    assert (
-        paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: left out, a line cannot hold it\n"
-    )
+    assert paths.stderr == "sessions/a⏎2026-01-01-fake.md:1: unprintable-path: left out, a line cannot hold it\n"
     assert paths.exit_code == 3
 
 

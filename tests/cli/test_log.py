@@ -205,9 +205,7 @@ def test_an_inline_subagent_prints_nothing_and_makes_no_note(agent: Agent) -> No
     done = agent("log", "subagent", "helper", "--mode", "inline", "--work", "I did it.", "--summary", "Done.")
     assert done.output == ""
     (entry,) = agent.session().phases[0].entries
-    assert entry == Subagent(
-        AgentRef("helper"), None, Mode.INLINE, None, "", "Done.", None, (Prose("I did it."),)
-    )
+    assert entry == Subagent(AgentRef("helper"), None, Mode.INLINE, None, "", "Done.", None, (Prose("I did it."),))
     assert len(agent.vault.session_paths()) == 1
 
 
@@ -236,9 +234,7 @@ def test_what_happened_earlier_is_told_with_its_time(cru: Cru, agent: Agent) -> 
         ["session", "end"],
     ],
 )
-def test_a_time_before_the_session_or_days_ahead_is_refused(
-    agent: Agent, command: list[str], at: str
-) -> None:
+def test_a_time_before_the_session_or_days_ahead_is_refused(agent: Agent, command: list[str], at: str) -> None:
     before = agent.vault.session_paths()[0].read_bytes()
     assert "--at" in agent(*command, "--at", at, code=2).stderr
     assert agent.vault.session_paths()[0].read_bytes() == before
@@ -272,9 +268,7 @@ def test_what_says_nothing_or_two_things_is_refused(agent: Agent, command: list[
 
 def test_tasks_that_nobody_pipes_in_are_not_waited_for(agent: Agent, cru_process: CruProcess) -> None:
     main, side = pty.openpty()
-    done = cru_process(
-        "--vault", agent.vault.root, "log", "tasks", "--session", agent.id, stdin=side, timeout=20
-    )
+    done = cru_process("--vault", agent.vault.root, "log", "tasks", "--session", agent.id, stdin=side, timeout=20)
     os.close(main)
     os.close(side)
     assert done.returncode == 2

@@ -45,9 +45,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vault: Vault) -> Path:
     vault.create("2026-11-21-x", NOTE)
     kinds = (MemoryKind.TODO, MemoryKind.DECISION, MemoryKind.LESSON)
     append_memories(vault.root, [memory(kind, f"{kind} {n}") for kind in kinds for n in range(9)])
-    append_memories(
-        vault.root, [memory(MemoryKind.DECISION, "Pages are cached for a minute", why="they are slow")]
-    )
+    append_memories(vault.root, [memory(MemoryKind.DECISION, "Pages are cached for a minute", why="they are slow")])
     (vault.root / "projects").mkdir()
     (vault.root / "projects" / "shop.md").write_text(
         "---\ntype: project\n---\n\n# shop\n\n## Conventions\n\n- No globals\n- Names are words\n- Tests first\n"
@@ -87,9 +85,7 @@ def test_one_line_is_where_work_stands(cru: Cru) -> None:
 
 
 def test_a_project_without_anything_has_a_line(cru: Cru) -> None:
-    assert (
-        cru("memory", "digest", "--project", "blog").stdout == "Where work stands: no session of blog yet\n"
-    )
+    assert cru("memory", "digest", "--project", "blog").stdout == "Where work stands: no session of blog yet\n"
 
 
 def test_a_folder_that_is_nobodys_project_shows_the_whole_vault(

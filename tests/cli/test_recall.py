@@ -60,9 +60,9 @@ def test_an_events_id_shows_all_of_it_and_what_stands_around_it(vault: Vault, cr
     write(vault, "s", note("s") + "\n## Work @a\n\nBefore.\n\n```sh\nmake\n\n\tmake test\n```\n\nAfter.\n")
     (hit,) = found(cru, "make", "-n", "1")["hits"]
     whole = cru("recall", hit["id"], "--context", "1")
-    assert (
-        "\n   Before.\n\n   ```sh\n   make\n\n   \tmake test\n   ```\n   agent: After.\n" in whole.stdout
-    ), whole.stdout
+    assert "\n   Before.\n\n   ```sh\n   make\n\n   \tmake test\n   ```\n   agent: After.\n" in whole.stdout, (
+        whole.stdout
+    )
     again = found(cru, hit["id"])
     assert [(one["text"], one["path"], one["line"]) for one in again["hits"]] == [
         (hit["text"], "sessions/s.md", hit["line"])
@@ -99,9 +99,7 @@ def test_filters_narrow(told: Vault, cru: Cru) -> None:
 
 
 def test_paths_and_toon(told: Vault, cru: Cru) -> None:
-    assert (
-        cru("recall", "bucket", "--format", "paths").stdout.splitlines()[0].endswith("2026-11-21-limiter.md")
-    )
+    assert cru("recall", "bucket", "--format", "paths").stdout.splitlines()[0].endswith("2026-11-21-limiter.md")
     assert cru("recall", "bucket", "--format", "toon").stdout.startswith("hits[")
     assert cru("recall", "zzzqqq", "--format", "toon").stdout.startswith("hits[0]{id,")
 
@@ -177,12 +175,8 @@ def test_without_a_word_the_newest_of_what_is_narrowed_to_is_shown(
     assert "  0.00" not in cru("recall", *args).stdout
 
 
-@pytest.mark.parametrize(
-    "args", [("ask",), ("-n", "3"), ("--explain",), ("--all-projects",), ("--format", "json")]
-)
-def test_with_neither_words_nor_filters_it_is_said_what_to_do(
-    args: tuple[str, ...], told: Vault, cru: Cru
-) -> None:
+@pytest.mark.parametrize("args", [("ask",), ("-n", "3"), ("--explain",), ("--all-projects",), ("--format", "json")])
+def test_with_neither_words_nor_filters_it_is_said_what_to_do(args: tuple[str, ...], told: Vault, cru: Cru) -> None:
     refused = cru("recall", *args)
     assert refused.exit_code == 2
     assert "nothing is asked for" in refused.stderr
@@ -224,9 +218,7 @@ def test_a_note_that_changes_is_found_by_its_new_words(told: Vault, cru: Cru) ->
 def test_text_of_notes_does_not_steer_a_terminal(vault: Vault, cru: Cru) -> None:
     write(vault, "2026-11-21-limiter", LIMITER.replace("What it is for.", "What it is for."))
     path = vault.root / "sessions" / "2026-11-21-limiter.md"
-    path.write_text(
-        path.read_text(encoding="utf-8") + "\nA gong \x1b]0;owned\x07\x1b[2J sounds.\n", encoding="utf-8"
-    )
+    path.write_text(path.read_text(encoding="utf-8") + "\nA gong \x1b]0;owned\x07\x1b[2J sounds.\n", encoding="utf-8")
     assert "\x1b" not in cru("recall", "gong").stdout
     assert "\x07" not in cru("recall", "gong").stdout
 

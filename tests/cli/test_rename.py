@@ -26,14 +26,8 @@ def test_the_file_the_id_and_every_link_follow(vault: Vault, cru: Cru) -> None:
     assert after.pop("sessions/2026-11-21-time.md") == before.pop("sessions/2026-11-21-clock.md").replace(
         b"session_id: 2026-11-21-clock", b"session_id: 2026-11-21-time"
     )
-    assert (
-        after["sessions/2026-11-21-limiter.md"]
-        == LIMITER.replace("2026-11-21-clock", "2026-11-21-time").encode()
-    )
-    assert (
-        other.read_text()
-        == "[[2026-11-21-time]] ![[2026-11-21-time#Look it up|see]] `[[2026-11-21-clock]]`\n"
-    )
+    assert after["sessions/2026-11-21-limiter.md"] == LIMITER.replace("2026-11-21-clock", "2026-11-21-time").encode()
+    assert other.read_text() == "[[2026-11-21-time]] ![[2026-11-21-time#Look it up|see]] `[[2026-11-21-clock]]`\n"
     assert cru("session", "check").exit_code == 0
 
 
@@ -47,13 +41,9 @@ def test_a_note_that_does_not_name_it_keeps_every_byte(vault: Vault, cru: Cru) -
 
 def test_the_lines_around_a_link_keep_every_byte(vault: Vault, cru: Cru) -> None:
     write(vault, "old", note("old"))
-    path = write(
-        vault, "odd", b"\xef\xbb\xbf---\r\nup: '[[old]]' # c\r\n---\r\nx\r\n\ta [[old|x]]  \xff\r\nend"
-    )
+    path = write(vault, "odd", b"\xef\xbb\xbf---\r\nup: '[[old]]' # c\r\n---\r\nx\r\n\ta [[old|x]]  \xff\r\nend")
     cru("session", "rename", "old", "new")
-    assert (
-        path.read_bytes() == b"\xef\xbb\xbf---\r\nup: '[[new]]' # c\r\n---\r\nx\r\n\ta [[new|x]]  \xff\r\nend"
-    )
+    assert path.read_bytes() == b"\xef\xbb\xbf---\r\nup: '[[new]]' # c\r\n---\r\nx\r\n\ta [[new|x]]  \xff\r\nend"
 
 
 def test_a_title_that_was_the_id_follows_and_one_in_words_stays(vault: Vault, cru: Cru) -> None:
@@ -126,9 +116,7 @@ def test_a_note_that_cannot_be_written_is_named_and_the_others_go_on(
     assert "[[new]]" in fine.read_text()
 
 
-def test_a_note_that_changes_meanwhile_is_planned_anew(
-    vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_changes_meanwhile_is_planned_anew(vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     write(vault, "old", note("old"))
     busy = write(vault, "busy", note("busy", "[[old]]\n"))
     from crucible.vault.store import Note

@@ -13,15 +13,10 @@ from tests.running import Cru
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
-def write(
-    vault: Vault, name: str, days: float, *, project: str = "shop", more: str = "", **findings: str
-) -> None:
+def write(vault: Vault, name: str, days: float, *, project: str = "shop", more: str = "", **findings: str) -> None:
     """A session of `days` ago with one item in its findings block for each of `findings`."""
     started = NOW - timedelta(days=days)
-    rows = [
-        f"> - {kind}: {text} (closing text, 0.9, row 1a2b{at})"
-        for at, (kind, text) in enumerate(findings.items())
-    ]
+    rows = [f"> - {kind}: {text} (closing text, 0.9, row 1a2b{at})" for at, (kind, text) in enumerate(findings.items())]
     block = "\n".join(["> [!findings]- findings", *rows])
     vault.create(
         name,
@@ -81,9 +76,7 @@ def test_outcomes_with_a_commit_come_before_later_ones_without(vault: Vault, cru
     rows = [f"> - outcome: Commit {at} (commit, 0.97, row {at}a2b)" for at in range(3)]
     rows += [f"> - outcome: Talk {at} (closing text, 0.9, row {at}c2d)" for at in range(5)]
     path.write_text(
-        path.read_text().replace(
-            "> [!findings]- findings\n", "\n".join(["> [!findings]- findings", *rows, ""])
-        )
+        path.read_text().replace("> [!findings]- findings\n", "\n".join(["> [!findings]- findings", *rows, ""]))
     )
     shown = [row.strip() for row in cru("report").stdout.split("\n") if "Done" in row]
     assert shown == ["Done: Commit 0", "Done: Commit 1", "Done: Commit 2", "Done: Talk 4 (and 4 more)"]

@@ -189,9 +189,7 @@ def test_a_note_without_phases_goes_on_too(scene: Scene, resume: Resume) -> None
     assert scene.session().status is Status.PAUSED
 
 
-def test_a_subagents_note_that_is_gone_or_embeds_its_parent_stops_nothing(
-    scene: Scene, resume: Resume
-) -> None:
+def test_a_subagents_note_that_is_gone_or_embeds_its_parent_stops_nothing(scene: Scene, resume: Resume) -> None:
     child = f"{PAUSED}-clock"
     more = f"subagents:\n  - session: {child}\n    agent: helper\n  - session: 2026-11-21-gone\n    agent: helper\n"
     scene.write(paused_note(more=more) + f"\n> [!subagent] @helper\n> mode: embed\n> ![[{child}]]\n")

@@ -154,9 +154,7 @@ def test_an_error_after_work_keeps_the_work_and_pauses(scene: Scene) -> None:
     assert (session.status, session.resume_point) == (Status.PAUSED, "phase-3")
 
 
-def test_work_that_a_broken_note_cannot_take_is_told_and_comes_in_when_it_is_mended(
-    scene: Scene, cru: Cru
-) -> None:
+def test_work_that_a_broken_note_cannot_take_is_told_and_comes_in_when_it_is_mended(scene: Scene, cru: Cru) -> None:
     scene.write(paused_note() + "\n```\na human's open fence\n")
     before = scene.text()
     code, _, err = scene.resume(PAUSED, "--with", "claude")
@@ -258,9 +256,7 @@ def test_a_client_whose_cru_was_killed_still_holds_the_session(scene: Scene, tmp
 
 
 def test_a_session_is_not_timed_out_while_its_client_runs(scene: Scene, cru: Cru, tmp_path: Path) -> None:
-    first = scene.start(
-        PAUSED, "--with", "claude", env={"FAKE_WAIT": str(tmp_path / "go"), "FAKE_QUIET": "1"}
-    )
+    first = scene.start(PAUSED, "--with", "claude", env={"FAKE_WAIT": str(tmp_path / "go"), "FAKE_QUIET": "1"})
     until(scene.log)
     for quiet in (True, False):
         os.utime(scene.vault.sessions / f"{PAUSED}.md", (1, 1))
@@ -273,9 +269,7 @@ def test_a_session_is_not_timed_out_while_its_client_runs(scene: Scene, cru: Cru
 
 
 def test_an_active_session_that_is_quiet_for_long_goes_on(scene: Scene) -> None:
-    path = scene.write(
-        paused_note(status="active").replace("resume_point: phase-2\npause_reason: lunch\n", "")
-    )
+    path = scene.write(paused_note(status="active").replace("resume_point: phase-2\npause_reason: lunch\n", ""))
     os.utime(path, (1, 1))
     assert scene.resume(PAUSED, "--with", "claude")[0] == 0
     assert len(scene.session().phases) == 3

@@ -89,9 +89,7 @@ def test_a_note_whose_properties_are_broken_is_named(scene: Scene, cru: Cru) -> 
     assert (scene.vault.sessions / f"{PAUSED}.md").read_bytes() == before
 
 
-def test_a_note_that_is_gone_is_said_with_where_the_work_is(
-    scene: Scene, cru: Cru, meanwhile: Meanwhile
-) -> None:
+def test_a_note_that_is_gone_is_said_with_where_the_work_is(scene: Scene, cru: Cru, meanwhile: Meanwhile) -> None:
     meanwhile((scene.vault.sessions / f"{PAUSED}.md").unlink)
     result = cru("session", "resume", PAUSED, "--with", "claude")
     assert result.exit_code == 1
@@ -102,9 +100,7 @@ def test_a_note_that_is_gone_is_said_with_where_the_work_is(
     assert "Answer " in scene.text(left)
 
 
-def test_whoever_pauses_it_while_the_client_runs_keeps_his_word(
-    scene: Scene, cru: Cru, meanwhile: Meanwhile
-) -> None:
+def test_whoever_pauses_it_while_the_client_runs_keeps_his_word(scene: Scene, cru: Cru, meanwhile: Meanwhile) -> None:
     meanwhile(lambda: cru("session", "pause", PAUSED, "--reason", "dinner"))
     assert cru("session", "resume", PAUSED, "--with", "claude").exit_code == 0
     session = scene.session()
@@ -189,9 +185,7 @@ def test_a_name_that_somebody_else_got_after_a_rename_gets_nothing(scene: Scene,
     assert "Answer " in scene.text(OTHER)
 
 
-def test_without_a_home_a_client_runs_all_the_same(
-    scene: Scene, cru: Cru, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_home_a_client_runs_all_the_same(scene: Scene, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     def nobody(_uid: int) -> object:
         raise KeyError
 
@@ -202,9 +196,7 @@ def test_without_a_home_a_client_runs_all_the_same(
     assert (result.exit_code, len(scene.log()), scene.text()) == (0, 1, before)
 
 
-def test_a_folder_of_the_client_that_cannot_be_looked_at_has_no_session_of_its_own(
-    scene: Scene, cru: Cru
-) -> None:
+def test_a_folder_of_the_client_that_cannot_be_looked_at_has_no_session_of_its_own(scene: Scene, cru: Cru) -> None:
     scene.write(paused_note(more="sources:\n  - claude-code:abc\n"))
     env = {"CLAUDE_CONFIG_DIR": "/" + "x" * 300}
     result = cru("session", "resume", PAUSED, "--print", env=env)

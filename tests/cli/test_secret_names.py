@@ -15,9 +15,7 @@ AWS = "AKIA" + "Q3EGR5X7YPLM2KTN"
 
 
 def names(root: Path) -> list[str]:
-    return sorted(
-        str(path.relative_to(root)) for path in root.rglob("*") if not {"cache", "index"} & {*path.parts}
-    )
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if not {"cache", "index"} & {*path.parts})
 
 
 @pytest.mark.parametrize(

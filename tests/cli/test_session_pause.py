@@ -95,13 +95,9 @@ def test_a_beginning_of_an_id_is_enough_when_only_one_session_has_it(cru: Cru, v
     assert cru("session", "pause", name, "--session", name).exit_code == 2
 
 
-def test_an_imported_session_is_paused_and_an_import_leaves_it_so(
-    cru: Cru, vault: Vault, tmp_path: Path
-) -> None:
+def test_an_imported_session_is_paused_and_an_import_leaves_it_so(cru: Cru, vault: Vault, tmp_path: Path) -> None:
     rows = [user("Fix it"), assistant(text("Fixed."), stop="end_turn")]
-    log = write_rows(
-        session_file(tmp_path / "logs"), [{**row, "uuid": f"u{n}"} for n, row in enumerate(rows)]
-    )
+    log = write_rows(session_file(tmp_path / "logs"), [{**row, "uuid": f"u{n}"} for n, row in enumerate(rows)])
     run_import(vault, log)
     (path,) = vault.session_paths()
     assert cru("session", "pause", path.stem, "--note", "more to do").exit_code == 0

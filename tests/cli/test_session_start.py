@@ -19,9 +19,7 @@ def started(cru: Cru, *args: str) -> str:
 
 
 def test_the_id_alone_is_printed_and_the_note_is_there(cru: Cru, vault: Vault) -> None:
-    name = started(
-        cru, "Fix the retry bug", "--agent", "a@1", "--model", "m", "--channel", "dev", "--project", "shop"
-    )
+    name = started(cru, "Fix the retry bug", "--agent", "a@1", "--model", "m", "--channel", "dev", "--project", "shop")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d-fix-retry-bug", name)
     session = vault.load(name).session
     assert (session.status, session.title, session.model) == (Status.ACTIVE, "Fix the retry bug", "m")
@@ -72,9 +70,7 @@ def test_a_session_has_a_parent_that_names_it(cru: Cru, vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("option", ["--parent", "--continues"])
-def test_another_session_that_is_not_there_is_an_error_and_no_note(
-    cru: Cru, vault: Vault, option: str
-) -> None:
+def test_another_session_that_is_not_there_is_an_error_and_no_note(cru: Cru, vault: Vault, option: str) -> None:
     done = cru("session", "start", "A", option, "2026-01-01-none")
     assert (done.exit_code, done.stdout) == (1, "")
     assert not vault.session_paths()
@@ -108,9 +104,7 @@ def test_a_pause_before_the_first_phase_has_no_place_to_resume(cru: Cru, vault: 
 def test_an_end_has_a_time_a_status_and_a_summary(cru: Cru, vault: Vault) -> None:
     name = started(cru, "A", "--at", "2026-01-02T12:00:00Z")
     cru("log", "phase", "One", "--session", name, "--at", "2026-01-02T12:01:00Z")
-    done = cru(
-        "session", "end", "--session", name, "--summary", "All\n\n## good", "--at", "2026-01-02T13:00:00Z"
-    )
+    done = cru("session", "end", "--session", name, "--summary", "All\n\n## good", "--at", "2026-01-02T13:00:00Z")
     assert (done.exit_code, done.output) == (0, f"history/{name}.md\n")
     session = vault.load(name).session
     assert (session.status, session.summary, len(session.phases)) == (Status.COMPLETED, "All\n\n## good", 1)

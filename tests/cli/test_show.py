@@ -107,8 +107,7 @@ def test_findings_alternatives_causes_and_plans_are_shown(vault: Vault, cru: Cru
 def test_callouts_are_panels_in_colours_of_their_own(two: Vault, bare_cru: Cru) -> None:
     shown = bare_cru("--vault", two.root, "--color", "session", "show", "2026-11-21-limiter").stdout
     colours = {
-        kind: re.search(rf"\x1b\[([\d;]+)m ?{kind}", shown)
-        for kind in ("decision", "error", "user", "subagent")
+        kind: re.search(rf"\x1b\[([\d;]+)m ?{kind}", shown) for kind in ("decision", "error", "user", "subagent")
     }
     assert all(colours.values())
     assert len({found[1] for found in colours.values() if found}) == 4
@@ -141,9 +140,7 @@ def test_json_is_the_whole_session(two: Vault, cru: Cru) -> None:
     assert shown["problems"] == []
 
 
-@pytest.mark.parametrize(
-    ("wanted", "begins"), [("1", "## Write"), ("1.1", "### A part"), ("phase-2", "## Ask")]
-)
+@pytest.mark.parametrize(("wanted", "begins"), [("1", "## Write"), ("1.1", "### A part"), ("phase-2", "## Ask")])
 def test_one_phase_is_shown_alone(two: Vault, cru: Cru, wanted: str, begins: str) -> None:
     args = ("session", "show", "2026-11-21-limiter", "--phase", wanted)
     text = cru(*args, "--format", "markdown").stdout
@@ -173,9 +170,7 @@ def test_a_prefix_of_several_lists_them(two: Vault, cru: Cru) -> None:
     write(two, "2026-11-21-lamp", note("2026-11-21-lamp"))
     result = cru("session", "show", "2026-11-21-l")
     assert result.exit_code == 2
-    assert result.stderr == (
-        "cru: '2026-11-21-l' fits 2 sessions\n     one of: 2026-11-21-lamp, 2026-11-21-limiter\n"
-    )
+    assert result.stderr == ("cru: '2026-11-21-l' fits 2 sessions\n     one of: 2026-11-21-lamp, 2026-11-21-limiter\n")
 
 
 def test_a_malformed_id_and_a_missing_session_are_two_errors(two: Vault, cru: Cru) -> None:
@@ -341,9 +336,7 @@ def test_markdown_of_several_has_each_notes_exact_bytes(vault: Vault, cru: Cru) 
 
 
 @pytest.mark.parametrize("format_", ["terminal", "markdown", "json"])
-def test_a_wrong_id_among_several_is_one_line_and_the_others_are_shown(
-    two: Vault, cru: Cru, format_: str
-) -> None:
+def test_a_wrong_id_among_several_is_one_line_and_the_others_are_shown(two: Vault, cru: Cru, format_: str) -> None:
     ids = ("2026-11-21-clock", "2026-11-21-limitr", "a b!", "2026-11-21-limiter")
     result = cru("session", "show", *ids, "--format", format_)
     assert result.exit_code == 1
@@ -365,9 +358,7 @@ def test_only_wrong_usage_among_several_exits_2(two: Vault, cru: Cru) -> None:
 
 
 def test_a_phase_is_looked_for_in_each_of_several(two: Vault, cru: Cru) -> None:
-    result = cru(
-        "session", "show", "2026-11-21-limiter", "2026-11-21-clock", "--phase", "2", "--format", "json"
-    )
+    result = cru("session", "show", "2026-11-21-limiter", "2026-11-21-clock", "--phase", "2", "--format", "json")
     assert [phase["name"] for phase in json.loads(result.stdout)] == ["Ask the clock"]
     assert result.stderr == "cru: 2026-11-21-clock has no phase '2' (its phases: 1)\n"
     assert result.exit_code == 2

@@ -70,9 +70,7 @@ def test_findings_are_listed_to_be_read(cru: Cru, vault: Vault) -> None:
 def test_findings_of_one_phase_and_of_a_note_without_any(cru: Cru, vault: Vault) -> None:
     one = cru("session", "show", "2026-11-22-findings", "--findings", "--phase", "1", "--format", "json")
     assert [each["kind"] for each in json.loads(one.stdout)["findings"]] == ["decision", "failure"]
-    assert (
-        cru("session", "show", "2026-11-22-findings", "--findings", "--phase", "2").stdout == "no findings\n"
-    )
+    assert cru("session", "show", "2026-11-22-findings", "--findings", "--phase", "2").stdout == "no findings\n"
 
 
 def test_findings_of_several_sessions_are_a_list(cru: Cru, vault: Vault) -> None:

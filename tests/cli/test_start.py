@@ -32,9 +32,7 @@ def _imported(*args: str) -> set[str]:
         text=True,
         check=True,
     )
-    return {
-        line.rpartition("|")[2].strip() for line in done.stderr.split("\n") if line.startswith("import time:")
-    }
+    return {line.rpartition("|")[2].strip() for line in done.stderr.split("\n") if line.startswith("import time:")}
 
 
 def test_version_imports_nothing_of_others() -> None:
@@ -120,9 +118,7 @@ def _best(*args: str, of: int = 7) -> float:
     times = []
     for _ in range(of):
         start = time.perf_counter()
-        subprocess.run(
-            [sys.executable, *args], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, stdout=-3
-        )
+        subprocess.run([sys.executable, *args], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, stdout=-3)
         times.append(time.perf_counter() - start)
     return min(times)
 
@@ -201,9 +197,7 @@ def test_every_error_is_one_line_the_next_step_and_a_code(
     assert (result.exit_code, result.stderr) == (code, said)
 
 
-@pytest.mark.parametrize(
-    "args", [["--help"], ["session", "show", "a"], ["session", "list", "--format", "json"]]
-)
+@pytest.mark.parametrize("args", [["--help"], ["session", "show", "a"], ["session", "list", "--format", "json"]])
 def test_a_reader_that_goes_away_is_met_with_silence(vault: Vault, args: list[str]) -> None:
     write(vault, "a", note("a", "word\n\n" * 20_000))
     command = [sys.executable, "-m", "crucible", "--vault", str(vault.root), *args]
@@ -262,9 +256,7 @@ def test_a_stream_that_is_closed_or_full_is_no_traceback(vault: Vault, command: 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed")
-def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(
-    vault: Vault, tmp_path: Path
-) -> None:
+def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(vault: Vault, tmp_path: Path) -> None:
     write(vault, "a", note("a"))
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
 
@@ -272,9 +264,7 @@ def test_a_working_directory_that_is_gone_matters_only_to_relative_paths(
         (tmp_path / "gone").mkdir()
         script = 'rmdir "$PWD"; "$0" -m crucible "$@"'
         command = ["sh", "-c", script, sys.executable, *args]
-        done = subprocess.run(
-            command, env=env, cwd=tmp_path / "gone", capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, env=env, cwd=tmp_path / "gone", capture_output=True, text=True, check=False)
         return done.returncode, done.stderr
 
     root = str(vault.root)

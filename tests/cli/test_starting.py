@@ -121,9 +121,7 @@ def test_any_command_line_gets_it_in_its_place(cru: Cru, vault: Vault, seen: Pat
     assert argv[2:] == ["-x", "more"]
 
 
-def test_a_client_that_fails_is_told_of(
-    cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_that_fails_is_told_of(cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recently(vault)
     install(seen, "claude")
     monkeypatch.setenv("ENDS", "7")

@@ -135,9 +135,7 @@ def test_an_empty_vault_has_a_heading_and_zeros(vault: Vault, cru: Cru, by: str 
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else None,
 )
-def test_the_filters_of_list_narrow_it(
-    some: Vault, cru: Cru, options: list[str], sessions: int, tokens: int
-) -> None:
+def test_the_filters_of_list_narrow_it(some: Vault, cru: Cru, options: list[str], sessions: int, tokens: int) -> None:
     total = json.loads(cru("session", "stats", *options, "--format", "json").stdout)["total"]
     assert (total["sessions"], total["tokens_used"]) == (sessions, tokens)
 
@@ -220,9 +218,7 @@ def test_a_terminal_gets_bars_of_sessions_and_of_tokens(some: Vault, cru_process
 ALL = ("tokens", "avg tok", "avg time", "median", "failed", "tools", "decided", "errors", "users")
 
 
-@pytest.mark.parametrize(
-    ("columns", "shown"), [(80, ALL[:-3]), (100, ALL), (120, HEADINGS[1:]), (200, HEADINGS[1:])]
-)
+@pytest.mark.parametrize(("columns", "shown"), [(80, ALL[:-3]), (100, ALL), (120, HEADINGS[1:]), (200, HEADINGS[1:])])
 def test_a_terminal_gets_as_many_columns_as_it_has_room_for(
     some: Vault, cru_process: CruProcess, columns: int, shown: list[str]
 ) -> None:
@@ -262,9 +258,7 @@ def test_a_pipe_gets_every_column_and_digit_whatever_its_width(some: Vault, cru_
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 120])
 @pytest.mark.parametrize("name", ["Long " * 40, "時計" * 40], ids=["narrow", "wide"])
-def test_long_names_are_cut_and_the_bars_stay(
-    vault: Vault, cru_process: CruProcess, columns: int, name: str
-) -> None:
+def test_long_names_are_cut_and_the_bars_stay(vault: Vault, cru_process: CruProcess, columns: int, name: str) -> None:
     write(vault, "a", note("a", f"## {name}\n"))
     lines = _on_a_terminal(cru_process, vault, columns, "--by", "phase", NO_COLOR="1")
     assert lines[1].startswith(name[:7])
@@ -282,9 +276,7 @@ def test_names_are_whole_rather_than_every_column_there(vault: Vault, cru_proces
     assert "left out: avg" in lines[3]
 
 
-def test_a_very_narrow_terminal_gets_no_bars_and_still_the_sessions(
-    some: Vault, cru_process: CruProcess
-) -> None:
+def test_a_very_narrow_terminal_gets_no_bars_and_still_the_sessions(some: Vault, cru_process: CruProcess) -> None:
     lines = _on_a_terminal(cru_process, some, 30, "--by", "status", NO_COLOR="1")
     assert lines[0].split()[:3] == ["status", "sessions", "tokens"]
     assert not any("█" in line for line in lines)

@@ -33,9 +33,7 @@ ROW: Row = {
 }
 
 
-def test_a_terminal_gets_no_path_that_it_would_obey(
-    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_a_terminal_gets_no_path_that_it_would_obey(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     rows = [ROW, {**ROW, "path": "sessions/\x1b[31mred.md"}]
     assert write_paths(str(tmp_path), "sessions", rows, null=True, terminal=False)
     assert capfdbinary.readouterr().out.count(b"\0") == 2
@@ -92,20 +90,13 @@ def test_an_endless_cell_does_not_widen_every_line(letter: str, capsys: pytest.C
 
 
 def test_wide_letters_do_not_move_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    write_table(
-        [{**ROW, "id": id_} for id_ in ("日本語", "e\u0301", "🦀", "plain")], ["id", "status", "users"]
-    )
+    write_table([{**ROW, "id": id_} for id_ in ("日本語", "e\u0301", "🦀", "plain")], ["id", "status", "users"])
     lines = capsys.readouterr().out.splitlines()
-    places = {
-        cell_len(line[: line.index(word)])
-        for line, word in zip(lines, ["status", *["failed"] * 4], strict=True)
-    }
+    places = {cell_len(line[: line.index(word)]) for line, word in zip(lines, ["status", *["failed"] * 4], strict=True)}
     assert places == {len("日本語") * 2 + 2}
 
 
-def test_only_a_table_with_wide_letters_waits_for_the_widths_of_all(
-    cru_process: CruProcess, vault: Vault
-) -> None:
+def test_only_a_table_with_wide_letters_waits_for_the_widths_of_all(cru_process: CruProcess, vault: Vault) -> None:
     write(vault, "a", note("a", project="plain"))
     arguments = ["--vault", vault.root, "session", "list", "--where", "project != null"]
     run = [sys.executable, "-X", "importtime", "-m", "crucible", *map(str, arguments)]
@@ -127,9 +118,7 @@ def test_a_toon_table_without_rows_tells_its_columns(capsys: pytest.CaptureFixtu
 def test_toon_has_a_cell_as_the_index_holds_it_and_json_its_items(capsys: pytest.CaptureFixture[str]) -> None:
     row: Row = {**ROW, "tags": join_list(["a, b", "c"]), "path": cell_of_path("by\udcffte.md")}
     write_rows([row], ["tags", "path"], "toon", "sessions")
-    assert toons.loads(capsys.readouterr().out)["sessions"] == [
-        {"tags": '"a, b", c', "path": "by\ufffdFFte.md"}
-    ]
+    assert toons.loads(capsys.readouterr().out)["sessions"] == [{"tags": '"a, b", c', "path": "by\ufffdFFte.md"}]
     write_rows([row], ["tags", "path"], "json", "sessions")
     assert json.loads(capsys.readouterr().out) == [{"tags": ["a, b", "c"], "path": "by\ufffdte.md"}]
     write_table([row], ["tags"])
@@ -162,18 +151,14 @@ def test_a_row_that_names_a_file_elsewhere_is_left_out(
     assert done.err.count(b"\n") == 1
 
 
-def test_a_vault_that_is_all_sessions_has_paths_too(
-    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_a_vault_that_is_all_sessions_has_paths_too(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     rows = [{**ROW, "path": "a.md"}, {**ROW, "path": "/a.md"}, {**ROW, "path": "../a.md"}]
     assert not write_paths(str(tmp_path), ".", rows, null=False, terminal=False)
     assert capfdbinary.readouterr().out == bytes(tmp_path / "a.md") + b"\n"
 
 
 @pytest.mark.parametrize("more", [{}, {"number": 10**30}], ids=["orjson", "json"])
-def test_json_has_what_steers_a_terminal_as_escapes(
-    more: dict[str, int], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_has_what_steers_a_terminal_as_escapes(more: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
     value = {"id": "a\x9b31m\x85b\x7f\u202ec\u2028\u2066\x1bü日", **more}
     write_json(value)
     text = capsys.readouterr().out

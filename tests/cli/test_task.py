@@ -46,9 +46,7 @@ def session(vault: Vault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> st
 @pytest.fixture
 def chain(vault: Vault, session: str) -> str:
     """Three tasks, each after the one before, that nobody annotated yet."""
-    put = TaskWriter(
-        vault, session, now=datetime.now(UTC), redact=redact_of(vault.settings.secrets), ours=True
-    )
+    put = TaskWriter(vault, session, now=datetime.now(UTC), redact=redact_of(vault.settings.secrets), ours=True)
     put.add([NewTask("Select a provider"), NewTask("Implement the retry", (0,)), NewTask("Test it", (1,))])
     return session
 
@@ -60,9 +58,7 @@ def annotation(vault: Vault, session: str, task: str) -> Path:
 # --- a journey ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_task_goes_from_its_first_word_to_those_that_depend_on_it(
-    cru: Cru, vault: Vault, chain: str
-) -> None:
+def test_a_task_goes_from_its_first_word_to_those_that_depend_on_it(cru: Cru, vault: Vault, chain: str) -> None:
     listed = cru("task")
     assert (listed.exit_code, listed.stderr) == (0, "")
     assert listed.stdout == (
@@ -74,15 +70,10 @@ def test_a_task_goes_from_its_first_word_to_those_that_depend_on_it(
     assert cru("task", "annotate", "1", "--decision", "Use Stripe", "--rationale", "webhooks").exit_code == 0
     detail = ("--decision", "Renamed a variable", "--type", "implementation_detail")
     assert cru("task", "annotate", "1", *detail).exit_code == 0
-    assert (
-        cru("task", "annotate", "1", "--discovery", "429 has Retry-After", "--applies-to", "x").exit_code == 0
-    )
+    assert cru("task", "annotate", "1", "--discovery", "429 has Retry-After", "--applies-to", "x").exit_code == 0
     done = cru("task", "done", "1")
     assert (done.exit_code, done.stdout) == (0, f"{chain}.1: completed\n")
-    assert (
-        "its decisions go to 2: Implement the retry\nits decisions go to 3: Test it\nready now: 2"
-        in done.stderr
-    )
+    assert "its decisions go to 2: Implement the retry\nits decisions go to 3: Test it\nready now: 2" in done.stderr
     picked = cru("task", "pick", f"{chain}.2", "--format", "json")
     told = json.loads(picked.stdout)
     assert (told["id"], told["status"]) == (f"{chain}.2", "in_progress")
@@ -123,9 +114,7 @@ def test_a_vault_that_wants_it_all_gets_titles_in_the_list(cru: Cru, vault: Vaul
     config = vault.root / ".crucible" / "config.toml"
     config.write_text("[tasks]\neager_recall_loading = true\n", encoding="utf-8")
     assert "      failure: Testing it without a clock\n" in cru("task").stdout
-    config.write_text(
-        "[tasks.briefing]\nshow_recall_summary = false\nmax_tasks_shown = 1\n", encoding="utf-8"
-    )
+    config.write_text("[tasks.briefing]\nshow_recall_summary = false\nmax_tasks_shown = 1\n", encoding="utf-8")
     listed = cru("task")
     assert "failure" not in listed.stdout
     assert "3 more; `cru task list --all`" in listed.stderr
@@ -180,25 +169,19 @@ def test_subagents_see_what_those_beside_them_found(cru: Cru, vault: Vault, chai
         ids.append(child.id)
     more = ("--tag", "parallel-discovery", "--task", "1", "--applies-to", "stripe")
     assert cru("log", "observation", "Stripe answers 429", *more, env={"CRU_SESSION": ids[0]}).exit_code == 0
-    assert (
-        "> [!observation] parallel-discovery, task 1\n> Stripe answers 429" in vault.load(ids[0]).source.text
-    )
+    assert "> [!observation] parallel-discovery, task 1\n> Stripe answers 429" in vault.load(ids[0]).source.text
     for picked in (f"{ids[1]}.1", f"{chain}.2"):
         assert "Stripe answers 429\n  for: stripe" in cru("task", "pick", picked).stdout
 
 
 def test_the_list_narrows_and_tells_what_it_leaves_out(cru: Cru, vault: Vault, chain: str) -> None:
     item = '```tasks\n[{"id": "1", "content": "Old one", "status": "pending"}]\n```\n'
-    vault.create(
-        "2020-01-01-old", f"---\nstarted: 2020-01-01T10:00:00Z\nproject: bank\n---\n\n# Old\n\n{item}"
-    )
+    vault.create("2020-01-01-old", f"---\nstarted: 2020-01-01T10:00:00Z\nproject: bank\n---\n\n# Old\n\n{item}")
     listed = cru("task", "list")
     assert "Old one" not in listed.stdout
     assert "1 open in older sessions; `cru task list --all`" in listed.stderr
     assert re.search(r"^  2020-01-01-old\.1 +Old one$", cru("task", "list", "--all").stdout, re.MULTILINE)
-    assert cru("task", "list", "--session", "2020").stdout.startswith(
-        "0 completed, 0 in progress, 1 pending\n"
-    )
+    assert cru("task", "list", "--session", "2020").stdout.startswith("0 completed, 0 in progress, 1 pending\n")
     assert cru("task", "list", "--project", "bank", "--all").stdout.count("Old one") == 1
     assert cru("task", "list", "--project", "none").stdout == "0 completed, 0 in progress, 0 pending\n"
     assert cru("task", "list", "--session", "2020", "--all").exit_code == 2
@@ -236,9 +219,7 @@ def test_a_clients_list_is_shown_and_changed_only_through_a_note(
     assert "cru import claude-code" in cru("task", "pick", f"{NATIVE}.2").stderr
     item = '[{"id": "2", "content": "Implement it", "status": "pending"}]'
     head = f"started: 2026-11-22T10:00:00Z\nstatus: paused\nsources:\n  - claude-code:{NATIVE}"
-    vault.create(
-        "2026-11-22-limit", f"---\n{head}\n---\n\n# L\n\n```tasks\n{item}\n```\n\n## Work\n\nDone.\n"
-    )
+    vault.create("2026-11-22-limit", f"---\n{head}\n---\n\n# L\n\n```tasks\n{item}\n```\n\n## Work\n\nDone.\n")
     listed = cru("task", "list", "--all").stdout
     assert NATIVE not in listed
     assert "In progress\n  2026-11-22-limit.2  Implement it\n" in listed

@@ -132,9 +132,7 @@ def steering(text: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize(
-    "line", COMMANDS, ids=[line.encode("unicode_escape").decode()[:60] for line in COMMANDS]
-)
+@pytest.mark.parametrize("line", COMMANDS, ids=[line.encode("unicode_escape").decode()[:60] for line in COMMANDS])
 def test_nothing_in_a_note_steers_the_terminal(hostile: Vault, line: str) -> None:
     text = shown(hostile.root, line)
     found = steering(text)

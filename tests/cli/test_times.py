@@ -53,9 +53,7 @@ def test_a_day_is_the_day_of_its_own_season(
         ("in-february", "2026-01-31T23:30:00Z"),
     ):
         write(vault, name, note(name, started=started))
-    done = cru_process(
-        "--vault", vault.root, "session", "list", "--format", "json", *options, env={"TZ": BERLIN}
-    )
+    done = cru_process("--vault", vault.root, "session", "list", "--format", "json", *options, env={"TZ": BERLIN})
     assert sorted(row["id"] for row in json.loads(done.stdout)) == found
 
 
@@ -71,9 +69,7 @@ def test_a_day_is_the_day_of_its_own_season(
         ("2026-11-20T12:00", 0, "26w", "2026-05-22T11:00:00Z"),
     ],
 )
-def test_how_long_ago_is_counted_on_a_clock_that_is_never_changed(
-    now: str, fold: int, ago: str, then: str
-) -> None:
+def test_how_long_ago_is_counted_on_a_clock_that_is_never_changed(now: str, fold: int, ago: str, then: str) -> None:
     here = datetime.fromisoformat(now).replace(tzinfo=local_now().tzinfo, fold=fold)
     assert utc(parse_when(ago, here)) == then
 

@@ -136,9 +136,7 @@ def test_a_strangers_template_is_not_used(run: Run, stranger: Path, clone: Path)
     assert run("briefing").stdout.startswith("OBEY ME")
 
 
-def test_a_stranger_has_no_file_shown_to_agents(
-    run: Run, stranger: Path, clone: Path, tmp_path: Path
-) -> None:
+def test_a_stranger_has_no_file_shown_to_agents(run: Run, stranger: Path, clone: Path, tmp_path: Path) -> None:
     say(stranger, '[briefing]\ninclude_files = [".env"]\n')
     git(clone, "pull", "-q")
     noted(run, clone)
@@ -162,9 +160,7 @@ def test_a_stranger_deletes_no_events(run: Run, stranger: Path, clone: Path) -> 
     assert (clone / ".crucible" / "archive" / f"{session}.jsonl.zst").is_file()
 
 
-def test_programs_and_servers_never_come_from_a_vault(
-    run: Run, stranger: Path, clone: Path, tmp_path: Path
-) -> None:
+def test_programs_and_servers_never_come_from_a_vault(run: Run, stranger: Path, clone: Path, tmp_path: Path) -> None:
     called = tmp_path / "called"
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
@@ -181,10 +177,7 @@ def test_programs_and_servers_never_come_from_a_vault(
         noted(run, clone)
         answered = run("recall", "Use")
         assert answered.returncode == 0
-        assert (
-            f"{clone}/.crucible/config.toml:6: recall.backend counts in your own settings only"
-            in answered.stderr
-        )
+        assert f"{clone}/.crucible/config.toml:6: recall.backend counts in your own settings only" in answered.stderr
         (name,) = (path.stem for path in (clone / "sessions").glob("*.md"))
         run("session", "brief", name)
         run("session", "end", name)

@@ -216,9 +216,7 @@ def test_one_watcher_is_enough(vault: Vault, cru: Cru, start: Start) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_it_ends_quietly_and_leaves_nothing_behind(
-    vault: Vault, start: Start, number: int, code: int
-) -> None:
+def test_it_ends_quietly_and_leaves_nothing_behind(vault: Vault, start: Start, number: int, code: int) -> None:
     watching = start()
     assert watching.end(number) == code
     # Click ends the line in which a terminal shows ^C.
@@ -310,9 +308,7 @@ def test_events_that_the_kernel_drops_are_made_up_for(vault: Vault, start: Start
 
 @on_linux
 @pytest.mark.parametrize("kind", ["folder", "note", "hard link"])
-def test_what_can_change_unheard_is_not_vouched_for_and_still_followed(
-    vault: Vault, start: Start, kind: str
-) -> None:
+def test_what_can_change_unheard_is_not_vouched_for_and_still_followed(vault: Vault, start: Start, kind: str) -> None:
     outside = vault.root / "elsewhere"
     outside.mkdir()
     (outside / "x.md").write_text(note("x"))
@@ -414,9 +410,7 @@ def test_what_only_looks_like_a_question_stops_nobody_and_is_not_written(vault: 
 
 @on_linux
 @pytest.mark.parametrize("how", ["removed", "another folder", "older files"])
-def test_an_index_that_is_not_the_one_it_kept_is_not_vouched_for(
-    vault: Vault, start: Start, how: str
-) -> None:
+def test_an_index_that_is_not_the_one_it_kept_is_not_vouched_for(vault: Vault, start: Start, how: str) -> None:
     write(vault, "a", note("a"))
     statuses(vault)
     index, kept = vault.root / ".crucible" / "index", vault.root / "kept"

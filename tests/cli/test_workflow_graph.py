@@ -71,9 +71,7 @@ def test_a_terminal_gets_a_drawing_that_fits_and_what_was_asked_for_wins(
         ("g.json", b"{"),
     ],
 )
-def test_a_file_gets_what_its_name_asks_for(
-    release: Vault, cru: Cru, tmp_path: Path, name: str, begins: bytes
-) -> None:
+def test_a_file_gets_what_its_name_asks_for(release: Vault, cru: Cru, tmp_path: Path, name: str, begins: bytes) -> None:
     path = tmp_path / name
     result = cru("workflow", "graph", "release", "-o", path)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"{path}: written\n")
@@ -84,9 +82,7 @@ def test_a_file_gets_what_its_name_asks_for(
     assert other.read_bytes().startswith(b"digraph")
 
 
-def test_a_file_that_is_there_is_kept_unless_it_may_be_replaced(
-    release: Vault, cru: Cru, tmp_path: Path
-) -> None:
+def test_a_file_that_is_there_is_kept_unless_it_may_be_replaced(release: Vault, cru: Cru, tmp_path: Path) -> None:
     path = tmp_path / "g.mmd"
     path.write_text("mine")
     result = cru("workflow", "graph", "release", "-o", path)

@@ -61,9 +61,7 @@ def test_pages_follow_each_other(vault: Vault, cru: Cru) -> None:
     assert "the last one is 3" in beyond.stderr
 
 
-def test_the_time_of_a_step_holds_that_of_those_below_it_and_its_tokens_do_not(
-    vault: Vault, cru: Cru
-) -> None:
+def test_the_time_of_a_step_holds_that_of_those_below_it_and_its_tokens_do_not(vault: Vault, cru: Cru) -> None:
     rows = "  Whole,success,100,10,r\n  PartA,success,60,6,r\n  PartB,success,30,4,r\n  Other,success,5,1,r\n"
     head = "execution[4]{phase,status,duration_ms,tokens_used,run}:\n"
     text = f"# T\n\n## Whole\n\n### Part A\n\n### Part B\n\n## Other\n\n```session-toon\n{head}{rows}```\n"
@@ -110,9 +108,7 @@ def test_a_file_needs_no_vault(bare_cru: Cru, tmp_path: Path, monkeypatch: pytes
     assert len(bare_cru("workflow", "history", "loose.md").stdout.splitlines()) == 3
 
 
-def test_cells_cannot_steer_the_terminal_and_colours_are_for_those_who_want_them(
-    vault: Vault, bare_cru: Cru
-) -> None:
+def test_cells_cannot_steer_the_terminal_and_colours_are_for_those_who_want_them(vault: Vault, bare_cru: Cru) -> None:
     put(vault, "workflows/evil.md", many_runs(1).replace("run-0", '"x\\u001b[2J\x1b[31my\u2028z"'))
     shown = bare_cru("--vault", vault.root, "workflow", "history", "evil").stdout
     assert not {"\x1b", "\u2028"} & set(shown)

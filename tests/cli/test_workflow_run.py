@@ -83,11 +83,7 @@ class Play:
         (self.folder / f"{step.replace(' ', '-')}.answer").write_text(text, encoding="utf-8")
 
     def words(self, *args: str) -> list[str]:
-        more = (
-            []
-            if "--dry-run" in args or any(a.startswith("--with") for a in args)
-            else ["--with", self.command]
-        )
+        more = [] if "--dry-run" in args or any(a.startswith("--with") for a in args) else ["--with", self.command]
         return ["--vault", str(self.vault.root), "workflow", "run", str(self.path), *more, *args]
 
     def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None) -> Result:
@@ -265,9 +261,7 @@ def test_an_agent_of_a_run_cannot_run_workflows(play: Play) -> None:
         (["--jobs", "0"], "--jobs"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_nothing_is_written(
-    play: Play, args: list[str], message: str
-) -> None:
+def test_what_makes_no_sense_is_refused_and_nothing_is_written(play: Play, args: list[str], message: str) -> None:
     done = play(*args, code=1 if args == ["--continue"] else 2)
     assert message in done.stderr
     assert play.vault.session_paths() == []
@@ -454,9 +448,7 @@ def test_independent_steps_run_side_by_side(play: Play) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_ends_the_agents_keeps_what_is_done_and_can_go_on(
-    play: Play, number: signal.Signals
-) -> None:
+def test_an_interruption_ends_the_agents_keeps_what_is_done_and_can_go_on(play: Play, number: signal.Signals) -> None:
     (play.folder / "Publish.wait").touch()
     with play.start("--input", "version=1") as process:
         wait_for(lambda: play.steps()[-1:] == ["Publish"])

@@ -23,9 +23,7 @@ def two(vault: Vault) -> Vault:
 
 def rows_of(cru: Cru, *options: str) -> list[dict[str, object]]:
     """The rows, as JSON has them."""
-    rows: list[dict[str, object]] = json.loads(
-        cru("workflow", "sessions", *options, "--format", "json").stdout
-    )
+    rows: list[dict[str, object]] = json.loads(cru("workflow", "sessions", *options, "--format", "json").stdout)
     return rows
 
 
@@ -125,9 +123,7 @@ def test_a_column_that_no_row_has_is_told(two: Vault, cru: Cru) -> None:
     for options in (["--where", "hots = mill"], ["--by", "hots"]):
         result = cru("workflow", "sessions", *options)
         assert result.exit_code == 0
-        assert result.stderr.startswith(
-            "no row has a column 'hots'; there are agent, channel, duration_ms, host, "
-        )
+        assert result.stderr.startswith("no row has a column 'hots'; there are agent, channel, duration_ms, host, ")
 
 
 def test_a_value_that_no_row_has_is_told(two: Vault, cru: Cru) -> None:
@@ -167,10 +163,7 @@ def test_by_a_column_the_rows_are_counted(two: Vault, cru: Cru) -> None:
         ("writer", 1, 0.0),
         (None, 1, 0.0),
     ]
-    assert (
-        toons.loads(cru("workflow", "sessions", "--by", "agent", "--format", "toon").stdout)["total"]["count"]
-        == 4
-    )
+    assert toons.loads(cru("workflow", "sessions", "--by", "agent", "--format", "toon").stdout)["total"]["count"] == 4
     assert len(cru("workflow", "sessions", "--by", "status", "-n", "1").stdout.splitlines()) == 3
 
 
@@ -196,9 +189,7 @@ def test_no_rows_are_an_empty_list(vault: Vault, cru: Cru) -> None:
     assert cru("workflow", "sessions", "--by", "agent").exit_code == 0
 
 
-def test_a_broken_block_costs_only_its_rows_and_a_note_that_cannot_be_read_is_named(
-    two: Vault, cru: Cru
-) -> None:
+def test_a_broken_block_costs_only_its_rows_and_a_note_that_cannot_be_read_is_named(two: Vault, cru: Cru) -> None:
     put(two, "workflows/broken.md", BROKEN)
     (two.root / "workflows" / "gone.md").symlink_to(two.root / "nowhere.md")
     result = cru("workflow", "sessions", "--format", "json")

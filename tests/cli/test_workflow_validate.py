@@ -16,9 +16,7 @@ from tests.cli.workflow_notes import BROKEN, PLAIN, put
 from tests.running import Cru, CruProcess
 
 KEYS = ["path", "line", "column", "severity", "code", "message"]
-LINE = re.compile(
-    r"(?P<path>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning): (?P<code>[a-z-]+): .+"
-)
+LINE = re.compile(r"(?P<path>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning): (?P<code>[a-z-]+): .+")
 
 
 def line_of(text: str, wanted: str) -> int:

@@ -151,11 +151,7 @@ class Work:
         return found
 
     def _phase(self, depth: int, *, below: bool = True) -> Phase:
-        subs = (
-            [self._phase(depth, below=False) for _ in range(self._random.choice((0, 0, 1, 2)))]
-            if below
-            else []
-        )
+        subs = [self._phase(depth, below=False) for _ in range(self._random.choice((0, 0, 1, 2)))] if below else []
         entries = tuple(self._entry(depth) for _ in range(self._random.randrange(7)))
         return phase(self._said() or "Untitled", *entries, subphases=subs)
 
@@ -163,12 +159,9 @@ class Work:
         chance = self._random.random()
         if chance < 0.5:
             lines = [
-                self._random.choice(_LINES).replace("{}", self._path())
-                for _ in range(self._random.randrange(1, 4))
+                self._random.choice(_LINES).replace("{}", self._path()) for _ in range(self._random.randrange(1, 4))
             ]
-            return ToolCalls(
-                tuple(ToolCall(line, "ok", self._random.choice(list(Outcome))) for line in lines)
-            )
+            return ToolCalls(tuple(ToolCall(line, "ok", self._random.choice(list(Outcome))) for line in lines))
         if chance < 0.65 and depth:
             return self._subagent(depth)
         draws = (

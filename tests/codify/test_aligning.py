@@ -64,9 +64,7 @@ def _outline(steps: tuple[DraftStep, ...], depth: int = 0) -> list[str]:
 
 _WRITE = DraftStep("Write the limiter", acts=(_write("limiter.py"),))
 _TEST = DraftStep("Test it", acts=(_test("test_limiter.py"),))
-_FIX = DraftStep(
-    "Fix the window", remarks=(_asked("No, it must be 60 seconds"),), acts=(_edit("limiter.py"),)
-)
+_FIX = DraftStep("Fix the window", remarks=(_asked("No, it must be 60 seconds"),), acts=(_edit("limiter.py"),))
 _DOCS = DraftStep("Tell how", acts=(_write("README.md"),))
 
 
@@ -107,28 +105,20 @@ def test_steps_that_do_other_things_to_other_files_are_two() -> None:
 def test_a_variant_hangs_on_the_words_that_opened_it_and_names_its_sessions() -> None:
     merged = align([_draft("a", _WRITE, _TEST, _DOCS), _draft("b", _WRITE, _TEST, _FIX, _DOCS)])
     assert _outline(merged) == ["Write the limiter a,b", "Test it a,b", "Fix the window b", "Tell how a,b"]
-    assert merged[1].branches == (
-        Branch('the user says "No, it must be 60 seconds" (as in b)', "Fix the window"),
-    )
+    assert merged[1].branches == (Branch('the user says "No, it must be 60 seconds" (as in b)', "Fix the window"),)
     assert [step.branches for step in (merged[0], *merged[2:])] == [(), (), ()]
 
 
 def test_without_words_a_variant_hangs_on_what_failed_before_it() -> None:
     failed = replace(_TEST, acts=(_test("test_limiter.py", Outcome.FAILED),))
     fix = replace(_FIX, remarks=())
-    merged = align(
-        [_draft("a", _WRITE, _TEST), _draft("b", _WRITE, failed, fix), _draft("c", _WRITE, failed, fix)]
-    )
-    assert merged[1].branches == (
-        Branch('"python3 test_limiter.py" fails (as in b and c)', "Fix the window"),
-    )
+    merged = align([_draft("a", _WRITE, _TEST), _draft("b", _WRITE, failed, fix), _draft("c", _WRITE, failed, fix)])
+    assert merged[1].branches == (Branch('"python3 test_limiter.py" fails (as in b and c)', "Fix the window"),)
 
 
 def test_without_either_it_hangs_on_its_name_and_many_sessions_are_cut() -> None:
     drafts = [_draft(f"s{n}", _WRITE, _DOCS, _TEST) for n in range(5)] + [_draft("t", _WRITE, _TEST)]
-    assert align(drafts)[0].branches == (
-        Branch('"Tell how" is called for (as in s0, s1, s2 and 2 more)', "Tell how"),
-    )
+    assert align(drafts)[0].branches == (Branch('"Tell how" is called for (as in s0, s1, s2 and 2 more)', "Tell how"),)
 
 
 def test_every_step_of_a_variant_hangs_on_it_and_its_parts_go_along() -> None:
@@ -201,12 +191,7 @@ def test_a_phase_that_only_some_sessions_split_leads_nowhere_and_its_parts_say_w
     (build,) = align([_draft("a", alone), _draft("b", split)])
     assert (build.branches, build.grade, build.report) == ((), Grade.PLAIN, None)
     assert build.remarks == (_asked("Build it"),)
-    only = [
-        remark.text
-        for child in build.children
-        for remark in child.remarks
-        if remark.kind is RemarkKind.ONLY_IN
-    ]
+    only = [remark.text for child in build.children for remark in child.remarks if remark.kind is RemarkKind.ONLY_IN]
     assert sorted(only) == ["a", "b", "b"]
     tested = next(child for child in build.children if child.acts == alone.acts)
     assert (tested.grade, tested.report) == (Grade.CRITICAL, Datum("build_report", "Report"))
@@ -277,9 +262,7 @@ def test_a_report_is_taken_by_the_name_that_it_gets() -> None:
         scout = DraftStep(name, acts=(Act(Deed.READ, "limiter.py", (Datum("limiter.py"),)),), report=report)
         return (scout, replace(_WRITE, takes=(report,)))
 
-    scout, write = align(
-        [_draft("a", *session("Find it", "find")), _draft("b", *session("Look for it", "look"))]
-    )
+    scout, write = align([_draft("a", *session("Find it", "find")), _draft("b", *session("Look for it", "look"))])
     assert scout.report == Datum("find_report", "Report")
     assert write.takes == (scout.report,)
 
@@ -345,9 +328,7 @@ def test_whatever_the_sessions_were_it_is_one_sound_workflow(drafts: list[Drafte
     names = [key_of(step.name) for step in whole]
     assert len(set(names)) == len(names)
     assert all(not (step.children and step.acts) for step in whole)
-    assert all(
-        key_of(branch.target) in names[at + 1 :] for at, step in enumerate(whole) for branch in step.branches
-    )
+    assert all(key_of(branch.target) in names[at + 1 :] for at, step in enumerate(whole) for branch in step.branches)
     made = settle("T", merged, [draft.session for draft in drafts])
     graph = build_graph(made)
     assert not graph.cycles

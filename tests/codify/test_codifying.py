@@ -51,9 +51,7 @@ CLIENTS = ("claude-code", "codex", "opencode")
 def codify_real(folder: Path, client: str, name: str) -> Workflow:
     """The workflow of a real session, imported from its client's own files."""
     vault = make_vault(folder / client)
-    import_transcripts(
-        vault, DIALECTS[client], [DATA / "transcripts" / client / name], options=ImportOptions(LATER)
-    )
+    import_transcripts(vault, DIALECTS[client], [DATA / "transcripts" / client / name], options=ImportOptions(LATER))
     notes = {known: note.session for known, note in notes_of(vault).items()}
     (trunk,) = (one for one in notes.values() if one.parent is None)
     return codify([Recorded(trunk, notes, lambda known: load_evidence(vault.root, known))], no_secrets)
@@ -64,9 +62,7 @@ def likeness(workflow: Workflow) -> list[object]:
 
     def told(step: Step) -> object:
         prose = re.sub(r"\b([a-z]+)-\w+\)", r"\1-ID)", step.prose)  # ids come from the client's rows
-        prose = re.sub(
-            r"^- Did: .*$", "- Did", prose, flags=re.MULTILINE
-        )  # and edits by a program are no outcome
+        prose = re.sub(r"^- Did: .*$", "- Did", prose, flags=re.MULTILINE)  # and edits by a program are no outcome
         return [step.name, step.channel, step.grade, prose, step.flows, *map(told, step.children)]
 
     return [workflow.title, workflow.preamble, *map(told, workflow.steps)]
@@ -100,9 +96,7 @@ def test_the_limiter_flows_from_who_wrote_it_to_who_tested_it(client: str, tmp_p
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_request_that_names_a_file_is_an_input_and_its_correction_no_rule(
-    client: str, tmp_path: Path
-) -> None:
+def test_a_request_that_names_a_file_is_an_input_and_its_correction_no_rule(client: str, tmp_path: Path) -> None:
     found = codify_real(tmp_path, client, "retry")
     assert tree(found) == [
         [
@@ -139,9 +133,7 @@ def check(found: Workflow, again: Workflow) -> None:
     assert graph.cycles == ()
     assert all(edge.source < edge.target for edge in graph.edges)
     assert {diagnostic.code for diagnostic in diagnostics} <= {"no-steps"}
-    assert len({marker.phase.casefold() for step in found.walk() for marker in step.markers}) == len(
-        graph.steps
-    )
+    assert len({marker.phase.casefold() for step in found.walk() for marker in step.markers}) == len(graph.steps)
 
 
 @given(st.integers(0, 2**48))
@@ -163,9 +155,7 @@ def test_several_sessions_make_one_workflow_with_a_row_each() -> None:
     found = codify([Recorded(session(*phases, name=name)) for name in ("one", "two")], no_secrets)
     assert found.sessions == ("one", "two")
     assert tree(found) == ["Write it", "Test it"]
-    assert [[marker.values["session"] for marker in step.markers] for step in found.walk()] == [
-        ["one", "two"]
-    ] * 2
+    assert [[marker.values["session"] for marker in step.markers] for step in found.walk()] == [["one", "two"]] * 2
 
 
 @given(st.integers(0, 2**48))
@@ -176,9 +166,7 @@ def test_random_sessions_that_share_steps_make_a_workflow_without_a_circle_or_a_
     one = work.session()
     phases = random.sample(one.phases, random.randrange(len(one.phases) + 1))
     two = replace(work.session(), id="two")
-    recorded = [
-        Recorded(each, work.children) for each in (one, replace(one, id="other", phases=tuple(phases)), two)
-    ]
+    recorded = [Recorded(each, work.children) for each in (one, replace(one, id="other", phases=tuple(phases)), two)]
     check(codify(recorded, no_secrets), codify(recorded, no_secrets))
 
 

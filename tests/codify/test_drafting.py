@@ -91,17 +91,13 @@ def test_a_stretch_that_only_read_joins_the_next_one_that_worked() -> None:
 
 
 def test_a_phase_without_children_is_one_step_however_much_it_did() -> None:
-    one = phase(
-        "Do", calls("Read a.py"), Prose("Now."), calls("Write b.py"), Prose("Test."), calls("Bash pytest")
-    )
+    one = phase("Do", calls("Read a.py"), Prose("Now."), calls("Write b.py"), Prose("Test."), calls("Bash pytest"))
     assert tree(codify_one(session(one))) == ["Do"]
 
 
 def test_a_subphase_that_only_a_task_list_made_is_part_of_its_phase() -> None:
     sub = phase("Write the bucket", calls("Write a.py"))
-    one = phase(
-        "Add a limiter", calls("TaskCreate Write the bucket", "TaskUpdate 1 in_progress"), subphases=(sub,)
-    )
+    one = phase("Add a limiter", calls("TaskCreate Write the bucket", "TaskUpdate 1 in_progress"), subphases=(sub,))
     assert tree(codify_one(session(one, tasks=(Task("1", "Write the bucket"),)))) == ["Add a limiter"]
     assert tree(codify_one(session(one))) == [["Add a limiter", "Write the bucket"]]
 
@@ -141,9 +137,7 @@ def test_a_subagent_is_named_by_its_whole_task_without_what_its_client_added() -
 
 
 def test_a_subagent_with_several_phases_has_child_steps() -> None:
-    note = child(
-        "kid", phase("First", calls("Write a.py")), phase("Second", calls("Edit a.py")), task="Do both"
-    )
+    note = child("kid", phase("First", calls("Write a.py")), phase("Second", calls("Edit a.py")), task="Do both")
     found = codify_one(session(phase("Do", linked("kid"), calls("Bash pytest"))), {"kid": note})
     assert tree(found) == [["Do", ["Do both", "First", "Second"], "Run the tests"]]
     assert flow_of(step_called(found, "Second")) == "a.py → a.py, do_both_report"
@@ -175,9 +169,7 @@ def test_a_subagent_whose_note_is_missing_is_a_step_with_what_its_parent_knows()
     ],
 )
 @pytest.mark.parametrize("is_missing", [True, False])
-def test_how_a_subagent_ended_is_no_part_of_its_task(
-    ending: str, status: str, grade: Grade, is_missing: bool
-) -> None:
+def test_how_a_subagent_ended_is_no_part_of_its_task(ending: str, status: str, grade: Grade, is_missing: bool) -> None:
     asked = "Look into b and say what it is for, and why"
     note = Subagent(AgentRef("explore"), None, link="kid", text=f"{asked}\n{ending}")
     kid = None if is_missing else child("kid", phase("Do b", calls("Read b.py")), task=asked)
@@ -214,9 +206,7 @@ def test_what_is_deeper_than_six_levels_is_part_of_the_sixth() -> None:
 
 
 def test_a_chain_of_linked_subagents_is_read_to_its_end() -> None:
-    notes = {
-        f"k{n}": child(f"k{n}", phase("Work", linked(f"k{n + 1}")), task=f"Task {n}") for n in range(200)
-    }
+    notes = {f"k{n}": child(f"k{n}", phase("Work", linked(f"k{n + 1}")), task=f"Task {n}") for n in range(200)}
     notes["k200"] = child("k200", phase("Work", calls("Write deep.py")))
     found = codify_one(session(phase("Do", linked("k0"))), notes)
     assert "deep.py" in written(found)
@@ -238,9 +228,7 @@ def test_phases_of_any_name_are_steps_that_read_back(name: str) -> None:
 
 
 def test_a_step_called_like_a_file_is_not_taken_for_the_file() -> None:
-    found = codify_one(
-        session(phase("a.py", calls("Write a.py")), phase("Test", calls("Read a.py", "Bash pytest")))
-    )
+    found = codify_one(session(phase("a.py", calls("Write a.py")), phase("Test", calls("Read a.py", "Bash pytest"))))
     back, graph, _ = read_back(written(found))
     assert back == found
     assert [(edge.source, edge.target, edge.data) for edge in graph.edges] == [(0, 1, ("a.py",))]
@@ -274,9 +262,7 @@ def test_an_unresolved_error_is_critical() -> None:
 
 @pytest.mark.parametrize("command", ["pytest", "ruff check .", "mypy .", "make"])
 def test_a_check_that_failed_makes_its_step_critical_though_it_passed_later(command: str) -> None:
-    one = phase(
-        "Do", calls("Write a.py"), failed(f"Bash {command}", "no"), calls("Edit a.py", f"Bash {command}")
-    )
+    one = phase("Do", calls("Write a.py"), failed(f"Bash {command}", "no"), calls("Edit a.py", f"Bash {command}"))
     assert codify_one(session(one)).steps[0].grade is Grade.CRITICAL
 
 

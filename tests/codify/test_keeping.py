@@ -235,9 +235,7 @@ def test_a_named_file_in_the_vault_is_told_to_the_index(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("there", [made() + "more\n", made("", "other"), "# Mine\n", "\x00"])
-def test_a_named_file_of_somebody_elses_is_refused_and_stays(
-    vault: Vault, tmp_path: Path, there: str
-) -> None:
+def test_a_named_file_of_somebody_elses_is_refused_and_stays(vault: Vault, tmp_path: Path, there: str) -> None:
     path = tmp_path / "mine.md"
     path.write_text(there, encoding="utf-8")
     with pytest.raises((NoteExists, NoteChanged)) as refused:

@@ -79,9 +79,7 @@ DRAFT = Workflow(
         Step("Look around", CLAUDE, markers=(row("LookAround"),)),
     ),
 )
-SESSION = Session(
-    "s1", title="Add a limiter", phases=(Phase("One", entries=(Intervention("Add a limiter"),)),)
-)
+SESSION = Session("s1", title="Add a limiter", phases=(Phase("One", entries=(Intervention("Add a limiter"),)),))
 TAGGED = tag(DRAFT)
 GOOD = """\
 # Add a rate limiter
@@ -139,8 +137,7 @@ def test_the_draft_itself_is_an_answer_that_changes_nothing() -> None:
 
 def test_names_that_look_like_ids_or_markers_come_back_as_they_were() -> None:
     steps = tuple(
-        Step(name, CLAUDE)
-        for name in ("Fill {s1}", "Write to @claude-code", "Summary", "Why? !", "{s9}", "a #x")
+        Step(name, CLAUDE) for name in ("Fill {s1}", "Write to @claude-code", "Summary", "Why? !", "{s9}", "a #x")
     )
     draft = replace(DRAFT, steps=steps)
     assert accept(tag(draft).text, tag(draft)) == draft
@@ -237,11 +234,7 @@ def test_lines_may_be_wrapped_but_every_word_of_a_decision_stays() -> None:
 
 
 def test_blanks_that_no_reader_sees_keep_nothing_from_being_taken() -> None:
-    wide = (
-        GOOD.replace("Test the", "Test  the")
-        .replace("notes.md::", "`my  notes`::")
-        .replace("a test", "a  test")
-    )
+    wide = GOOD.replace("Test the", "Test  the").replace("notes.md::", "`my  notes`::").replace("a test", "a  test")
     workflow = accept(wide, TAGGED)
     assert workflow.steps[1].name == "Test the limiter"
     assert workflow.steps[0].flows[0].stages[0][0].name == "my notes"
@@ -316,9 +309,7 @@ def test_a_complaint_tells_no_secret() -> None:
         (lambda text: text.replace("proceed to Look around", "proceed to Nowhere"), "missing-step"),
         (lambda text: text.replace("notes.md", "`![[private]]`"), "characters that no name"),
         (
-            lambda text: (
-                text + "\n```session-toon\nexecution[1]{phase,status}:\n  MendTheLimiter,success\n```\n"
-            ),
+            lambda text: text + "\n```session-toon\nexecution[1]{phase,status}:\n  MendTheLimiter,success\n```\n",
             "session-toon",
         ),
         (lambda text: text + "\n```session-toon\nexecution[1{phase,status}:\n  A,success\n```\n", "]"),
@@ -338,9 +329,7 @@ def test_a_complaint_tells_no_secret() -> None:
         (lambda text: text.replace("notes.md::Markdown", "`C:/x`"), "do not lie in the project"),
     ],
 )
-def test_an_answer_that_loses_or_makes_up_something_is_refused(
-    change: Callable[[str], str], says: str
-) -> None:
+def test_an_answer_that_loses_or_makes_up_something_is_refused(change: Callable[[str], str], says: str) -> None:
     assert says in complaints(change(GOOD))
 
 
@@ -486,9 +475,7 @@ def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ draft }}", "{{ cwd }}", "{% set x = 1 %}", "{{ draft.__class__ }}"])
-def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused(
-    tmp_path: Path, text: str
-) -> None:
+def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused(tmp_path: Path, text: str) -> None:
     put(tmp_path, text)
     with pytest.raises(VaultError):
         find_template(trusted(tmp_path)).render(rules="r", sessions="s", draft="d", refused="")

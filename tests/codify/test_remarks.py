@@ -35,10 +35,7 @@ def first_step(*entries: object) -> Step:
 
 
 def test_what_a_user_asked_stands_in_the_step_when_its_name_says_less() -> None:
-    assert (
-        first_step(Intervention("Do it. All of it."), calls("Write a.py")).prose
-        == '- Asked: "Do it. All of it."'
-    )
+    assert first_step(Intervention("Do it. All of it."), calls("Write a.py")).prose == '- Asked: "Do it. All of it."'
     assert first_step(Intervention("Do it."), calls("Write a.py")).prose == ""
 
 
@@ -56,9 +53,7 @@ CONSTRAINT = "- Constraint: the user corrected this, so do it as these words say
 
 def test_decisions_stand_with_their_reason_who_made_them_and_their_id() -> None:
     step = first_step(Decision("Use a bucket", "Constant memory", by="user"), calls("Write a.py"))
-    assert re.fullmatch(
-        r"- Decided: Use a bucket \(why: Constant memory; by: user; decision-\w+\)", step.prose
-    )
+    assert re.fullmatch(r"- Decided: Use a bucket \(why: Constant memory; by: user; decision-\w+\)", step.prose)
 
 
 def test_outcomes_of_written_steps_stand_with_their_points_where_they_were_said() -> None:
@@ -159,9 +154,7 @@ def test_a_check_that_failed_before_anything_was_changed_is_where_to_look() -> N
 
 def test_a_check_with_an_absolute_path_is_none_to_repeat() -> None:
     step = first_step(calls("Bash cd src && pytest x"), calls("Bash pytest /elsewhere/y.py"))
-    assert [line for line in step.prose.split("\n") if line.startswith("- Check")] == [
-        "- Check: `cd src && pytest x`"
-    ]
+    assert [line for line in step.prose.split("\n") if line.startswith("- Check")] == ["- Check: `cd src && pytest x`"]
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,7 @@ def test_a_session_of_which_nothing_repeats_makes_no_step() -> None:
 
 def test_what_several_sessions_asked_repeats_as_it_is_worded() -> None:
     def one(name: str) -> Session:
-        return session(
-            asked("Fix the retry bug in app.py", calls("Edit app.py", "Bash make test")), name=name
-        )
+        return session(asked("Fix the retry bug in app.py", calls("Edit app.py", "Bash make test")), name=name)
 
     found = codify([Recorded(one("a")), Recorded(one("b"))], no_secrets)
     assert tree(found) == ["Fix the retry bug in app.py"]
@@ -123,9 +121,7 @@ def test_what_is_chosen_after_a_review_is_chosen_anew() -> None:
 
 
 def test_a_commit_with_a_here_document_is_kept_and_a_push_stands_after_the_checks() -> None:
-    message = (
-        "Bash git add src/a.py src/b.py && git commit -m \"$(cat <<'EOF'⏎Fix it⏎⏎Why.⏎EOF⏎)\" && git push"
-    )
+    message = "Bash git add src/a.py src/b.py && git commit -m \"$(cat <<'EOF'⏎Fix it⏎⏎Why.⏎EOF⏎)\" && git push"
     found = codify_one(
         session(asked("fix it and push", calls("Bash git push", "Edit src/a.py", "Bash make test", message)))
     )
@@ -161,9 +157,7 @@ def test_the_opening_request_says_what_a_later_one_means() -> None:
     found = codify_one(
         session(
             asked("we have merge conflicts", calls("Bash git status")),
-            asked(
-                "take them from main", calls("Bash git merge main", "Edit a.py", "Bash git commit --no-edit")
-            ),
+            asked("take them from main", calls("Bash git merge main", "Edit a.py", "Bash git commit --no-edit")),
         )
     )
     assert tree(found) == ["we have merge conflicts"]
@@ -238,19 +232,13 @@ def test_a_check_in_one_folder_goes_beside_the_same_of_all() -> None:
 def test_a_command_with_a_variable_of_its_loop_is_left_out() -> None:
     loop = "Bash for id in 1 2; do gh api repos/a/b/pulls/comments/$id; done"
     help_ = "Bash go run ./cmd/x --help"
-    found = codify_one(
-        session(asked("address the feedback", calls(loop, help_, "Edit a.py", "Bash make test")))
-    )
+    found = codify_one(session(asked("address the feedback", calls(loop, help_, "Edit a.py", "Bash make test"))))
     assert lines(found) == ["- Check: `make test`"]
 
 
 def test_a_merge_is_checked_again_and_a_commit_before_it() -> None:
-    work = calls(
-        "Edit a.py", "Bash git add a.py", "Bash git commit -m x", "Bash make test", "Bash git merge main"
-    )
-    found = codify_one(
-        session(asked("fix it and merge main", work, calls("Bash make test", "Bash git push")))
-    )
+    work = calls("Edit a.py", "Bash git add a.py", "Bash git commit -m x", "Bash make test", "Bash git merge main")
+    found = codify_one(session(asked("fix it and merge main", work, calls("Bash make test", "Bash git push"))))
     assert lines(found) == [
         "- Check: `make test`",
         "- Run: `git add {{files}}`",
@@ -308,9 +296,7 @@ def test_a_secret_in_a_request_is_taken_out_before_its_example_is_cut() -> None:
     secret = "ghp_" + "a1B2" * 9
     words = f"Rename max_wait {'and all the others ' * 2}{secret} please"
     redact = redact_of(VaultSettings().secrets)
-    found = codify(
-        [Recorded(session(asked(words, calls("Edit a.py", "Bash make test"), name="Rename")))], redact
-    )
+    found = codify([Recorded(session(asked(words, calls("Edit a.py", "Bash make test"), name="Rename")))], redact)
     assert "Rename max_wait" in found.preamble
     assert secret[:12] not in found.preamble
 
@@ -322,9 +308,7 @@ def test_a_correction_of_a_command_in_later_talk_holds_for_the_step_before() -> 
         asked("address the feedback", calls("Bash gh pr view 12", "Edit a.py", "Bash make test")),
         asked("is that all of it in limiter_two?", refused),
     )
-    told = Noted(
-        "correction", f'"{words}"', "refused: Bash git push. Then: Sure.", Grounds("rejected call", 0.98)
-    )
+    told = Noted("correction", f'"{words}"', "refused: Bash git push. Then: Sure.", Grounds("rejected call", 0.98))
     (step,) = codify_one(replace(one, findings=(told,))).steps
     assert f'"{words}" (refused: Bash git push; correction-' in step.prose
 

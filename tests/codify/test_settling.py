@@ -33,9 +33,11 @@ def test_what_a_step_wrote_itself_before_it_read_it_is_no_input() -> None:
 
 
 def test_a_step_that_changes_what_was_there_takes_it() -> None:
-    assert flows(
-        phase("A", calls("Write a.py")), phase("B", calls("Edit a.py")), phase("C", calls("Write a.py"))
-    ) == ["request → a.py", "a.py → a.py", "a.py → a.py"]
+    assert flows(phase("A", calls("Write a.py")), phase("B", calls("Edit a.py")), phase("C", calls("Write a.py"))) == [
+        "request → a.py",
+        "a.py → a.py",
+        "a.py → a.py",
+    ]
 
 
 def test_a_file_that_was_read_before_it_was_written_anew_is_taken() -> None:
@@ -76,9 +78,7 @@ def test_names_that_differ_in_case_are_one_datum_as_it_was_first_written() -> No
 
 
 def test_a_type_stands_where_a_name_is_first_met_and_nowhere_else() -> None:
-    found = codify_one(
-        session(phase("A", calls("Write a.py")), phase("B", calls("Read a.py", "Bash pytest")))
-    )
+    found = codify_one(session(phase("A", calls("Write a.py")), phase("B", calls("Read a.py", "Bash pytest"))))
     data = [datum for step in found.walk() for flow in step.flows for stage in flow.stages for datum in stage]
     assert [datum for datum in data if datum.type] == [
         Datum("request", "Text"),

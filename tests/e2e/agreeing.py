@@ -81,9 +81,7 @@ def _results_agree(model: ScriptedModel, main: Session) -> None:
         assert len(call.result) <= 100, call.call
 
 
-def agree_in_plain_text(
-    stage: Stage, session: Session, expected: Sequence[str], links: Sequence[str]
-) -> None:
+def agree_in_plain_text(stage: Stage, session: Session, expected: Sequence[str], links: Sequence[str]) -> None:
     """The note's text, looked at by another program, has this account's phases, prompts and calls, these links in its body, and no more."""
     plain = look_at(stage.note_text(session.id))
     kinds = [line.partition(" | ")[0] for line in expected]
@@ -98,9 +96,7 @@ def agree_in_plain_text(
     assert not {"decision", "error", "milestone"} & set(plain.callouts), plain.callouts
     marks = {"": "ok", "❌": "failed"}
     found = [f"{marks[mark]} | {call}" for call, mark in plain.calls]
-    compare(
-        [line for line in expected if line.startswith(("ok |", "failed |"))], found, f"calls of {session.id}"
-    )
+    compare([line for line in expected if line.startswith(("ok |", "failed |"))], found, f"calls of {session.id}")
     assert plain.links == set(links), f"{session.id}: {plain.links}"
     assert not plain.embeds, plain.embeds
     assert not plain.comments, f"{session.id}: {plain.comments} comment marks"

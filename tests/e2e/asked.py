@@ -48,9 +48,7 @@ class Answering(ScriptedModel):
     @property
     def tools(self) -> list[str]:
         """The tools that any request listed."""
-        return [
-            name for request in self.requests for tool in request.get("tools") or () for name in _names(tool)
-        ]
+        return [name for request in self.requests for tool in request.get("tools") or () for name in _names(tool)]
 
 
 def _names(tool: Mapping[str, Any]) -> Iterator[str]:
@@ -94,9 +92,7 @@ def answering(
         yield model
 
 
-def harmless(
-    stage: Stage, client: str, model: Answering, *, tools: Sequence[str] = (), kept: bool = False
-) -> None:
+def harmless(stage: Stage, client: str, model: Answering, *, tools: Sequence[str] = (), kept: bool = False) -> None:
     """The model was asked, had no `tools` but these, and nothing happened; the vault has one session, its own, and gets no other one.
 
     With `kept` the client keeps sessions, which an import must know as our own; without it has none.

@@ -27,9 +27,7 @@ __all__ = ["ATTEND"]
 
 
 @contextmanager
-def _running(
-    command: Sequence[str], project: Path, env: Mapping[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
+def _running(command: Sequence[str], project: Path, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A client in a group of its own, ended with all that it runs."""
     log = Path(env["TMPDIR"]) / "client.log"
     with log.open("wb") as errors:
@@ -94,9 +92,7 @@ class _Codex:
         self._ask("initialize", clientInfo=client, capabilities={"experimentalApi": True})
         self._send({"method": "initialized"})
         # Without a sandbox a command runs alike on every machine; `untrusted` asks before each that may write.
-        started = self._ask(
-            "thread/start", cwd=str(project), approvalPolicy="untrusted", sandbox="danger-full-access"
-        )
+        started = self._ask("thread/start", cwd=str(project), approvalPolicy="untrusted", sandbox="danger-full-access")
         thread = started["thread"]["id"]
         for prompt in prompts:
             mode = {"mode": prompt.mode or "default", "settings": {"model": "scripted"}}
@@ -132,9 +128,7 @@ class _Codex:
         human = self._humans.pop(0)
         if method == "item/tool/requestUserInput":
             ids = [question["id"] for question in params["questions"]]
-            return {
-                "answers": {name: {"answers": given} for name, given in zip(ids, human.answers, strict=False)}
-            }
+            return {"answers": {name: {"answers": given} for name, given in zip(ids, human.answers, strict=False)}}
         # As its terminal does: words of refusal are the next prompt, and the turn ends here.
         return {"decision": "accept" if human.allows else "cancel" if human.stops else "decline"}
 

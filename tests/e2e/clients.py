@@ -93,9 +93,7 @@ class ClaudeCode:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self.process.poll() is None:
             self.kill()
         for thread in self._threads:
@@ -213,9 +211,7 @@ def play_opencode(
         _run(command, project, env, prompt, kill if prompt == prompts[-1] else None)
 
 
-def _run(
-    command: Sequence[str], project: Path, env: Mapping[str, str], prompt: str, kill: Kill | None
-) -> None:
+def _run(command: Sequence[str], project: Path, env: Mapping[str, str], prompt: str, kill: Kill | None) -> None:
     """One process to its end, or to the moment at which it is killed, with all that it runs."""
     log = Path(env["TMPDIR"]) / "client.log"
     with log.open("wb") as out:

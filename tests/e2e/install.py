@@ -71,9 +71,7 @@ def _install(folder: Path) -> None:
     ]
     env = {**os.environ, "HOME": HOME}
     try:
-        ran = subprocess.run(
-            command, env=env, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder
-        )
+        ran = subprocess.run(command, env=env, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder)
     except subprocess.TimeoutExpired:
         raise Unavailable(f"npm did not end within {SECONDS} s") from None
     if ran.returncode:

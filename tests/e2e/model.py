@@ -73,9 +73,7 @@ class ScriptedModel:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         assert self._server is not None
         self._server.shutdown()
         self._server.server_close()
@@ -140,11 +138,7 @@ class ScriptedModel:
         if step.status and key not in self._failed:
             self._failed.add(key)
             return step.status
-        spawned = [
-            json.loads(text)["agent_id"]
-            for text, _ in self.results.values()
-            if text.startswith('{"agent_id":')
-        ]
+        spawned = [json.loads(text)["agent_id"] for text, _ in self.results.values() if text.startswith('{"agent_id":')]
         calls = []
         for action in step.actions:
             named = wire.action(action, spawned)
@@ -190,9 +184,7 @@ def _handler_of(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             self._whole({})
 
         def do_GET(self) -> None:
-            self._whole(
-                {"object": "list", "data": [{"id": "scripted", "object": "model"}], "has_more": False}
-            )
+            self._whole({"object": "list", "data": [{"id": "scripted", "object": "model"}], "has_more": False})
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
@@ -215,9 +207,7 @@ def _handler_of(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             self.send_header("connection", "close")
             self.end_headers()
             for event, data in wire.events(answer, name):
-                told = (
-                    data if isinstance(data, str) else json.dumps({"type": event, **data} if event else data)
-                )
+                told = data if isinstance(data, str) else json.dumps({"type": event, **data} if event else data)
                 head = f"event: {event}\n" if event else ""
                 self.wfile.write(f"{head}data: {told}\n\n".encode())
             self.close_connection = True

@@ -33,9 +33,7 @@ def _steer(client: ClaudeCode, stage: Stage, words: str) -> None:
     rows = '"operation":"enqueue"'
     found = stage.home.glob
     wait_until(
-        lambda: any(
-            words in p.read_text() and rows in p.read_text() for p in found(".claude/projects/*/*.jsonl")
-        ),
+        lambda: any(words in p.read_text() and rows in p.read_text() for p in found(".claude/projects/*/*.jsonl")),
         lambda: "the client has heard the human",
     )
     (stage.project / "steered").touch()

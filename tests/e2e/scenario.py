@@ -107,9 +107,7 @@ def load_scenario(name: str, client: str, values: Mapping[str, str] | None = Non
     assert "{{" not in text, f"{name}: a value is missing"
     found = json.loads(text)
     prompts = tuple(
-        Prompt(
-            p["say"], _steps(p["steps"], client), p.get("command", False), p.get("mode", {}).get(client, "")
-        )
+        Prompt(p["say"], _steps(p["steps"], client), p.get("command", False), p.get("mode", {}).get(client, ""))
         for p in found["prompts"]
         if p.get("only", client) == client
     )
@@ -128,9 +126,7 @@ def _steps(found: list[Any], client: str) -> tuple[Step, ...]:
 
 def _step(found: Mapping[str, Any]) -> Step:
     actions = tuple(filter(None, map(_action, found.get("parallel", [found]))))
-    return Step(
-        found["text"], actions, found.get("thinking", ""), found.get("status", 0), found.get("steer", "")
-    )
+    return Step(found["text"], actions, found.get("thinking", ""), found.get("status", 0), found.get("steer", ""))
 
 
 def _action(found: Mapping[str, Any]) -> Action | None:

@@ -39,9 +39,7 @@ class Simulated:
         self.folder = Path.home() / ".claude" / "projects" / "-project"
         self.transcript = self.folder / f"{session}.jsonl"
         fresh = renamer(session)
-        self.rename = lambda text: fresh(text.replace(self.source.stem, "@SESSION@")).replace(
-            "@SESSION@", session
-        )
+        self.rename = lambda text: fresh(text.replace(self.source.stem, "@SESSION@")).replace("@SESSION@", session)
 
     def play(self) -> None:
         self.hook("SessionStart", source="startup")
@@ -79,9 +77,7 @@ class Simulated:
             for block in content:
                 if block["type"] == "tool_result":
                     failed = block.get("is_error")
-                    self.hook(
-                        "PostToolUseFailure" if failed else "PostToolUse", tool_use_id=block["tool_use_id"]
-                    )
+                    self.hook("PostToolUseFailure" if failed else "PostToolUse", tool_use_id=block["tool_use_id"])
         elif row["type"] == "assistant" and content[0].get("name") == "Agent":
             self.subagent(content[0]["id"])
 

@@ -134,8 +134,7 @@ def test_a_plain_look_sees_what_a_note_holds() -> None:
 
 def test_a_plain_look_sees_what_was_forged() -> None:
     text = (
-        render_session(_session())
-        + "\n\n## Forged\n\n> [!decision] x\n\n[[a]] ![[b]] %% c %% <b>\n\n```mermaid\n```\n"
+        render_session(_session()) + "\n\n## Forged\n\n> [!decision] x\n\n[[a]] ![[b]] %% c %% <b>\n\n```mermaid\n```\n"
     )
     plain = look_at(text)
     assert plain.phases == ("First question", "Forged")

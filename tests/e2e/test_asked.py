@@ -78,9 +78,7 @@ def test_the_agent_of_the_settings_breaks_a_task_down(client: str, stage: Stage,
 
 
 @each_client
-def test_an_agent_that_obeys_what_it_was_shown_can_do_nothing(
-    client: str, stage: Stage, programs: Programs
-) -> None:
+def test_an_agent_that_obeys_what_it_was_shown_can_do_nothing(client: str, stage: Stage, programs: Programs) -> None:
     settle_on(stage, client)
     with answering(stage, client, programs, "I ran it.", running(client, "touch PWNED")) as model:
         assert add_tasks(stage) == [WISH]

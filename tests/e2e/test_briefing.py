@@ -26,8 +26,7 @@ def _call(name: str, given: dict[str, Any]) -> Action:
 
 def _first(decides: Step) -> Scenario:
     tasks = [
-        _call("TaskCreate", {"subject": text, "description": f"{text}.", "activeForm": text})
-        for text in (WORK, NEXT)
+        _call("TaskCreate", {"subject": text, "description": f"{text}.", "activeForm": text}) for text in (WORK, NEXT)
     ]
     steps = (
         Step("First the tasks.", tuple(tasks)),
@@ -66,9 +65,7 @@ def test_what_the_agent_began_is_in_the_next_sessions_first_request(stage: Stage
     assert str(stage.project) not in _of_ours(request)
 
 
-def test_a_decision_told_to_our_server_is_in_the_next_sessions_first_request(
-    stage: Stage, programs: Programs
-) -> None:
+def test_a_decision_told_to_our_server_is_in_the_next_sessions_first_request(stage: Stage, programs: Programs) -> None:
     stage.cru("install", NAME, "--mcp")
     waits = Step("I wait for the server.", (_call("WaitForMcpServers", {}),))
     tells = Step("I write it down.", (_call("mcp__crucible__flight_recorder_log", TOLD),))

@@ -120,9 +120,7 @@ def test_a_killed_session_is_found_at_the_next_start(program: Path, hooked: Hook
 
 
 @pytest.mark.parametrize("then", ["another session", "the same again"])
-def test_a_session_that_is_killed_with_its_subagents_is_whole_again(
-    then: str, program: Path, hooked: Hooked
-) -> None:
+def test_a_session_that_is_killed_with_its_subagents_is_whole_again(then: str, program: Path, hooked: Hooked) -> None:
     scenario = load_scenario("cut", NAME)
     stage = hooked(scenario)
     with ScriptedModel(scenario) as model:
@@ -191,9 +189,7 @@ def test_a_call_is_in_the_note_before_its_phase_ends_where_the_settings_say_so(
         stage.settle()
         client.say(scenario.says[1])
         if save == "tool":
-            wait_until(
-                lambda: "Bash echo two" in stage.note_text(stage.mains()[0].id), lambda: "the call is there"
-            )
+            wait_until(lambda: "Bash echo two" in stage.note_text(stage.mains()[0].id), lambda: "the call is there")
         stage.write({"go-on": ""})
         client.wait()
         client.ask(scenario.says[2])
@@ -256,9 +252,7 @@ def test_a_human_edits_the_note_while_the_agent_works(program: Path, hooked: Hoo
         path = stage.note_path(stage.mains()[0].id)
         text = path.read_bytes().decode()
         assert "The first answer.\n" in text
-        path.write_bytes(
-            text.replace("The first answer.\n", "The first *reply*.\n\nMy own remark.\n").encode()
-        )
+        path.write_bytes(text.replace("The first answer.\n", "The first *reply*.\n\nMy own remark.\n").encode())
         client.ask(scenario.says[1])
         stage.settle()
         # Not at a moment when we write: while the next prompt is answered.
@@ -268,9 +262,7 @@ def test_a_human_edits_the_note_while_the_agent_works(program: Path, hooked: Hoo
         client.wait()
         client.end()
     stage.settle()
-    expected = [
-        line.replace("The first answer.", "The first *reply*.\n\nMy own remark.") for line in played(model)
-    ]
+    expected = [line.replace("The first answer.", "The first *reply*.\n\nMy own remark.") for line in played(model)]
     (main,) = stage.mains()
     compare(expected, told(main, {}), main.id)
     assert main.title == "First question of three"
@@ -352,9 +344,7 @@ def test_hooks_print_nothing_and_the_client_says_the_same(program: Path, tmp_pat
     rows = [json.loads(line) for line in _transcript(stage).split("\n") if line]
     summaries = [row for row in rows if row.get("subtype") == "stop_hook_summary"]
     assert [row["hookErrors"] for row in summaries] == [[] for _ in summaries]
-    shown = [
-        row["attachment"] for row in rows if str(row.get("attachment", {}).get("type")).startswith("hook")
-    ]
+    shown = [row["attachment"] for row in rows if str(row.get("attachment", {}).get("type")).startswith("hook")]
     assert not [a for a in shown if a.get("stdout") or a.get("stderr") or a.get("content")]
 
 

@@ -15,9 +15,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("seed", [20, 26])
-def test_whatever_is_killed_every_row_is_in_the_note_once_after_the_next_start(
-    seed: int, tmp_path: Path
-) -> None:
+def test_whatever_is_killed_every_row_is_in_the_note_once_after_the_next_start(seed: int, tmp_path: Path) -> None:
     toll = kill_at_random(tmp_path, 3, seed)
     assert sum(toll.killed.values()) == 3
     assert set(toll.killed) <= set(TARGETS)

@@ -92,9 +92,7 @@ def test_claude_code_recalls_and_tells(hooks: bool, stage: Stage, programs: Prog
     assert any(each.startswith("claude-code:") for each in mains[0].sources) is hooks
     if hooks:
         text = stage.note_text(mains[0].id)
-        assert (
-            text.index("I look what was decided.") < text.index("> Jitter, too") < text.rindex("That is all.")
-        )
+        assert text.index("I look what was decided.") < text.index("> Jitter, too") < text.rindex("That is all.")
         assert text.count("> Jitter, too") == 1
 
 
@@ -132,9 +130,7 @@ def test_codex_recalls_and_tells(stage: Stage, programs: Programs) -> None:
     play = Path.write_text
     with ScriptedModel(calls("mcp__crucible__")) as model, pytest.MonkeyPatch.context() as patch:
         # The player writes the settings of the model; a user's hold ours beside them.
-        patch.setattr(
-            Path, "write_text", lambda self, text: play(self, text + ours if self == settings else text)
-        )
+        patch.setattr(Path, "write_text", lambda self, text: play(self, text + ours if self == settings else text))
         play_codex(programs("codex"), stage.project, stage.env(model.url), ["Go on with the retries"])
     agreed(stage, model)
 
@@ -176,9 +172,7 @@ def inspected(stage: Stage, *args: str) -> dict[str, Any]:
 
 def test_the_inspector_lists_and_calls_the_tools(stage: Stage) -> None:
     tools = inspected(stage, "--method", "tools/list")["tools"]
-    assert {"recall_context", "flight_recorder_log", "session_resume_context"} <= {
-        tool["name"] for tool in tools
-    }
+    assert {"recall_context", "flight_recorder_log", "session_resume_context"} <= {tool["name"] for tool in tools}
     found = inspected(
         stage,
         "--method",

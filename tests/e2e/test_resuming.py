@@ -58,9 +58,7 @@ class ListeningModel(ScriptedModel):
 
     def tokens(self, since: int = 0) -> Tokens:
         """Of the answers since that place of the log."""
-        usages = {
-            e.answer.id: e.answer.usage for e in self.log[since:] if isinstance(e, Said) and e.agent == MAIN
-        }
+        usages = {e.answer.id: e.answer.usage for e in self.log[since:] if isinstance(e, Said) and e.agent == MAIN}
         used = sum(usage.fresh + usage.said for usage in usages.values())
         return Tokens(used, sum(usage.cached for usage in usages.values()))
 
@@ -137,9 +135,7 @@ def test_claude_code_goes_on_natively(hooked: bool, programs: Programs, tmp_path
 
 @pytest.mark.parametrize("hooked", [True, False], ids=["hooked", "imported"])
 @pytest.mark.parametrize("client", ["codex", "opencode", "claude"])
-def test_another_client_goes_on_with_the_context(
-    client: str, hooked: bool, programs: Programs, tmp_path: Path
-) -> None:
+def test_another_client_goes_on_with_the_context(client: str, hooked: bool, programs: Programs, tmp_path: Path) -> None:
     stage, scenario = make(tmp_path)
     with ListeningModel(scenario) as model:
         before = paused(stage, model, programs, hooked=hooked)
@@ -158,10 +154,7 @@ def test_another_client_goes_on_with_the_context(
     assert "# Continue session" in context
     assert scenario.says[0] in context
     assert not any(
-        "The first answer." in text
-        for m in model.requests[asked]
-        if m.role == "assistant"
-        for text in m.texts
+        "The first answer." in text for m in model.requests[asked] if m.role == "assistant" for text in m.texts
     )
     main = check_whole(stage, model, first, before)
     assert main.sources[0] == before.sources[0]

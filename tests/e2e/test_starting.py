@@ -118,9 +118,7 @@ def _opencodes(stage: Stage) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize(
-    ("client", "tells"), [("claude-code", _claudes), ("codex", _codexs), ("opencode", _opencodes)]
-)
+@pytest.mark.parametrize(("client", "tells"), [("claude-code", _claudes), ("codex", _codexs), ("opencode", _opencodes)])
 def test_what_the_user_tells_the_client_himself_stays_beside_it(
     client: str, tells: Callable[[Stage], list[str]], stage: Stage, programs: Programs
 ) -> None:

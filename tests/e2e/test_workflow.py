@@ -112,9 +112,7 @@ def on_path(stage: Stage, program: Path) -> None:
     stage.more["PATH"] = os.pathsep.join([str(program.parent), stage.env()["PATH"]])
 
 
-def check_halts_and_finishes(
-    stage: Stage, model: WorkingModel, path: Path, client: str, critical: str
-) -> None:
+def check_halts_and_finishes(stage: Stage, model: WorkingModel, path: Path, client: str, critical: str) -> None:
     """Every step runs in order, the critical one fails and halts, and `--continue` does the rest."""
     expected = in_order(read(path)[1])
     at = expected.index(critical)
@@ -126,9 +124,7 @@ def check_halts_and_finishes(
     assert run.status is Status.PAUSED
     assert [phase.name for phase in run.phases] == expected[: at + 1]
     told = statuses(path, run.id)
-    assert [told[name] for name in expected] == [["success"]] * at + [["failed"]] + [[]] * (
-        len(expected) - at - 1
-    )
+    assert [told[name] for name in expected] == [["success"]] * at + [["failed"]] + [[]] * (len(expected) - at - 1)
 
     model.fails = set()
     stage.cru("workflow", "run", path, "--with", client, "--continue", "--", *MORE[client])
@@ -189,17 +185,13 @@ def test_a_session_becomes_a_workflow_and_is_carried_out(programs: Programs, tmp
         stage.cru("session", "codify", main.id, "-o", path)
         critical = in_order(read(path)[1])[-1]
         text = path.read_text(encoding="utf-8")
-        path.write_text(
-            re.sub(rf"(?m)^(#+ {re.escape(critical)}\b[^\n]*?)( !)?$", r"\1 !", text), encoding="utf-8"
-        )
+        path.write_text(re.sub(rf"(?m)^(#+ {re.escape(critical)}\b[^\n]*?)( !)?$", r"\1 !", text), encoding="utf-8")
         on_path(stage, program)
         check_halts_and_finishes(stage, model, path, "claude", critical)
         assert not model.unforeseen, model.unforeseen
 
 
-def test_what_was_done_becomes_the_same_workflow_whichever_client_did_it(
-    programs: Programs, tmp_path: Path
-) -> None:
+def test_what_was_done_becomes_the_same_workflow_whichever_client_did_it(programs: Programs, tmp_path: Path) -> None:
     """But for the names of agents, and what each of them took."""
     clients = ("claude-code", *PLAY)
     every = [programs(client) for client in clients]

@@ -255,9 +255,7 @@ class Responses(Wire):
                 "type": "custom_tool_call" if freeform else "function_call",
                 "id": f"fc_{call.id}",
                 "call_id": call.id,
-                "input" if freeform else "arguments": call.action.given
-                if freeform
-                else json.dumps(call.given),
+                "input" if freeform else "arguments": call.action.given if freeform else json.dumps(call.given),
                 "status": "completed",
                 **self._name(call.name),
             }

@@ -105,9 +105,7 @@ def test_a_workflow_is_the_same_when_only_markers_were_added(vault: Vault) -> No
 
 def test_sessions_that_a_workflow_was_made_of_are_no_runs_of_it(vault: Vault) -> None:
     path = marked(vault, "Look")
-    note = (
-        "---\ntype: session\nsession_id: 2026-11-22-run\nstarted: 2026-11-22T10:00:00Z\n{more}---\n\n# Run\n"
-    )
+    note = "---\ntype: session\nsession_id: 2026-11-22-run\nstarted: 2026-11-22T10:00:00Z\n{more}---\n\n# Run\n"
     vault.create("2026-11-22-run", note.format(more=""))
     assert find_run(vault, read(path.read_text()), "[[flow]]") is None
     (vault.sessions / "2026-11-22-run.md").write_text(note.format(more="workflow_digest: x\n"))
@@ -115,9 +113,7 @@ def test_sessions_that_a_workflow_was_made_of_are_no_runs_of_it(vault: Vault) ->
     assert found
     assert found.id == "2026-11-22-run"
     assert find_run(vault, read(TEXT), "[[flow]]") is None, "no marker, and it names no workflow"
-    (vault.sessions / "2026-11-22-run.md").write_text(
-        note.format(more="workflow_digest: x\nworkflow: '[[flow]]'\n")
-    )
+    (vault.sessions / "2026-11-22-run.md").write_text(note.format(more="workflow_digest: x\nworkflow: '[[flow]]'\n"))
     assert find_run(vault, read(TEXT), "[[flow]]")
 
 

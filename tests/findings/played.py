@@ -63,9 +63,7 @@ class Played:
         """The agent thinks aloud."""
         return self.tell(Reasoned(next(self._rows), text))
 
-    def call(
-        self, name: str, arguments: dict[str, object], text: str, end: CallEnd, feedback: str = ""
-    ) -> Played:
+    def call(self, name: str, arguments: dict[str, object], text: str, end: CallEnd, feedback: str = "") -> Played:
         """A call and its result."""
         at = next(self._rows)
         self.tell(ToolUsed(at, at.row, name, arguments))

@@ -31,9 +31,7 @@ def test_a_refusal_with_a_question_is_one_only_where_the_agent_concedes() -> Non
 
 
 def test_a_refusal_without_words_is_explained_by_the_next_prompt() -> None:
-    played = (
-        Played().you("go").run("git stash", end=CallEnd.REJECTED).stop().you("do not stash, read the files")
-    )
+    played = Played().you("go").run("git stash", end=CallEnd.REJECTED).stop().you("do not stash, read the files")
     assert played.corrections == ['"do not stash, read the files"']
 
 
@@ -50,12 +48,7 @@ def test_a_plan_after_a_refusal_is_no_correction() -> None:
 
 def test_an_interruption_after_work_is_explained_by_the_next_prompt() -> None:
     played = (
-        Played()
-        .you("go")
-        .edit("fin.py")
-        .agent("I filter the edits as well.")
-        .stop()
-        .you("no, take those edits back")
+        Played().you("go").edit("fin.py").agent("I filter the edits as well.").stop().you("no, take those edits back")
     )
     (found,) = played.noted(Kind.CORRECTION)
     assert found.details == "interrupted: I filter the edits as well."
@@ -86,9 +79,7 @@ def test_words_to_work_that_is_there_correct_where_the_agent_concedes() -> None:
 
 
 def test_a_question_that_the_agent_finds_fair_is_no_concession() -> None:
-    played = (
-        Played().you("go").edit().agent("Done.").you("is that enough?").agent("You're right to ask. It is.")
-    )
+    played = Played().you("go").edit().agent("Done.").you("is that enough?").agent("You're right to ask. It is.")
     assert not played.corrections
 
 
@@ -138,12 +129,7 @@ def test_a_prompt_after_a_stop_corrects_only_what_it_names() -> None:
         "merge conflicts...",
         "great, now the next change for walruses",
     ):
-        played = (
-            Played()
-            .you("go")
-            .run("make fins && cat zoo/walruses/fin.py merge-base", end=CallEnd.REJECTED)
-            .stop()
-        )
+        played = Played().you("go").run("make fins && cat zoo/walruses/fin.py merge-base", end=CallEnd.REJECTED).stop()
         assert not played.you(words).agent("Fine.").run("make fins").edit("fin.py").corrections
     never = Played().you("go").run("git stash", end=CallEnd.REJECTED).stop().you("never stash anything")
     assert never.corrections == ['"never stash anything"']

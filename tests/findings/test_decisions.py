@@ -85,9 +85,7 @@ def test_words_after_a_stop_settle_no_offer() -> None:
 
 def test_the_option_that_is_named_is_the_decision_and_the_others_are_not() -> None:
     offer = "Two ways:\n\n**Option A** - one file\n\n**Option B** - a file for each user\n\nWhich one?"
-    (found,) = (
-        Played().you("go").agent(offer).you("B, but keep the name").agent("Fine.", final=True).decisions
-    )
+    (found,) = Played().you("go").agent(offer).you("B, but keep the name").agent("Fine.", final=True).decisions
     assert "a file for each user" in found.text
     assert found.alternatives
     assert "one file" in found.alternatives
@@ -115,9 +113,7 @@ def test_a_question_back_settles_nothing() -> None:
 
 def test_a_request_for_work_is_no_decision() -> None:
     approach = "I keep the counts beside the rows rather than in a table of their own, since every reader needs both of them at once."
-    played = (
-        Played().you("add a limit").edit().agent("Done.").you("store the counts too").agent(approach).edit()
-    )
+    played = Played().you("add a limit").edit().agent("Done.").you("store the counts too").agent(approach).edit()
     assert not played.decisions
     (found,) = played.noted(Kind.INSTRUCTION)
     assert (found.text, found.details) == ("store the counts too", approach)
@@ -137,9 +133,7 @@ def test_a_request_for_work_is_no_decision() -> None:
     ],
 )
 def test_a_go_ahead_that_names_nothing_decides_nothing(asked: str, reply: str) -> None:
-    assert (
-        not Played().you("go").agent(f"{OFFER}{asked}").you(reply).edit().agent("Done.", final=True).decisions
-    )
+    assert not Played().you("go").agent(f"{OFFER}{asked}").you(reply).edit().agent("Done.", final=True).decisions
 
 
 def test_an_analysis_without_a_question_offers_nothing() -> None:
@@ -175,17 +169,14 @@ def test_a_question_that_names_its_subject_stands_alone() -> None:
 
 
 def test_a_reply_that_says_more_than_yes_stands_beside_the_question() -> None:
-    played = (
-        Played()
-        .you("go")
-        .agent(f"{OFFER}Shall I keep it in memory.py?")
-        .you("yes, but only up to ten megabytes")
-    )
+    played = Played().you("go").agent(f"{OFFER}Shall I keep it in memory.py?").you("yes, but only up to ten megabytes")
     assert played.edit().decisions[0].text.endswith("memory.py? → yes, but only up to ten megabytes")
 
 
 def test_no_rationale_tells_what_was_asked_or_what_else_was_offered() -> None:
-    offer = "Two ways to store it:\n\nA. One file - no server to run\n\nB. Redis - shared\n\nWhich of the two do you want?"
+    offer = (
+        "Two ways to store it:\n\nA. One file - no server to run\n\nB. Redis - shared\n\nWhich of the two do you want?"
+    )
     (found,) = Played().you("go").agent(offer).you("A").edit().decisions
     assert found.text == "Which of the two do you want? → One file"
     assert (found.rationale, found.alternatives) == ("no server to run", "Redis")
@@ -242,9 +233,7 @@ def test_a_range_picks_all_of_it() -> None:
 
 
 def test_a_bare_yes_answers_the_first_of_two_questions() -> None:
-    offer = (
-        f"{OFFER}Shall I draw walrus.svg with tusks? Or would you prefer to leave the picture as it is today?"
-    )
+    offer = f"{OFFER}Shall I draw walrus.svg with tusks? Or would you prefer to leave the picture as it is today?"
     (found,) = Played().you("go").agent(offer).you("yes").edit().decisions
     assert found.text == "Draw walrus.svg with tusks"
 
@@ -272,9 +261,7 @@ def test_numbers_are_written_out() -> None:
 
 def test_a_table_lists_options_too() -> None:
     offer = "| # | Issue |\n|---|---|\n| **A. Warn** | print a line |\n| **B. Fail** | stop |\n\nI would take A. Which of these do you want?"
-    (found,) = (
-        Played().you("go").agent(offer).you("A. is fine, but log it").agent("Fine.", final=True).decisions
-    )
+    (found,) = Played().you("go").agent(offer).you("A. is fine, but log it").agent("Fine.", final=True).decisions
     assert (found.text, found.alternatives) == ("Which of these do you want? → Warn", "Fail")
     assert found.rationale == 'print a line — "A. is fine, but log it"'
 
@@ -349,9 +336,7 @@ def test_a_plan_decides_what_it_states_first_or_its_steps(plan: str, told: str) 
 
 
 def test_a_list_that_ends_a_text_may_be_what_is_asked() -> None:
-    offer = (
-        "Before I begin, what shall the cache be:\n\nA) One file\nB) A file for each user\nC) Something else?"
-    )
+    offer = "Before I begin, what shall the cache be:\n\nA) One file\nB) A file for each user\nC) Something else?"
     (found,) = Played().you("go").agent(offer).you("B").agent("Fine.", final=True).decisions
     assert found.text == "Before I begin, what shall the cache be: → A file for each user"
     assert not Played().you("go").agent(offer.rstrip("?")).you("what would B cost?").edit().decisions

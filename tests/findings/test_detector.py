@@ -51,8 +51,7 @@ _VALUES: dict[str, st.SearchStrategy[object]] = {
 def _any_event(of: type[Event]) -> st.SearchStrategy[Event]:
     assert is_dataclass(of)
     given_values = {
-        each.name: _VALUES[each.name] if each.name in _VALUES else _plain(str(each.type))
-        for each in fields(of)
+        each.name: _VALUES[each.name] if each.name in _VALUES else _plain(str(each.type)) for each in fields(of)
     }
     return st.builds(of, **given_values)
 
@@ -106,12 +105,8 @@ def test_memory_does_not_grow_with_what_is_said() -> None:
     detector = Detector()
     for number in range(3000):
         detector.add(events_module.Reasoned(At(number), "thought " * 500))
-        detector.add(
-            events_module.ToolUsed(At(number), str(number), "Bash", {"command": f"go test ./p{number} " * 50})
-        )
-        detector.add(
-            events_module.ToolReturned(At(number), str(number), "--- FAIL: TestX\n" * 900, CallEnd.FAILED)
-        )
+        detector.add(events_module.ToolUsed(At(number), str(number), "Bash", {"command": f"go test ./p{number} " * 50}))
+        detector.add(events_module.ToolReturned(At(number), str(number), "--- FAIL: TestX\n" * 900, CallEnd.FAILED))
     kept = detector._failures._open
     assert len(kept) <= 40
     assert sum(len(line) for run in kept for line in run.text) < 40_000

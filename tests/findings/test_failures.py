@@ -22,9 +22,7 @@ CLIENTS = [
 
 @pytest.mark.parametrize(("edits", "shell", "command"), CLIENTS)
 def test_red_edit_green_is_a_failure_with_cause_and_fix(edits: str, shell: str, command: str) -> None:
-    played = (
-        Played(edits, shell, command).you("fix it").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE)
-    )
+    played = Played(edits, shell, command).you("fix it").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE)
     assert not played.edit("shop/tax.go").failures, "not yet green"
     (found,) = played.run("go test ./shop -count=1").failures
     assert found.text == "go test: 1 failed: TestRefund - refund_test.go:41 total = 0.3, want 0.2"
@@ -39,10 +37,7 @@ def test_red_edit_green_is_a_failure_with_cause_and_fix(edits: str, shell: str, 
 
 def test_red_that_a_pipe_hides_is_known_by_its_lines() -> None:
     played = (
-        Played()
-        .you("go")
-        .run("pytest -q | tail", "FAILED tests/test_tax.py::test_refund - assert 3 == 2")
-        .agent(CAUSE)
+        Played().you("go").run("pytest -q | tail", "FAILED tests/test_tax.py::test_refund - assert 3 == 2").agent(CAUSE)
     )
     assert len(played.edit().run("pytest -q | tail", "12 passed").failures) == 1
 
@@ -81,32 +76,20 @@ def test_a_refused_or_interrupted_run_is_not_red() -> None:
 
 
 def test_the_cause_may_stand_in_a_thought_alone() -> None:
-    played = (
-        Played().you("go").run("go test ./...", RED, CallEnd.FAILED).thinks(CAUSE).edit().run("go test ./...")
-    )
+    played = Played().you("go").run("go test ./...", RED, CallEnd.FAILED).thinks(CAUSE).edit().run("go test ./...")
     assert played.failures[0].cause == CAUSE
 
 
 def test_a_task_runner_s_prefix_hides_nothing() -> None:
     text = "[lint:go] shop/tax.go:4:2: unused variable (unused)\n[lint:go] 1 issues:"
-    played = (
-        Played()
-        .you("go")
-        .run("mise run lint | tail -5", text)
-        .edit()
-        .run("mise run lint | tail -5", "0 issues.")
-    )
+    played = Played().you("go").run("mise run lint | tail -5", text).edit().run("mise run lint | tail -5", "0 issues.")
     assert played.failures[0].text == "mise run lint: 1 issue: tax.go:4 unused variable (unused)"
 
 
 def test_a_conflict_is_fixed_by_the_edits_that_follow() -> None:
     text = "Auto-merging tax.go\nCONFLICT (content): Merge conflict in tax.go"
     played = (
-        Played()
-        .you("merge main")
-        .run("git merge main", text, CallEnd.FAILED)
-        .agent("Both renamed it.")
-        .edit("tax.go")
+        Played().you("merge main").run("git merge main", text, CallEnd.FAILED).agent("Both renamed it.").edit("tax.go")
     )
     assert played.failures[0].resolution == "fixed in tax.go"
 
@@ -123,9 +106,7 @@ def test_the_cause_leaves_out_what_the_agent_does_next() -> None:
     played = Played().you("fix it").run("go test ./...", RED, CallEnd.FAILED).agent(told).edit("shop/tax.go")
     (found,) = played.run("go test ./...").failures
     assert found.cause == CAUSE
-    assert (
-        found.resolution == "Fix this by rounding in add_tax(); fixed in tax.go; go test passed after 2 runs"
-    )
+    assert found.resolution == "Fix this by rounding in add_tax(); fixed in tax.go; go test passed after 2 runs"
 
 
 def test_what_was_announced_before_it_failed_again_did_not_fix_it() -> None:
@@ -196,11 +177,7 @@ LINT = "Exit code 1\nwalrus.go:4: unused variable\n1 issues:"
 
 def test_a_call_s_failure_belongs_to_the_command_that_printed_it() -> None:
     played = (
-        Played()
-        .you("go")
-        .run("go test ./... && golangci-lint run", RED, CallEnd.FAILED)
-        .agent(CAUSE)
-        .edit("tax.go")
+        Played().you("go").run("go test ./... && golangci-lint run", RED, CallEnd.FAILED).agent(CAUSE).edit("tax.go")
     )
     assert not played.run("golangci-lint run").failures, "the linter did not run before"
     (found,) = played.run("go test ./...").failures
@@ -233,12 +210,7 @@ def test_a_cause_is_told_in_the_turn_and_before_the_edit() -> None:
     (found,) = played.agent("The totals of a walrus are whole now.").run("go test ./...").failures
     assert found.cause is None
     later = (
-        Played()
-        .you("go")
-        .run("go test ./...", RED, CallEnd.FAILED)
-        .you("and the totals?")
-        .agent(CAUSE)
-        .edit("tax.go")
+        Played().you("go").run("go test ./...", RED, CallEnd.FAILED).you("and the totals?").agent(CAUSE).edit("tax.go")
     )
     assert later.run("go test ./...").failures[0].cause is None
 
@@ -293,24 +265,22 @@ def test_a_verdict_without_names_waits_for_the_run_that_tells_them() -> None:
 
 
 def test_red_in_another_way_before_any_edit_is_another_failure() -> None:
-    played = (
-        Played().you("go").run("go test ./...", "Exit code 1\ngo: updates to go.mod needed", CallEnd.FAILED)
-    )
+    played = Played().you("go").run("go test ./...", "Exit code 1\ngo: updates to go.mod needed", CallEnd.FAILED)
     played.run("go mod tidy").run("go test ./...", RED, CallEnd.FAILED).agent(CAUSE).edit("tax.go")
     (found,) = played.run("go test ./...").failures
     assert "TestRefund" in found.text
 
 
 def test_one_test_that_two_commands_run_is_one_failure() -> None:
-    played = (
-        Played().you("go").run("make test", RED, CallEnd.FAILED).run("go test ./tax -v", RED, CallEnd.FAILED)
-    )
+    played = Played().you("go").run("make test", RED, CallEnd.FAILED).run("go test ./tax -v", RED, CallEnd.FAILED)
     played.agent(CAUSE).edit("tax.go").run("go test ./tax -v")
     assert len(played.run("make test").failures) == 1
 
 
 def test_what_a_go_test_logs_is_not_its_message() -> None:
-    red = "--- FAIL: TestRefund (0.01s)\n    refund_test.go:9: begin\n    refund_test.go:41: total = 0.3, want 0.2\nFAIL"
+    red = (
+        "--- FAIL: TestRefund (0.01s)\n    refund_test.go:9: begin\n    refund_test.go:41: total = 0.3, want 0.2\nFAIL"
+    )
     played = Played().you("go").run("go test ./...", red, CallEnd.FAILED).edit("tax.go").run("go test ./...")
     assert played.failures[0].text.endswith("TestRefund - refund_test.go:41 total = 0.3, want 0.2")
 

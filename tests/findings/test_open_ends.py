@@ -75,21 +75,15 @@ def test_a_commit_finishes_what_was_begun() -> None:
 
 
 def test_a_commit_under_way_is_not_unfinished() -> None:
-    played = (
-        Played().you("commit").tell(ToolUsed(At(9), "c", "Bash", {"command": "git add . && git commit -m x"}))
-    )
+    played = Played().you("commit").tell(ToolUsed(At(9), "c", "Bash", {"command": "git add . && git commit -m x"}))
     assert not played.open_ends
 
 
 def test_a_question_that_names_items_by_number_takes_them_along() -> None:
     played = (
-        Played()
-        .you("what could be better?")
-        .agent("### 5. Draw a walrus\ntext\n### 9. Name it\n\n### 11. Sell it")
+        Played().you("what could be better?").agent("### 5. Draw a walrus\ntext\n### 9. Name it\n\n### 11. Sell it")
     )
-    played.you("first 11").agent(
-        "Done:\n\n1. Sold\n2. Paid\n\nWant me to do the remaining suggestions (5, 9)?"
-    )
+    played.you("first 11").agent("Done:\n\n1. Sold\n2. Paid\n\nWant me to do the remaining suggestions (5, 9)?")
     (found,) = played.noted(Kind.OPEN_END)
     assert found.details == "5. Draw a walrus; 9. Name it"
 

@@ -61,11 +61,7 @@ def test_a_first_commit_of_a_scratch_repository_is_none() -> None:
 
 def test_a_commit_that_says_the_same_as_the_closing_text_stands_with_it() -> None:
     played = (
-        Played()
-        .you("go")
-        .edit()
-        .run("git commit -m x", "[main 1a2b3c4] importer skips empty lines")
-        .agent(CLOSING)
+        Played().you("go").edit().run("git commit -m x", "[main 1a2b3c4] importer skips empty lines").agent(CLOSING)
     )
     (found,) = played.noted(Kind.OUTCOME)
     assert (found.text, found.details) == ("importer skips empty lines", "commit 1a2b3c4")
@@ -73,9 +69,7 @@ def test_a_commit_that_says_the_same_as_the_closing_text_stands_with_it() -> Non
 
 def test_a_pull_request_is_named_with_its_address() -> None:
     played = (
-        Played()
-        .you("go")
-        .run('gh pr create --title "Skip empty lines" --body x', "https://forge.example/a/b/pull/7")
+        Played().you("go").run('gh pr create --title "Skip empty lines" --body x', "https://forge.example/a/b/pull/7")
     )
     (found,) = played.noted(Kind.OUTCOME)
     assert (found.text, found.details) == ("Skip empty lines", "PR https://forge.example/a/b/pull/7")
@@ -98,9 +92,7 @@ def test_what_passed_before_the_last_edit_proves_nothing() -> None:
 
 
 def test_what_failed_at_last_did_not_pass() -> None:
-    played = (
-        Played().you("go").edit().run("pytest -q tests/test_walrus.py", "1 passed").run("ruff check .", "ok")
-    )
+    played = Played().you("go").edit().run("pytest -q tests/test_walrus.py", "1 passed").run("ruff check .", "ok")
     played.run("pytest -q | tail", "FAILED tests/test_a.py::test_b").agent(CLOSING)
     assert played.noted(Kind.OUTCOME)[0].details == "passed: ruff check"
 
@@ -141,9 +133,7 @@ def test_points_are_those_of_one_list() -> None:
 
 
 def test_a_list_that_may_be_anything_is_no_outcome() -> None:
-    text = (
-        "The importer skips empty lines.\n\n### The problem\n\n- orders were lost\n\n### The fix\n\nA guard."
-    )
+    text = "The importer skips empty lines.\n\n### The problem\n\n- orders were lost\n\n### The fix\n\nA guard."
     assert _told(text) == ("The importer skips empty lines.", ())
     text = "The importer skips empty lines.\n\n**Step 1: build**\n\n```\nmake\n```\n\n**Step 2: look**\n\n- a walrus"
     assert _told(text) == ("The importer skips empty lines.", ())
@@ -161,9 +151,7 @@ def test_a_paragraph_with_a_bold_name_is_an_item() -> None:
         "All pass. Here is what I did:\n\n**1. Flattened it** — In two steps:\n- back up the cache\n- chain it\n\n"
         "**2. Removed the scan** — Nobody called it.\n\nIn the end 12 lines."
     )
-    assert _told(text)[0].startswith(
-        "1. Flattened it — In two steps: back up the cache; chain it; 2. Removed"
-    )
+    assert _told(text)[0].startswith("1. Flattened it — In two steps: back up the cache; chain it; 2. Removed")
 
 
 def test_a_sentence_before_a_list_is_the_head_if_it_is_about_the_list() -> None:
@@ -199,7 +187,9 @@ def test_a_summary_that_grows_repeats_no_point() -> None:
 
 
 def test_rows_of_a_table_are_points() -> None:
-    text = "The tables hold what was asked for.\n\n| table | rows |\n|---|---|\n| tables of orders | 12 |\n| refunds | 3 |"
+    text = (
+        "The tables hold what was asked for.\n\n| table | rows |\n|---|---|\n| tables of orders | 12 |\n| refunds | 3 |"
+    )
     (found,) = Played().you("make the tables that were asked for").edit().agent(text).noted(Kind.OUTCOME)
     assert found.points == ("tables of orders – 12", "refunds – 3")
 
@@ -233,9 +223,7 @@ def _edited() -> Played:
 
 def test_an_edit_that_is_taken_back_leaves_no_outcome() -> None:
     assert len(_edited().outcomes) == 1
-    played = _changed(_edited().you("no, take it back"), NEW, OLD).agent(
-        "The importer keeps empty lines again."
-    )
+    played = _changed(_edited().you("no, take it back"), NEW, OLD).agent("The importer keeps empty lines again.")
     assert played.outcomes == ["The importer keeps empty lines again."]
 
 
@@ -251,17 +239,13 @@ def test_a_file_that_is_written_anew_or_patched_back_leaves_no_outcome() -> None
     for patch in ("*** Update File: a.py\n@@\n-return rows if rows\n+return rows", "*** Delete File: a.py\n"):
         played = Played().you("go")
         first = "*** Begin Patch\n*** Update File: a.py\n@@\n-return rows\n+return rows if rows\n"
-        played.call("apply_patch", {"input": first}, "Done", CallEnd.OK).agent(
-            "The importer skips empty lines."
-        )
+        played.call("apply_patch", {"input": first}, "Done", CallEnd.OK).agent("The importer skips empty lines.")
         played.you("no").call("apply_patch", {"input": patch}, "Done", CallEnd.OK)
         assert played.agent("The old `a.py` is back.").outcomes == ["The old a.py is back."]
 
 
 def test_a_line_that_is_reworded_later_is_still_there() -> None:
-    played = _changed(
-        _edited().you("blanks as well"), NEW, "    return [row for row in rows if row.strip()]\n"
-    )
+    played = _changed(_edited().you("blanks as well"), NEW, "    return [row for row in rows if row.strip()]\n")
     assert len(played.agent("The importer strips lines first.").outcomes) == 2
 
 
@@ -284,11 +268,7 @@ def _committed(subject: str = "Skip empty lines of orders", name: str = "1a2b3c4
 
 
 def test_a_commit_that_is_amended_has_its_last_id() -> None:
-    played = (
-        _committed()
-        .you("fix the text")
-        .run("git commit --amend -m y", "[main 5d6e7f8] Skip empty lines of all")
-    )
+    played = _committed().you("fix the text").run("git commit --amend -m y", "[main 5d6e7f8] Skip empty lines of all")
     assert [found.details for found in played.noted(Kind.OUTCOME)] == ["commit 5d6e7f8"]
 
 
@@ -321,7 +301,5 @@ def test_a_check_did_not_pass_while_some_of_its_tests_fail() -> None:
 
 
 def test_a_commit_that_a_script_prints_is_not_the_session_s() -> None:
-    played = (
-        Played().you("try it").edit("try.sh").run("./try.sh", "[main 1a2b3c4] Add a file\n 1 file changed")
-    )
+    played = Played().you("try it").edit("try.sh").run("./try.sh", "[main 1a2b3c4] Add a file\n 1 file changed")
     assert "1a2b3c4" not in str(played.agent("The script try.sh works.").noted(Kind.OUTCOME))

@@ -263,12 +263,8 @@ def test_the_summary_follows_who_works(tmp_path: Path) -> None:
     assert meta["agent_switches"] == ["architect", "coder", "reviewer", "coder"]
 
 
-@pytest.mark.parametrize(
-    "broken", [None, b"{", b"[]", b'{"events_count": 7, "sizes": {"events.jsonl": 999999}}']
-)
-def test_a_missing_or_wrong_summary_is_made_anew_from_the_records(
-    tmp_path: Path, broken: bytes | None
-) -> None:
+@pytest.mark.parametrize("broken", [None, b"{", b"[]", b'{"events_count": 7, "sizes": {"events.jsonl": 999999}}'])
+def test_a_missing_or_wrong_summary_is_made_anew_from_the_records(tmp_path: Path, broken: bytes | None) -> None:
     append_entry(tmp_path, "s", "agent_switch", {"from_agent": "a", "to_agent": "b"}, now=NOW)
     append_entry(tmp_path, "s", "tool", {"tool": "x"}, now=NOW)
     path = flight_folder(tmp_path, "s") / META

@@ -175,9 +175,7 @@ def test_a_session_without_records_is_empty(tmp_path: Path) -> None:
 
 def test_only_what_is_too_long_is_cut_and_says_how_long_it_was(tmp_path: Path) -> None:
     long = "é" * 40
-    event = ToolUsed(
-        At(1), "c", "Write", {"path": "p", "content": long, "edits": [{"old": "x" * 64, "new": long}]}
-    )
+    event = ToolUsed(At(1), "c", "Write", {"path": "p", "content": long, "edits": [{"old": "x" * 64, "new": long}]})
     record(tmp_path, [event, Replied(At(2), "ok" * 40)], limit=64)
     call, reply = load_flight(tmp_path, "s").records
     assert call.values["arguments"] == {
@@ -286,21 +284,15 @@ def test_a_killed_recorder_can_be_gone_on_with(tmp_path: Path) -> None:
 
 
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53), 2**53)
-    | st.text(st.characters(codec="utf-8"), max_size=20),
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(codec="utf-8"), max_size=20),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
     ),
     max_leaves=8,
 )
 
 
-@given(
-    st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), JSON, max_size=4), st.text(max_size=30)
-)
+@given(st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), JSON, max_size=4), st.text(max_size=30))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_arguments_come_back_whole(
     tmp_path_factory: pytest.TempPathFactory, arguments: dict[str, object], text: str

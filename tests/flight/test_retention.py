@@ -341,9 +341,7 @@ for line in sys.stdin:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_a_purge_killed_at_any_step_loses_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as parent:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdin
         assert parent.stdout
         for step in itertools.count(1, 53):

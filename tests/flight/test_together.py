@@ -112,9 +112,7 @@ for line in sys.stdin:
 def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     acknowledged, moments = tmp_path / "told", random.Random(4)
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(acknowledged)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as parent:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdin
         assert parent.stdout
         # A busy machine is given more turns, so that enough is acknowledged between two kills.
@@ -147,9 +145,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
 def test_an_import_that_is_killed_leaves_its_first_events_without_a_gap(tmp_path: Path) -> None:
     """So that what a repetition adds has its place behind them."""
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(tmp_path / "told")]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as parent:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdin
         assert parent.stdout
         for turn in range(10):

@@ -52,9 +52,7 @@ def texts(lines: tuple[Line, ...]) -> list[str]:
     return [line.text for line in lines]
 
 
-def noted(
-    kind: str, text: str, details: str | None = None, points: tuple[str, ...] = (), **more: object
-) -> Entry:
+def noted(kind: str, text: str, details: str | None = None, points: tuple[str, ...] = (), **more: object) -> Entry:
     """The history of a session with one item in its findings block."""
     item = Noted(kind, text, details, Grounds("closing text", 0.89, ("1a2b3c4d",)), points)
     return composed((), findings=(item,), **more)
@@ -157,15 +155,11 @@ def test_a_decision_is_told_with_its_rationale() -> None:
 
 
 def test_a_decision_says_who_made_it_what_was_not_chosen_and_that_it_was_kept() -> None:
-    decision = Decision(
-        "Token bucket", None, "leaky bucket", "user", Grounds("picked option", 0.8, ("1a2b",))
-    )
+    decision = Decision("Token bucket", None, "leaky bucket", "user", Grounds("picked option", 0.8, ("1a2b",)))
     kept = Captures(approved=(Capture("decision", "token-bucket", "Token bucket"),))
     phase = Phase("One", entries=(decision,))
     [line] = compose_entry(Session("s", phases=(phase,)), captures=kept).decisions
-    assert line == Line(
-        "Token bucket (by user, captured)", "", ("Not chosen: leaky bucket",), "decision-1a2b"
-    )
+    assert line == Line("Token bucket (by user, captured)", "", ("Not chosen: leaky bucket",), "decision-1a2b")
 
 
 def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_are_told() -> None:
@@ -178,9 +172,7 @@ def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_
 
 def test_a_decision_told_twice_is_told_once() -> None:
     longer = Decision("Use Postgres for the queue, with one table")
-    entry = composed(
-        (Decision("Use Postgres for the queue"),), (Decision("A", "b"), longer, Decision("A", "b"))
-    )
+    entry = composed((Decision("Use Postgres for the queue"),), (Decision("A", "b"), longer, Decision("A", "b")))
     assert texts(entry.decisions) == ["A", longer.text]
 
 
@@ -221,9 +213,7 @@ def test_a_word_directly_behind_a_question_answers_it() -> None:
 
 
 def test_one_word_answers_questions_that_were_asked_at_once() -> None:
-    assert not composed(
-        (ASKED, Callout("approval_required", "", "Deploy?")), (Intervention("Yes."),)
-    ).questions
+    assert not composed((ASKED, Callout("approval_required", "", "Deploy?")), (Intervention("Yes."),)).questions
 
 
 def test_a_word_on_something_else_after_the_agent_went_on_answers_nothing() -> None:
@@ -299,9 +289,7 @@ def test_the_names_of_tasks_hold_no_absolute_path() -> None:
 
 def test_a_task_that_an_outcome_names_is_not_open() -> None:
     tasks = (Task("10", "Split the module"), Task("1", "Write the guide"))
-    done = Noted(
-        "outcome", "All of it is pushed", None, Grounds("commit"), ("Task #10: moved into a package",)
-    )
+    done = Noted("outcome", "All of it is pushed", None, Grounds("commit"), ("Task #10: moved into a package",))
     assert texts(composed((), tasks=tasks, findings=(done,)).further) == ["To do: Write the guide (task-1)"]
 
 
@@ -335,9 +323,7 @@ def test_the_request_is_what_the_title_says_not_a_greeting() -> None:
     session = Session(
         "2026-11-21-x",
         title="Write a page on refunds",
-        phases=(
-            Phase("A", entries=(Intervention("hello"), Intervention("write a page on refunds in docs"))),
-        ),
+        phases=(Phase("A", entries=(Intervention("hello"), Intervention("write a page on refunds in docs"))),),
     )
     assert texts(compose_entry(session).request) == ["write a page on refunds in docs"]
 
@@ -454,15 +440,11 @@ def test_every_decision_and_every_unfinished_task_of_any_session_is_there(sessio
     open_tasks = [task for task in session.tasks if task.status not in {"completed", "cancelled", "deleted"}]
     for task in open_tasks:
         wanted = bare(tidy_line(Line(shorten(f": {task.content}"))).text)
-        assert len(entry.further) > MOST["further"] or any(
-            wanted in bare(text) for text in texts(entry.further)
-        )
+        assert len(entry.further) > MOST["further"] or any(wanted in bare(text) for text in texts(entry.further))
 
 
 def test_a_finding_of_two_kinds_is_listed_once_a_correction_before_a_decision() -> None:
-    both = Noted(
-        "decision", "Tax is rounded last", None, Grounds("model small-1 on 2026-11-23"), also="correction"
-    )
+    both = Noted("decision", "Tax is rounded last", None, Grounds("model small-1 on 2026-11-23"), also="correction")
     entry = composed((), findings=(both,))
     assert (texts(entry.corrections), texts(entry.decisions)) == (["Tax is rounded last"], [])
 

@@ -107,9 +107,7 @@ def test_beyond_the_limits_are_those_too_old_and_those_too_many_the_oldest_first
     assert beyond(0, 0) == []
 
 
-def test_pruning_puts_away_what_nobody_changed_meanwhile(
-    place: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pruning_puts_away_what_nobody_changed_meanwhile(place: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("send2trash.send2trash", lambda path: Path(path).unlink())
     for day in (1, 2):
         keep_entry(place, entry(day))

@@ -55,9 +55,7 @@ Make = Callable[..., Made]
 @pytest.fixture
 def make(place: Vault) -> Make:
     def made(captures: Captures = Captures()) -> Made:  # noqa: B008  frozen
-        return make_history(
-            place, place.load(NAME), redact=redact, captures=captures, roots=("/home/dev/shop",)
-        )
+        return make_history(place, place.load(NAME), redact=redact, captures=captures, roots=("/home/dev/shop",))
 
     return made
 
@@ -111,9 +109,7 @@ def _told_by_model(place: Vault, make: Make) -> Path:
     return made.path
 
 
-def test_the_history_that_a_model_wrote_for_an_older_version_is_read_and_refreshed(
-    place: Vault, make: Make
-) -> None:
+def test_the_history_that_a_model_wrote_for_an_older_version_is_read_and_refreshed(place: Vault, make: Make) -> None:
     path = _told_by_model(place, make)
     read = read_entry(place.read(path).source).entry
     assert read
@@ -165,8 +161,6 @@ def test_captures_join_those_that_are_there(place: Vault, make: Make) -> None:
 
 def test_what_subagents_decided_is_told_with_their_parent(place: Vault, make: Make) -> None:
     path = place.find(NAME)
-    path.write_text(
-        path.read_text().replace("---\n\n#", "subagents:\n  - session: 2026-11-21-clock\n---\n\n#", 1)
-    )
+    path.write_text(path.read_text().replace("---\n\n#", "subagents:\n  - session: 2026-11-21-clock\n---\n\n#", 1))
     place.create("2026-11-21-clock", note("2026-11-21-clock", "## A\n\n> [!decision]\n> Monotonic time\n"))
     assert "- **Monotonic time** (subagent 2026-11-21-clock)\n" in make().path.read_text()

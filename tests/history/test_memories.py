@@ -47,9 +47,7 @@ def todo(
     text: str, *, day: int = 0, done: bool = False, session: str = "2026-11-21-x", project: str = "shop"
 ) -> Memory:
     ident = memory_id(session, TODO, text)
-    return Memory(
-        ident, TODO, text, session, AT + timedelta(days=day), project=project, done=done, source="task"
-    )
+    return Memory(ident, TODO, text, session, AT + timedelta(days=day), project=project, done=done, source="task")
 
 
 def _path(root: Path, kind: MemoryKind = TODO) -> Path:

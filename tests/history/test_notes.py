@@ -161,9 +161,9 @@ def _lines() -> st.SearchStrategy[tuple[Line, ...]]:
             ["**x** (y)", "(y)", "Why: x", "x** (y)", "**", "`x (y)", ">", "> x", "#", "-", "1.", "|", "```"]
         ),
     )
-    return st.lists(
-        st.builds(Line, texts, texts, st.lists(texts, max_size=2).map(tuple), st.just("")), max_size=3
-    ).map(tuple)
+    return st.lists(st.builds(Line, texts, texts, st.lists(texts, max_size=2).map(tuple), st.just("")), max_size=3).map(
+        tuple
+    )
 
 
 def _values() -> st.SearchStrategy[tuple[str, ...]]:
@@ -171,9 +171,9 @@ def _values() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 def _captures() -> st.SearchStrategy[tuple[Capture, ...]]:
-    return st.lists(
-        st.builds(Capture, hostile_line(), hostile_line(), hostile_line(), st.just("")), max_size=2
-    ).map(tuple)
+    return st.lists(st.builds(Capture, hostile_line(), hostile_line(), hostile_line(), st.just("")), max_size=2).map(
+        tuple
+    )
 
 
 ENTRIES = st.builds(

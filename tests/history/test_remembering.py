@@ -103,9 +103,7 @@ def test_several_sessions_are_remembered_in_one_go(vault: Vault) -> None:
 
 
 def test_what_is_merely_said_is_no_decision(vault: Vault) -> None:
-    remembered(
-        vault, session(Intervention("We decided to keep the queue in Redis."), Prose("We decided on UTC."))
-    )
+    remembered(vault, session(Intervention("We decided to keep the queue in Redis."), Prose("We decided on UTC.")))
     assert not held(vault, DECISION)
 
 
@@ -159,9 +157,7 @@ def test_an_inline_subagents_decision_is_kept(vault: Vault) -> None:
 
 @settings(max_examples=25)
 @given(told=sessions())
-def test_remembering_twice_writes_nothing_twice(
-    tmp_path_factory: pytest.TempPathFactory, told: Session
-) -> None:
+def test_remembering_twice_writes_nothing_twice(tmp_path_factory: pytest.TempPathFactory, told: Session) -> None:
     vault = Vault(tmp_path_factory.mktemp("v"))
     told = replace(told, id="2026-11-21-x")
     redact = redact_of(vault.settings.secrets)
@@ -230,9 +226,7 @@ def test_without_a_scan_for_secrets_nothing_is_written(vault: Vault) -> None:
     [
         (session(Callout("milestone", "All green"), status=Status.COMPLETED), True),
         (
-            session(
-                tasks=(Task("1", "a", "completed"), Task("2", "b", "cancelled")), status=Status.COMPLETED
-            ),
+            session(tasks=(Task("1", "a", "completed"), Task("2", "b", "cancelled")), status=Status.COMPLETED),
             True,
         ),
         (session(tasks=(Task("1", "a", "completed"), Task("2", "b")), status=Status.COMPLETED), False),
@@ -240,7 +234,5 @@ def test_without_a_scan_for_secrets_nothing_is_written(vault: Vault) -> None:
         (session(status=Status.COMPLETED), False),
     ],
 )
-def test_a_completed_session_with_a_milestone_or_all_its_tasks_done_is_one(
-    told: Session, is_one: bool
-) -> None:
+def test_a_completed_session_with_a_milestone_or_all_its_tasks_done_is_one(told: Session, is_one: bool) -> None:
     assert completes_milestone(told) is is_one

@@ -82,9 +82,7 @@ def test_without_a_beginning_the_first_phase_is_one() -> None:
 
 
 TIMES = st.none() | st.integers(-100, 2000)
-PHASES = st.builds(
-    lambda start, end, part: phase(start, end, phase(*part)), TIMES, TIMES, st.tuples(TIMES, TIMES)
-)
+PHASES = st.builds(lambda start, end, part: phase(start, end, phase(*part)), TIMES, TIMES, st.tuples(TIMES, TIMES))
 
 
 @settings(max_examples=60, deadline=None)

@@ -73,9 +73,7 @@ class Client:
             **more,
         }
 
-    def hook(
-        self, event: str, env: dict[str, str] | None = None, **more: Any
-    ) -> subprocess.CompletedProcess[bytes]:
+    def hook(self, event: str, env: dict[str, str] | None = None, **more: Any) -> subprocess.CompletedProcess[bytes]:
         """A real hook."""
         return run_hook(json.dumps(self.payload(event, **more)).encode(), env)
 

@@ -56,9 +56,7 @@ def test_a_real_hook_prints_one_block_with_the_paused_session_first(
     session(vault, status=Status.PAUSED, started=now - timedelta(hours=3))
     history(vault, words="Token bucket", started=now - timedelta(days=1))
     before = sorted(path for path in vault.root.rglob("*") if ".crucible/spool" not in str(path))
-    done = client.hook(
-        "SessionStart", {"CRUCIBLE_VAULT": str(vault.root)}, source="startup", cwd=str(project)
-    )
+    done = client.hook("SessionStart", {"CRUCIBLE_VAULT": str(vault.root)}, source="startup", cwd=str(project))
     assert (done.returncode, done.stderr) == (0, b"")
     text = done.stdout.decode()
     assert (text.count(BRIEFED), text.count(PAUSED)) == (1, 1)
@@ -70,9 +68,7 @@ def test_a_real_hook_prints_one_block_with_the_paused_session_first(
 
 
 @pytest.mark.parametrize("name", [BRIEFED_ENVIRONMENT, RESUMING_ENVIRONMENT])
-def test_a_client_that_cru_briefed_is_not_briefed_again(
-    client: Client, vault: Vault, project: Path, name: str
-) -> None:
+def test_a_client_that_cru_briefed_is_not_briefed_again(client: Client, vault: Vault, project: Path, name: str) -> None:
     session(vault, started=datetime.now(UTC) - timedelta(hours=3))
     env = {"CRUCIBLE_VAULT": str(vault.root), name: "1"}
     assert client.hook("SessionStart", env, source="startup", cwd=str(project)).stdout == b""
@@ -143,9 +139,7 @@ def test_context_is_in_the_block(vault: Vault, project: Path) -> None:
 
 @pytest.mark.parametrize("letter", ["a", "日", "🕐"])
 def test_the_block_keeps_to_the_clients_room(vault: Vault, project: Path, letter: str) -> None:
-    configure(
-        vault, "[briefing]\nbudget = 100000\nhistory_depth = 20\n[tasks.briefing]\nmax_tasks_shown = 100\n"
-    )
+    configure(vault, "[briefing]\nbudget = 100000\nhistory_depth = 20\n[tasks.briefing]\nmax_tasks_shown = 100\n")
     words = (letter * 7 + " ") * 30
     session(vault, status=Status.PAUSED, tasks=tuple(Task(str(n), f"{n} {words}") for n in range(80)))
     for number in range(20):
@@ -162,9 +156,7 @@ def test_recall_is_asked_only_where_its_index_is_there(vault: Vault, project: Pa
     assert "## Relevant knowledge" not in told(vault, project)
     assert not (vault.root / ".crucible" / "cache" / "recall").exists()
     open_embedded(vault.root, vault.settings).refresh()
-    assert "- decision: Choose Token bucket long ago Rationale: it is so (2026-01-01-long-ago#" in told(
-        vault, project
-    )
+    assert "- decision: Choose Token bucket long ago Rationale: it is so (2026-01-01-long-ago#" in told(vault, project)
 
 
 def test_a_broken_index_leaves_what_can_be_told(vault: Vault, project: Path) -> None:

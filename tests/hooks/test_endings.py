@@ -85,9 +85,7 @@ def test_only_a_client_that_is_gone_counts_and_only_when_that_is_news(place: Vau
     assert now(Client.ENDED, "ended") == stopped
 
 
-def test_a_client_s_end_writes_the_history_and_what_came_before_does_not(
-    vault: Vault, tmp_path: Path
-) -> None:
+def test_a_client_s_end_writes_the_history_and_what_came_before_does_not(vault: Vault, tmp_path: Path) -> None:
     client = Player(vault.root, tmp_path / "home")
     client.say(*turn("Fix it", "We decided to use a token bucket because it needs constant memory."))
     client.call("SessionStart", source="startup")
@@ -133,9 +131,7 @@ def test_other_sessions_are_written_down_while_an_agent_thinks(
                 other.say(*turn("Write the docs", "They are written."))
                 other.call("SessionEnd", reason="other")
                 write_down(place.root)
-            assert {"2026-11-21-fix.md", "2026-11-21-write-docs.md"} <= {
-                path.name for path in place.sessions.iterdir()
-            }
+            assert {"2026-11-21-fix.md", "2026-11-21-write-docs.md"} <= {path.name for path in place.sessions.iterdir()}
         return Ended()
 
     config = tmp_path / "user.toml"

@@ -56,9 +56,7 @@ def client(vault: Vault, tmp_path: Path) -> Iterator[Client]:
         yield Client(vault.root, tmp_path / "home")
 
 
-def write_note(
-    vault: Vault, name: str = ID, *, title: str = "Add a clock", body: str = "", **fields: str
-) -> Path:
+def write_note(vault: Vault, name: str = ID, *, title: str = "Add a clock", body: str = "", **fields: str) -> Path:
     """A session of the project that the vault's own folder is, paused in its second phase."""
     known = {
         "session_id": name,
@@ -86,9 +84,7 @@ def choose(vault: Vault, value: str) -> None:
 
 def told(vault: Vault, *, starting: str = "claude-code:other", cwd: Path | None = None) -> str:
     """What would be printed, without a process of its own."""
-    return greeting(
-        str(vault.root), user_of_test(), starting, str(cwd or vault.root), NOW + timedelta(hours=2)
-    )
+    return greeting(str(vault.root), user_of_test(), starting, str(cwd or vault.root), NOW + timedelta(hours=2))
 
 
 def fenced(text: str) -> list[str]:
@@ -139,9 +135,7 @@ def test_no_other_event_is_told_anything(client: Client, vault: Vault, event: st
 
 
 @pytest.mark.parametrize(("name", "lines"), [(RESUMING_ENVIRONMENT, 1), (OWN_ENVIRONMENT, 0)])
-def test_a_client_that_cru_started_is_told_nothing(
-    client: Client, vault: Vault, name: str, lines: int
-) -> None:
+def test_a_client_that_cru_started_is_told_nothing(client: Client, vault: Vault, name: str, lines: int) -> None:
     write_note(vault)
     assert client.hook("SessionStart", {name: ID}, source="startup").stdout == b""
     assert len(spool_lines(vault.root)) == lines
@@ -173,9 +167,7 @@ def test_a_client_that_listens_no_more_is_no_fault(client: Client, vault: Vault)
     os.close(reading)
     payload = json.dumps(client.payload("SessionStart", source="startup")).encode()
     command = [sys.executable, "-m", "crucible", "hook", "claude-code"]
-    done = subprocess.run(
-        command, input=payload, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60
-    )
+    done = subprocess.run(command, input=payload, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
     assert len(spool_lines(vault.root)) == 1
@@ -192,9 +184,7 @@ greeting.greet(sys.argv[1], "claude-code", "s", sys.argv[1])
 
 def test_what_takes_too_long_is_not_waited_for(vault: Vault) -> None:
     begin = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-c", _SLOW, str(vault.root)], capture_output=True, check=False, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", _SLOW, str(vault.root)], capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert time.monotonic() - begin < 20
     assert "greeting: TimeoutError" in log_of(vault.root)
@@ -202,7 +192,9 @@ def test_what_takes_too_long_is_not_waited_for(vault: Vault) -> None:
 
 
 def test_a_tool_calls_hook_loads_nothing_of_it() -> None:
-    script = "import sys, crucible.hooks.claude_code; print(*sorted(m for m in sys.modules if m.startswith('crucible')))"
+    script = (
+        "import sys, crucible.hooks.claude_code; print(*sorted(m for m in sys.modules if m.startswith('crucible')))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert done.stdout.split() == [
         "crucible",
@@ -243,9 +235,7 @@ def test_off_is_nothing(client: Client, vault: Vault, text: str) -> None:
 
 
 def test_context_is_the_whole_context_once(client: Client, vault: Vault) -> None:
-    write_note(
-        vault, body='> [!user]\n> "Every hand is black."\n\n> [!decision] Ticks\n> Rationale: it is quieter.'
-    )
+    write_note(vault, body='> [!user]\n> "Every hand is black."\n\n> [!decision] Ticks\n> Rationale: it is quieter.')
     choose(vault, "context")
     done = client.hook("SessionStart", source="startup").stdout.decode()
     assert done.startswith(LABEL)
@@ -268,9 +258,7 @@ def test_a_context_has_no_more_characters_than_the_client_takes(vault: Vault, le
 
 
 def test_a_context_that_cannot_be_short_leaves_the_notice(vault: Vault) -> None:
-    decisions = (
-        f"> [!decision] Decision {n} {'word ' * 60}\n> Rationale: {'since ' * 60}\n" for n in range(99)
-    )
+    decisions = (f"> [!decision] Decision {n} {'word ' * 60}\n> Rationale: {'since ' * 60}\n" for n in range(99))
     write_note(vault, body="\n".join(decisions))
     choose(vault, "context")
     assert fenced(told(vault))[0] == f"session: {ID}"
@@ -340,9 +328,7 @@ def test_the_session_that_starts_is_not_told_of_itself(vault: Vault) -> None:
     assert session_of(told(vault, starting="claude-code:you")) == ID
 
 
-def test_a_row_that_is_older_than_its_note_is_not_believed(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_that_is_older_than_its_note_is_not_believed(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     newest, other = write_note(vault, "newest"), write_note(vault, "other")
     mark(vault, "newest")
     Index(vault.root, vault.settings).refresh()
@@ -456,9 +442,7 @@ def test_foreign_text_stays_in_its_line(vault: Vault, words: str) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
-@given(
-    st.text(max_size=60) | st.sampled_from(["`", "~", "<", "\n", "\r\n", "\u2029", "#"]).map(lambda c: c * 9)
-)
+@given(st.text(max_size=60) | st.sampled_from(["`", "~", "<", "\n", "\r\n", "\u2029", "#"]).map(lambda c: c * 9))
 def test_no_text_leaves_its_line(vault: Vault, words: str) -> None:
     hostile_block(vault, words)
 

@@ -187,10 +187,7 @@ def test_it_imports_next_to_nothing(client: Client) -> None:
         check=True,
     )
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
-    assert (
-        not loaded
-        & {"re", "json", "typing", "pathlib", "subprocess", "click", "orjson", "dataclasses"} - _by_m()
-    )
+    assert not loaded & {"re", "json", "typing", "pathlib", "subprocess", "click", "orjson", "dataclasses"} - _by_m()
 
 
 def _by_m() -> set[str]:

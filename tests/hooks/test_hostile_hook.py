@@ -44,9 +44,7 @@ def spool_file(vault: Vault) -> Path:
 def stopped(spool_file: Path) -> Iterator[None]:
     """A process that holds the lock of the session's spool file and never goes on."""
     spool_file.parent.mkdir(parents=True)
-    with subprocess.Popen(
-        [sys.executable, "-c", _STOPPED, str(spool_file)], stdout=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen([sys.executable, "-c", _STOPPED, str(spool_file)], stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
         yield
@@ -142,9 +140,7 @@ def test_a_huge_payload_is_taken_in_no_time(client: Client, said: str) -> None:
 
 
 def test_a_line_end_behind_the_payload_keeps_nobody(client: Client) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "crucible", "hook", "claude-code"], stdin=subprocess.PIPE
-    )
+    process = subprocess.Popen([sys.executable, "-m", "crucible", "hook", "claude-code"], stdin=subprocess.PIPE)
     assert process.stdin
     process.stdin.write(json.dumps(client.payload("PostToolUse")).encode() + b"\n")
     process.stdin.flush()
@@ -156,9 +152,7 @@ def test_a_line_end_behind_the_payload_keeps_nobody(client: Client) -> None:
 
 
 def test_a_number_beyond_every_limit_loses_no_event(client: Client) -> None:
-    text = json.dumps(client.payload("PostToolUse", tool_input={"n": 0})).replace(
-        '"n": 0', '"n": ' + "1" * 10_000
-    )
+    text = json.dumps(client.payload("PostToolUse", tool_input={"n": 0})).replace('"n": 0', '"n": ' + "1" * 10_000)
     run_hook(text.encode())
     assert len(spool_lines(client.root)) == 1
 

@@ -86,9 +86,7 @@ def test_a_pipe_in_its_place_keeps_nobody(path: Path) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n\n", "  ", "\ufeff", "\ufeff\r\n", "{}", "{ }\r\n", "{\n\t// none\n}"]
-)
+@pytest.mark.parametrize("text", ["", "\n\n", "  ", "\ufeff", "\ufeff\r\n", "{}", "{ }\r\n", "{\n\t// none\n}"])
 def test_a_file_with_nothing_in_it_is_again_what_it_was(path: Path, text: str) -> None:
     path.write_bytes(text.encode())
     install(path, COMMAND)

@@ -37,10 +37,7 @@ def stamped_now(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def stamp(_number: int) -> Row:
         now = time.time()
-        return {
-            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
-            + f".{int(now * 1e3) % 1000:03}Z"
-        }
+        return {"timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1e3) % 1000:03}Z"}
 
     monkeypatch.setattr(playing, "_stamp", stamp)
 
@@ -128,9 +125,7 @@ def test_a_damaged_row_is_told_once(client: Client, monkeypatch: pytest.MonkeyPa
     assert log_of(client.root).count(f"{client.transcript.name}:3: ") == 1
 
 
-def test_a_fault_in_one_session_keeps_no_other_waiting(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_in_one_session_keeps_no_other_waiting(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     early = Client(client.root, client.transcript.parents[3], EARLY)
     for each in (early, client):
         each.say(*turn("One", "A."))
@@ -178,9 +173,7 @@ def test_a_prompts_hook_that_comes_in_behind_the_end_opens_nothing(client: Clien
 
 
 @pytest.mark.parametrize("late", [0, 8])
-def test_a_turn_is_written_down_before_a_compaction_however_many_hooks_come_late(
-    client: Client, late: int
-) -> None:
+def test_a_turn_is_written_down_before_a_compaction_however_many_hooks_come_late(client: Client, late: int) -> None:
     client.say(user("One"), assistant(text("On it."), use("Bash", command="make")), result("ok"))
     client.call("SessionStart", source="startup")
     client.call("PreCompact", trigger="auto")

@@ -27,9 +27,7 @@ def the_note(vault: Vault) -> Session:
     return note.session
 
 
-def test_a_resumed_session_is_folded_into_its_note_turn_by_turn_while_it_runs(
-    vault: Vault, tmp_path: Path
-) -> None:
+def test_a_resumed_session_is_folded_into_its_note_turn_by_turn_while_it_runs(vault: Vault, tmp_path: Path) -> None:
     first = Client(vault.root, tmp_path / "home", pid=GONE)
     first.say(user("Build it"), assistant(text("Built."), stop="end_turn"))
     first.call("SessionStart", source="startup")

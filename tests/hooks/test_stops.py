@@ -160,9 +160,7 @@ def test_a_session_leaves_the_spool_when_it_has_been_quiet(client: Client) -> No
     start_another(client)
     assert {each.session for each in load_spool(client.root, "claude-code")} == {SESSION, OTHER}
     spooled = next((client.root / ".crucible" / "spool").rglob(f"{SESSION}.jsonl"))
-    earlier = re.sub(
-        r'("time": ?)([0-9.]+)', lambda told: f"{told[1]}{float(told[2]) - 60}", spooled.read_text()
-    )
+    earlier = re.sub(r'("time": ?)([0-9.]+)', lambda told: f"{told[1]}{float(told[2]) - 60}", spooled.read_text())
     spooled.write_text(earlier)
     start_another(client)
     assert the_note(client).status == "completed"

@@ -75,9 +75,7 @@ def test_rows_that_come_behind_the_end_are_read_at_the_next_start(client: Client
     assert "One more word." in str(the_note(client).phases)
 
 
-def test_a_session_that_is_long_over_leaves_the_spool_at_the_next_start(
-    client: Client, tmp_path: Path
-) -> None:
+def test_a_session_that_is_long_over_leaves_the_spool_at_the_next_start(client: Client, tmp_path: Path) -> None:
     client.say(*turn("Fix it", "Fixed."))
     client.age(3700)
     client.call("SessionEnd", reason="other")
@@ -198,9 +196,7 @@ def test_two_sessions_at_once_do_not_mix(client: Client, tmp_path: Path) -> None
         other.say(*turn(f"Theirs {number}", f"B{number}."))
         other.call("Stop", said=f"B{number}.")
         sync(client)
-    names = sorted(
-        [phase.name for phase in note.session.phases] for note in notes_of(Vault(client.root)).values()
-    )
+    names = sorted([phase.name for phase in note.session.phases] for note in notes_of(Vault(client.root)).values())
     assert names == [["Mine 0", "Mine 1", "Mine 2"], ["Theirs 0", "Theirs 1", "Theirs 2"]]
 
 

@@ -172,9 +172,7 @@ def test_between_two_looks_nothing_is_read(vault: Vault, monkeypatch: pytest.Mon
     assert look(Index(vault.root, vault.settings), datetime.now(UTC)) == []
 
 
-def test_whatever_goes_wrong_the_command_goes_on(
-    cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_goes_wrong_the_command_goes_on(cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(vault)
 
     def fall(*_: object) -> None:
@@ -215,9 +213,7 @@ def test_the_list_shows_the_new_status_already(cru: Cru, vault: Vault) -> None:
     assert whys(vault) == [("quiet", Why.IDLE)]
 
 
-@pytest.mark.parametrize(
-    "command", [["session", "show", "quiet"], ["session", "check"], ["session", "stats"]]
-)
+@pytest.mark.parametrize("command", [["session", "show", "quiet"], ["session", "check"], ["session", "stats"]])
 def test_every_other_command_notices_too(cru: Cru, vault: Vault, command: list[str]) -> None:
     quiet(vault)
     cru(*command)
@@ -270,9 +266,7 @@ def test_two_processes_at_once_pause_once_and_keep_one_bookmark(vault: Vault) ->
     assert {vault.load(name).session.status for name in names} == {"paused"}
 
 
-def test_of_two_commands_at_once_each_lists_and_one_bookmark_is_kept(
-    vault: Vault, cru_process: CruProcess
-) -> None:
+def test_of_two_commands_at_once_each_lists_and_one_bookmark_is_kept(vault: Vault, cru_process: CruProcess) -> None:
     quiet(vault)
     done = []
 

@@ -221,9 +221,7 @@ def test_a_pause_for_idleness_in_the_middle_of_a_turn_stays_one(place: Place) ->
 
 
 @pytest.mark.parametrize("rows", [(user("Fix it"),), (user("Fix it"), assistant(text("I")))])
-def test_an_unfinished_turn_is_paused_for_its_own_reason_and_stays_so(
-    place: Place, rows: tuple[Row, ...]
-) -> None:
+def test_an_unfinished_turn_is_paused_for_its_own_reason_and_stays_so(place: Place, rows: tuple[Row, ...]) -> None:
     place.say(*rows)
     place.end()
     status, reason, _ = place.standing()
@@ -293,9 +291,7 @@ def _take(place: Place, step: str) -> Client | None:
     elif step == "hour":
         place.now += 61 * MINUTE
     elif step == "look":
-        pause_idle(
-            str(place.vault.root), place.vault.settings, ["/".join(place.path().parts[-2:])], place.now
-        )
+        pause_idle(str(place.vault.root), place.vault.settings, ["/".join(place.path().parts[-2:])], place.now)
     elif step == "lunch":
         _pause_by_hand(place)
     else:

@@ -182,9 +182,7 @@ def test_a_fork_of_what_was_compacted_is_known_by_its_first_row(tmp_path: Path, 
     assert "Question 8?" in text_of
 
 
-def test_a_session_without_a_sign_looks_at_no_other_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_without_a_sign_looks_at_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (A, B):
         write_rows(tmp_path / "p" / f"{name}.jsonl", _rows(name, 4))
 

@@ -106,9 +106,7 @@ def test_whole_events_are_the_same_however_often_a_transcript_was_read(tmp_path:
     vault = whole(tmp_path, "limiter")
     for path in vault.root.glob(".crucible/flight/*/*.jsonl"):
         other = growing.vault.root / path.relative_to(vault.root)
-        kept, wanted = (
-            [{**json.loads(line), "seq": 0} for line in p.read_bytes().splitlines()] for p in (other, path)
-        )
+        kept, wanted = ([{**json.loads(line), "seq": 0} for line in p.read_bytes().splitlines()] for p in (other, path))
         assert kept == wanted
 
 
@@ -142,9 +140,7 @@ def test_what_a_human_edited_stays_and_what_is_new_is_added(tmp_path: Path, rows
         "It must be per user, not global",
     ]
     assert "And a second task for the tests." not in text or rows < 10
-    wanted = next(
-        n for n in notes_of(whole(tmp_path, "limiter")).values() if n.session.parent is None
-    ).session
+    wanted = next(n for n in notes_of(whole(tmp_path, "limiter")).values() if n.session.parent is None).session
     assert [call.call for call in session.calls()] == [call.call for call in wanted.calls()]
     assert (session.tokens_used, session.status) == (wanted.tokens_used, wanted.status)
     before = bytes_of(growing.vault)
@@ -242,9 +238,7 @@ def test_a_note_with_crlf_keeps_its_line_ends(tmp_path: Path) -> None:
     growing.read()
     text = growing.main().path.read_bytes().decode()
     assert not re.search(r"(?<!\r)\n", text)
-    wanted = next(
-        n for n in notes_of(whole(tmp_path, "limiter")).values() if n.session.parent is None
-    ).session
+    wanted = next(n for n in notes_of(whole(tmp_path, "limiter")).values() if n.session.parent is None).session
     assert read_session(Source(text.replace("\r\n", "\n")), note.name) == wanted
 
 
@@ -285,9 +279,7 @@ def _said(words: str, milliseconds: int) -> Row:
 
 
 @pytest.mark.parametrize("words", ["One *more*", "## A heading", "> quoted\n\n```\ncode"])
-def test_without_a_mark_what_is_new_in_the_last_second_is_taken_by_its_words(
-    tmp_path: Path, words: str
-) -> None:
+def test_without_a_mark_what_is_new_in_the_last_second_is_taken_by_its_words(tmp_path: Path, words: str) -> None:
     vault = make_vault(tmp_path / "vault")
     rows = [user("Go", timestamp="2026-01-02T03:04:05.100Z"), _said("Going: <b>\n\n# now", 200)]
     path = write_rows(session_file(tmp_path), rows)

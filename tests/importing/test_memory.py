@@ -41,9 +41,7 @@ def large_rows(size: int) -> Iterator[Row]:
     """Nine tenths of it are tool results."""
     yield user("Read everything")
     for number in range(size // RESULT):
-        yield assistant(
-            text(f"Reading part {number}. " * 40), use("Read", f"c{number}", file_path=f"/x/{number}.txt")
-        )
+        yield assistant(text(f"Reading part {number}. " * 40), use("Read", f"c{number}", file_path=f"/x/{number}.txt"))
         content = ("line of text\n" * (RESULT // 26))[: RESULT // 2]
         block = {"type": "tool_result", "tool_use_id": f"c{number}", "content": content}
         file = {"filePath": "x", "content": content, "numLines": 9, "totalLines": 9}

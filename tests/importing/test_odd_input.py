@@ -98,9 +98,7 @@ def test_a_file_without_permission_is_told(place: Vault, tmp_path: Path) -> None
     assert told(run_import(place, path)) == [(path.name, 0, "permission denied")]
 
 
-def test_unreadable_rows_are_told_by_line_and_the_rest_of_the_file_is_imported(
-    place: Vault, tmp_path: Path
-) -> None:
+def test_unreadable_rows_are_told_by_line_and_the_rest_of_the_file_is_imported(place: Vault, tmp_path: Path) -> None:
     path = good(tmp_path)
     path.write_bytes(path.read_bytes() + b"{broken\n" + b'{"type":"assistant","cut')
     report = run_import(place, path)
@@ -204,9 +202,7 @@ def test_another_session_in_a_file_of_the_same_name_is_told(place: Vault, tmp_pa
 
 
 @pytest.mark.parametrize("newer_first", [True, False])
-def test_of_two_copies_the_one_that_went_on_is_imported(
-    place: Vault, tmp_path: Path, newer_first: bool
-) -> None:
+def test_of_two_copies_the_one_that_went_on_is_imported(place: Vault, tmp_path: Path, newer_first: bool) -> None:
     older, newer = two_copies(tmp_path)
     more = user("And now?", timestamp="2026-01-02T04:00:00.000Z")
     newer.write_bytes(newer.read_bytes() + write_rows(tmp_path / "more", [more]).read_bytes())
@@ -341,9 +337,7 @@ def result(call: str, content: str, error: bool = False) -> dict[str, object]:
     return {"type": "tool_result", "tool_use_id": call, "content": content, "is_error": error}
 
 
-def test_rejected_interrupted_and_unanswered_calls_have_marks_of_their_own(
-    place: Vault, tmp_path: Path
-) -> None:
+def test_rejected_interrupted_and_unanswered_calls_have_marks_of_their_own(place: Vault, tmp_path: Path) -> None:
     rows = [
         user("Go"),
         assistant(use("Edit", "c1", file_path="/home/dev/project/a.py")),
@@ -394,9 +388,7 @@ def agent_rows(agent: str) -> list[Row]:
 def parent_rows(agent: str) -> list[Row]:
     return [
         user("Find it"),
-        assistant(
-            use("Task", "c1", description="Search the code", prompt="Look for it", subagent_type="Explore")
-        ),
+        assistant(use("Task", "c1", description="Search the code", prompt="Look for it", subagent_type="Explore")),
         user(
             [result("c1", "Found it. Summary: it is there.")],
             toolUseResult={"agentId": agent, "status": "completed"},
@@ -461,9 +453,7 @@ def test_a_subagent_of_a_subagent_names_the_subagent_as_its_parent(place: Vault,
     ]
     write_rows(folder / "agent-outer.jsonl", outer)
     write_rows(folder / "agent-inner.jsonl", agent_rows("inner"))
-    (folder / "agent-inner.meta.json").write_text(
-        '{"agentType":"Explore","description":"Deeper","toolUseId":"c9"}'
-    )
+    (folder / "agent-inner.meta.json").write_text('{"agentType":"Explore","description":"Deeper","toolUseId":"c9"}')
     parent, child, grandchild = run_import(place, trunk).created
     notes = notes_of(place)
     assert (notes[child].session.parent, notes[grandchild].session.parent) == (parent, child)
@@ -506,9 +496,7 @@ def test_a_subagent_without_a_notice_is_known_by_its_task(place: Vault, tmp_path
     assert len(run_import(place, trunk).unchanged) == 2
 
 
-def test_a_subagent_s_file_that_cannot_be_opened_is_told_and_the_rest_imported(
-    place: Vault, tmp_path: Path
-) -> None:
+def test_a_subagent_s_file_that_cannot_be_opened_is_told_and_the_rest_imported(place: Vault, tmp_path: Path) -> None:
     trunk = write_rows(session_file(tmp_path / "p"), parent_rows("x"))
     (trunk.with_suffix("") / "subagents" / "agent-x.jsonl").mkdir(parents=True)
     report = run_import(place, trunk)
@@ -551,9 +539,7 @@ def test_a_session_that_went_on_in_another_is_linked_both_ways(place: Vault, tmp
         "continuedInSessionId": later,
     }
     first.write_bytes(first.read_bytes() + write_rows(tmp_path / "more", [told]).read_bytes())
-    second = write_rows(
-        session_file(tmp_path / "p", later), [user("Go on"), assistant(text("Gone."), stop="end_turn")]
-    )
+    second = write_rows(session_file(tmp_path / "p", later), [user("Go on"), assistant(text("Gone."), stop="end_turn")])
     names = run_import(place, first.parent).created
     notes = notes_of(place)
     assert (notes[names[0]].session.continued_by, notes[names[1]].session.continues) == (names[1], names[0])
@@ -601,9 +587,7 @@ def test_a_killed_import_is_healed_by_the_next_one(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait(10)
         run_import(vault, REAL)
-        assert {n: x.session for n, x in notes_of(vault).items()} == {
-            n: x.session for n, x in notes_of(wanted).items()
-        }
+        assert {n: x.session for n, x in notes_of(vault).items()} == {n: x.session for n, x in notes_of(wanted).items()}
         assert not run_import(vault, REAL).created
 
 

@@ -75,9 +75,7 @@ def test_a_phase_that_a_human_edited_keeps_its_bytes(old: Vault, name: str) -> N
     for at, block in enumerate(blocks_of(text)):
         if not at:
             continue
-        for line in (
-            line for line in block.split("\n")[1:] if re.search(r"[a-z]{3}", line) and "::" not in line
-        ):
+        for line in (line for line in block.split("\n")[1:] if re.search(r"[a-z]{3}", line) and "::" not in line):
             if re.match(r"> (\[!|mode:|\[\[)", line) or line == "**Tool calls:**":
                 continue
             edited = block.replace(line, f"{line} by me", 1)

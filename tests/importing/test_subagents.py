@@ -30,9 +30,7 @@ The bucket of each key is in `{HERE}/limiter.py`.
 buckets = {{}}
 ```
 """
-SUMMARY = (
-    "Where tokens are kept: The bucket of each key is in `limiter.py`. it is never emptied; nobody locks it"
-)
+SUMMARY = "Where tokens are kept: The bucket of each key is in `limiter.py`. it is never emptied; nobody locks it"
 TASK = "Look where tokens are kept"
 
 
@@ -266,9 +264,7 @@ def test_inline_work_that_goes_on_is_counted_once(tmp_path: Path, trunk: Path) -
 
 
 @pytest.mark.parametrize("subagents", ["link", "inline"])
-def test_a_nameless_subagent_before_the_first_prompt_waits_for_its_trunk_s_id(
-    tmp_path: Path, subagents: str
-) -> None:
+def test_a_nameless_subagent_before_the_first_prompt_waits_for_its_trunk_s_id(tmp_path: Path, subagents: str) -> None:
     """The oldest versions warmed up subagents in the trunk, before anybody said anything."""
     rows = [
         user("Warm up", isSidechain=True),

@@ -218,9 +218,7 @@ def test_a_reader_sees_who_goes_on_with_which_model(tmp_path: Path) -> None:
     halves.second.read(halves.vault)
     phase = halves.session.phases[2]
     assert str(phase.agent) == "codex@0.169.0"
-    assert phase.entries[0] == Callout(
-        "agent_switch", "claude-code@2.1.197 → codex@0.169.0", "Model: scripted"
-    )
+    assert phase.entries[0] == Callout("agent_switch", "claude-code@2.1.197 → codex@0.169.0", "Model: scripted")
 
 
 # --- what is no ticket -----------------------------------------------------------------------------------------------
@@ -507,9 +505,7 @@ def test_the_first_half_does_not_end_what_the_second_is_at(tmp_path: Path) -> No
 def test_phases_that_a_human_took_out_stay_out(tmp_path: Path) -> None:
     halves = Halves(tmp_path)
     note = halves.note
-    note.path.write_text(
-        note.source.text[: note.source.text.index("\n---\n\n## It must")] + "\n", encoding="utf-8"
-    )
+    note.path.write_text(note.source.text[: note.source.text.index("\n---\n\n## It must")] + "\n", encoding="utf-8")
     halves.second.read(halves.vault)
     assert [p.name for p in halves.session.phases] == [
         PROMPT,
@@ -643,9 +639,7 @@ def test_a_prompt_with_a_mark_opens_a_phase_of_a_grown_transcript(tmp_path: Path
         halves.second.read(halves.vault)
     before = halves.session
     (trunk,) = halves.first.path.glob("*.jsonl")
-    row = json.loads(
-        next(x for x in trunk.read_text().split("\n") if "It must be per user" in x and '"user"' in x)
-    )
+    row = json.loads(next(x for x in trunk.read_text().split("\n") if "It must be per user" in x and '"user"' in x))
     told = f"{resume_mark(halves.name, halves.ticket.token)}\nlimiter.py changed since."
     row |= {"uuid": "aaaaaaaa-1", "timestamp": "2026-11-22T23:00:00.000Z"}
     row["message"] = {"role": "user", "content": told}

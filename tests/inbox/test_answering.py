@@ -89,9 +89,7 @@ def test_a_decision_stands_directly_behind_its_question(vault: Vault) -> None:
     made(vault)
     answer(vault, item(vault, DECISION).id, "SQLite.", redact=plain)
     name = item(vault, DECISION).id.rpartition(".")[2]
-    assert f'> - Postgres\n\n> [!user]\n> "SQLite." - answered (inbox {name})\n\n> [!approval' in text_of(
-        vault
-    )
+    assert f'> - Postgres\n\n> [!user]\n> "SQLite." - answered (inbox {name})\n\n> [!approval' in text_of(vault)
     assert item(vault, DECISION).answered
     assert item(vault, DECISION).answer == "SQLite."
     assert not item(vault, APPROVAL).answered
@@ -112,9 +110,7 @@ def test_a_task_that_was_seen_leaves_those_before_it_and_an_answer_above_it_does
     assert [one.answered for one in done] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("at", "labels"), [(ERROR, 2), (FLAKY, 1)], ids=["without a label", "with an empty one"]
-)
+@pytest.mark.parametrize(("at", "labels"), [(ERROR, 2), (FLAKY, 1)], ids=["without a label", "with an empty one"])
 def test_an_error_gets_its_resolution(vault: Vault, at: int, labels: int) -> None:
     made(vault)
     answer(vault, item(vault, at).id, "A bigger disk.\n\nAnd less noise.", redact=plain)
@@ -187,9 +183,7 @@ def test_an_item_whose_words_were_changed_is_gone_and_one_taken_out_too(vault: V
 
 
 def test_two_items_that_say_the_same_are_two(vault: Vault) -> None:
-    first, second = [
-        one for one in made(vault, f"{NOTE}\n> [!error]\n> No disk left.\n") if "disk" in one.text
-    ]
+    first, second = [one for one in made(vault, f"{NOTE}\n> [!error]\n> No disk left.\n") if "disk" in one.text]
     assert second.id == f"{first.id}-2"
     answer(vault, second.id, verdict=Verdict.SEEN, redact=plain)
     found = [one.answered for one in items_of(vault.load(NAME)) if "disk" in one.text]

@@ -68,9 +68,7 @@ def test_a_limit_opens_no_more_notes_than_it_asks_for(vault: Vault, monkeypatch:
         return read(self, path)
 
     monkeypatch.setattr(Vault, "read", noted)
-    assert [one.session for one in waiting(vault, seen, limit=4)] == ["2026-11-19-add"] * 3 + [
-        "2026-11-18-add"
-    ]
+    assert [one.session for one in waiting(vault, seen, limit=4)] == ["2026-11-19-add"] * 3 + ["2026-11-18-add"]
     assert len(opened) == 2
     assert {one.session for one in waiting(vault, seen, project="BLOG")} == {"2026-11-15-add"}
     assert len(opened) == 3

@@ -139,9 +139,7 @@ def test_an_empty_session_is_a_row_of_unknowns() -> None:
     assert row_of(Session(id="x", status=None), "p.md") == {**dict.fromkeys(TABLES["sessions"]), **known}
 
 
-@pytest.mark.parametrize(
-    ("said", "shown"), [("weird", "weird"), ("Failed", "failed"), (3, None), ("", "")], ids=repr
-)
+@pytest.mark.parametrize(("said", "shown"), [("weird", "weird"), ("Failed", "failed"), (3, None), ("", "")], ids=repr)
 def test_a_status_that_is_none_is_shown_as_a_human_wrote_it(said: str | int, shown: str | None) -> None:
     assert row_of(Session(id="x", status=None, properties={"status": said}))["status"] == shown
 
@@ -380,9 +378,7 @@ values = st.one_of(
             "{}",
         )
     ),
-    st.sampled_from(
-        ("null", "[a, [b]]", "x", "@", "[[a|b]]", '"a\\ud800"', "2026-13-01", "!!binary x", "&a [*a]")
-    ),
+    st.sampled_from(("null", "[a, [b]]", "x", "@", "[[a|b]]", '"a\\ud800"', "2026-13-01", "!!binary x", "&a [*a]")),
     st.text(max_size=6),
 )
 keys = (
@@ -418,9 +414,7 @@ def test_every_note_has_rows_whose_cells_are_what_their_columns_say(
             for column, cell in row.items():
                 check_cell(name, column, cell)
     last = data.decode(errors="replace").count("\n") + data.count(b"\r") + 1
-    assert all(
-        1 <= int(str(row["line"])) <= last for name in ("phases", "callouts", "links") for row in tables[name]
-    )
+    assert all(1 <= int(str(row["line"])) <= last for name in ("phases", "callouts", "links") for row in tables[name])
     known = {row["phase_id"] for row in tables["phases"]} | {None}
     assert {row["phase_id"] for row in tables["callouts"]} <= known
 
@@ -545,9 +539,7 @@ def test_too_little_memory_is_no_fault_of_the_note(root: Path, monkeypatch: pyte
 
 
 def test_a_callout_row_carries_its_finding_and_the_reason(tmp_path: Path) -> None:
-    decided = Decision(
-        "Token bucket", "constant memory", by="user", grounds=Grounds("reply", 0.62, ("3a77d35a",))
-    )
+    decided = Decision("Token bucket", "constant memory", by="user", grounds=Grounds("reply", 0.62, ("3a77d35a",)))
     failed = Failure("Port in use", cause="an old server", resolution="killed it")
     came = Noted("outcome", "Limiter works", grounds=Grounds("commit", 0.97, ("0a0b0c0d",)))
     session = Session(

@@ -38,8 +38,7 @@ def known(index: IndexFolder, folders: dict[str, dict[str, Stamp]], whole: bool 
     blocks, data, start = {}, [], len(head_of("files", sum(map(len, folders.values()))))
     for folder, notes in folders.items():
         rows = [
-            (cell_of_path(f"{folder}/{name}"), *stamp, f"sha of {name}", "2026-11")
-            for name, stamp in notes.items()
+            (cell_of_path(f"{folder}/{name}"), *stamp, f"sha of {name}", "2026-11") for name, stamp in notes.items()
         ]
         lines = b"".join(line + b"\n" for line in encode_rows("files", rows))
         digest = scan(folder, notes).digest() if whole else ""

@@ -24,9 +24,7 @@ numbers = st.integers(0, 2**40)
 hexes = st.from_regex(r"[0-9a-f]{8}", fullmatch=True)
 # A token of digits, or of digits and an `e`, looks like a number.
 tokens = st.one_of(hexes, st.from_regex(r"[0-9]{4}[0-9e][0-9]{4}", fullmatch=True))
-months = st.one_of(
-    st.just("undated"), st.builds("{:04}-{:02}".format, st.integers(1, 9999), st.integers(1, 12))
-)
+months = st.one_of(st.just("undated"), st.builds("{:04}-{:02}".format, st.integers(1, 9999), st.integers(1, 12)))
 paths = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 

@@ -28,9 +28,7 @@ BEGAN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 
 def row(session_id: str, **cells: str | int | None) -> Row:
     """A row of `sessions`, as a tidy note gives it."""
-    counts = dict.fromkeys(
-        ("phases", "tool_calls", "failures", "decisions", "errors", "users", "problems"), 0
-    )
+    counts = dict.fromkeys(("phases", "tool_calls", "failures", "decisions", "errors", "users", "problems"), 0)
     known = {"id": session_id, "path": f"sessions/{session_id}.md", "title": ""}
     return {**dict.fromkeys(TABLES["sessions"]), **counts, **known, **cells}
 
@@ -178,9 +176,7 @@ def test_the_newest_comes_first_then_by_id_and_the_unknown_last() -> None:
         ("parent", ["new", "a", "b", "old", "none"]),
     ],
 )
-def test_equal_rows_stay_newest_first_and_the_unknown_come_last_either_way(
-    sort: str, found: list[str]
-) -> None:
+def test_equal_rows_stay_newest_first_and_the_unknown_come_last_either_way(sort: str, found: list[str]) -> None:
     view = Shelf(DATED).view
     assert ids(select(view, SessionQuery(sort=sort))) == found
     assert ids(select(view, SessionQuery(sort=sort, limit=2))) == found[:2]
@@ -210,9 +206,7 @@ def test_a_limit_in_a_long_month_is_a_beginning_of_it() -> None:
 
 def test_a_span_reads_only_its_months() -> None:
     shelf = Shelf(DATED)
-    query = SessionQuery(
-        since=datetime(2026, 1, 1, tzinfo=UTC), until=datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC)
-    )
+    query = SessionQuery(since=datetime(2026, 1, 1, tzinfo=UTC), until=datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC))
     assert ids(select(shelf.view, query)) == ["a", "b"]
     assert shelf.read == [("sessions", "2026-01")]
 
@@ -240,9 +234,7 @@ ROWS = st.lists(
 )
 
 
-@given(
-    ROWS, st.none() | st.just("failed"), st.none() | NAMES, st.none() | NAMES, st.none() | st.integers(0, 5)
-)
+@given(ROWS, st.none() | st.just("failed"), st.none() | NAMES, st.none() | NAMES, st.none() | st.integers(0, 5))
 def test_the_index_finds_what_reading_every_row_finds(
     rows: list[Row], status: str | None, agent: str | None, project: str | None, limit: int | None
 ) -> None:
@@ -316,9 +308,7 @@ def test_one_sessions_rows_come_from_its_shard_alone() -> None:
 
 
 def test_a_session_is_found_by_its_id_or_a_beginning_that_no_other_has() -> None:
-    view = Shelf(
-        [row("Ab-1"), row("Ab-1-sub", parent="Ab-1"), row("Ab-2"), row("c"), row("cc", path="x/c.md")]
-    ).view
+    view = Shelf([row("Ab-1"), row("Ab-1-sub", parent="Ab-1"), row("Ab-2"), row("c"), row("cc", path="x/c.md")]).view
     assert find_row(view, "Ab-1")["id"] == "Ab-1"
     assert find_row(view, "Ab-1-")["id"] == "Ab-1-sub"
     assert find_row(view, "c")["id"] == "c"

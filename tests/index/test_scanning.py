@@ -174,9 +174,7 @@ def test_a_second_process_that_fails_costs_only_time(root: Path, monkeypatch: py
 
 def test_a_digest_changes_with_every_name_and_stamp(root: Path) -> None:
     def digest() -> str:
-        (one,) = (
-            one for one in scan_folders(str(root), ["sessions/s"]).folders if one.folder == "sessions/s"
-        )
+        (one,) = (one for one in scan_folders(str(root), ["sessions/s"]).folders if one.folder == "sessions/s")
         return one.digest()
 
     path = root / "sessions" / "s" / "b.md"

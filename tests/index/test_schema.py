@@ -128,9 +128,7 @@ file_names = st.binary(max_size=12).map(os.fsdecode)
 
 
 @given(
-    st.one_of(
-        file_names, any_text, st.lists(st.sampled_from(["\ufffd", "4", "1", "-", "\udcff", "F"])).map("".join)
-    )
+    st.one_of(file_names, any_text, st.lists(st.sampled_from(["\ufffd", "4", "1", "-", "\udcff", "F"])).map("".join))
 )
 def test_paths_come_back_from_their_cells(path: str) -> None:
     cell = cell_of_path(path)

@@ -101,11 +101,7 @@ def test_merging_is_putting_all_together_and_sorting(
     sides = [data.draw(st.sampled_from(("kept", "dropped", "new", "changed"))) for _ in shard]
     old = [one for one, side in zip(shard, sides, strict=True) if side != "new"]
     before = in_order(table, old)
-    drop = {
-        encode_cell(one.path)
-        for one, side in zip(shard, sides, strict=True)
-        if side in {"dropped", "changed"}
-    }
+    drop = {encode_cell(one.path) for one, side in zip(shard, sides, strict=True) if side in {"dropped", "changed"}}
     new = [one for one, side in zip(shard, sides, strict=True) if side == "new"]
     new += [
         one._replace(id=one.id + "x", cells=one.cells[1:])

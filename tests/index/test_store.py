@@ -181,9 +181,7 @@ def test_an_edit_that_keeps_size_and_mtime_is_seen(root: Path) -> None:
         text = path.read_text()
         path.write_text(text.replace(text.partition("# ")[2][:5], title, 1))
         os.utime(path, ns=old)
-        assert [row["title"] for row in same_as_rebuilt(root).view.rows("sessions") if row["id"] == "a"] == [
-            title
-        ]
+        assert [row["title"] for row in same_as_rebuilt(root).view.rows("sessions") if row["id"] == "a"] == [title]
 
 
 def test_edits_within_the_tick_of_the_reading_are_seen(root: Path) -> None:
@@ -223,9 +221,7 @@ def test_a_note_from_the_future_is_opened_every_time(root: Path, reads: Reads) -
     assert kinds(same_as_rebuilt(root).changes) == [("changed", "sessions/a.md")]
 
 
-def test_a_doubt_outlives_what_happens_to_other_notes_and_ends_with_its_reason(
-    root: Path, reads: Reads
-) -> None:
+def test_a_doubt_outlives_what_happens_to_other_notes_and_ends_with_its_reason(root: Path, reads: Reads) -> None:
     path = root / "sessions" / "a.md"
     os.utime(path, (4_000_000_000, 4_000_000_000))
     refreshed(root)
@@ -259,9 +255,7 @@ def test_a_note_that_is_written_while_it_is_read_is_read_again_by_the_next_query
     monkeypatch.setattr(deriving, "read_for_index", slow)
     refreshed(root)
     monkeypatch.undo()
-    assert [row["title"] for row in same_as_rebuilt(root).view.rows("sessions") if row["id"] == "a"] == [
-        "after"
-    ]
+    assert [row["title"] for row in same_as_rebuilt(root).view.rows("sessions") if row["id"] == "a"] == ["after"]
 
 
 # --- notes that come, go and move --------------------------------------------------------------------------------
@@ -373,9 +367,7 @@ def test_a_note_moves_between_months_with_all_its_rows(root: Path) -> None:
         write(root, "sessions/a.md", note("a", started))
         found = same_as_rebuilt(root)
         assert kinds(found.changes) == [("changed", "sessions/a.md")]
-        assert {row["path"] for row in found.view.rows("callouts", [(started or "undated")[:7]])} >= {
-            "sessions/a.md"
-        }
+        assert {row["path"] for row in found.view.rows("callouts", [(started or "undated")[:7]])} >= {"sessions/a.md"}
 
 
 def test_two_notes_of_one_id_are_two_rows(root: Path) -> None:
@@ -641,9 +633,7 @@ def test_each_damaged_file_is_built_anew_unasked(root: Path, damage: str) -> Non
 
 @pytest.mark.parametrize("odd", ["symlink", "future", "pipe", "just written"])
 @pytest.mark.parametrize("table", ["sessions", "links", "files"])
-def test_a_damaged_index_heals_beside_a_note_that_is_always_in_doubt(
-    root: Path, odd: str, table: str
-) -> None:
+def test_a_damaged_index_heals_beside_a_note_that_is_always_in_doubt(root: Path, odd: str, table: str) -> None:
     path = root / "sessions" / "odd.md"
     if odd == "symlink":
         path.symlink_to("a.md")
@@ -725,10 +715,7 @@ def test_files_that_no_manifest_names_are_removed(root: Path) -> None:
 
 
 def listing(folder: Path) -> dict[str, bytes | None]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in folder.rglob("*")
-    }
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
 def test_an_index_that_leads_out_of_the_vault_is_not_used(root: Path, outside: Path) -> None:
@@ -885,9 +872,7 @@ def test_what_another_writer_kept_while_the_lock_was_waited_for_stays(
     assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == rebuilt(root)
 
 
-def test_what_another_writer_added_in_a_month_of_its_own_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_writer_added_in_a_month_of_its_own_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file that we need was replaced, so nothing but the manifest tells us of it."""
     root = new_vault(tmp_path / "one")
     write(root, "sessions/a.md")
@@ -915,9 +900,7 @@ def test_a_question_that_meets_damage_every_time_ends_with_one_clear_line(root: 
     same_as_rebuilt(root)
 
 
-def test_what_could_not_be_read_is_tried_again_by_everybody(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_could_not_be_read_is_tried_again_by_everybody(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody without rights, or without memory, must not decide what others see."""
     real = files.read_bytes
 
@@ -951,9 +934,7 @@ def test_an_index_that_came_with_the_vault_is_not_believed(root: Path, tmp_path:
 @pytest.mark.parametrize("kind", ["endless", "pipe"])
 def test_a_file_of_the_index_that_is_no_file_is_not_read(root: Path, which: str, kind: str) -> None:
     refreshed(root)
-    (path,) = [
-        path for path in (root / ".crucible" / "index").rglob("*.toon") if path.name.startswith(which)
-    ][:1]
+    (path,) = [path for path in (root / ".crucible" / "index").rglob("*.toon") if path.name.startswith(which)][:1]
     path.unlink()
     if kind == "endless":
         path.symlink_to("/dev/zero")

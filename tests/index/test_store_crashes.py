@@ -63,9 +63,7 @@ def litter(root: Path) -> list[str]:
     """Files of the index that no manifest names."""
     index = root / ".crucible" / "index"
     named = (index / "manifest.toon").read_text() if (index / "manifest.toon").exists() else ""
-    files = [
-        path for path in index.rglob("*") if path.is_file() and path.name not in {"manifest.toon", "lock"}
-    ]
+    files = [path for path in index.rglob("*") if path.is_file() and path.name not in {"manifest.toon", "lock"}]
     return [path.name for path in files if path.name not in named]
 
 
@@ -366,9 +364,7 @@ def _building(root: Path) -> subprocess.Popen[bytes]:
         "Index(sys.argv[1], VaultSettings(fsync=False)).refresh()"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(root)], stderr=subprocess.PIPE, env=environment
-    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(root)], stderr=subprocess.PIPE, env=environment)
     deadline = time.monotonic() + 20
     while len(_children(process.pid)) < 2:
         assert process.poll() is None

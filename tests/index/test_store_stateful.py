@@ -208,13 +208,9 @@ class IndexedVault(RuleBasedStateMachine):
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
         assert os.waitpid(child, 0)[1] == 0
 
-    @rule(
-        number=numbers, at=numbers, how=st.sampled_from(("cut", "flip", "random", "delete", "empty", "fold"))
-    )
+    @rule(number=numbers, at=numbers, how=st.sampled_from(("cut", "flip", "random", "delete", "empty", "fold")))
     def damage_the_index(self, number: int, at: int, how: str) -> None:
-        files = sorted(
-            path for path in (self.root / ".crucible").rglob("*") if path.is_file() and path.name != "lock"
-        )
+        files = sorted(path for path in (self.root / ".crucible").rglob("*") if path.is_file() and path.name != "lock")
         if not files:
             return
         path = files[number % len(files)]

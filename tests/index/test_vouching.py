@@ -63,9 +63,7 @@ def _questions(vault: Vault) -> list[Path]:
     ],
     ids=["yes", "no", "later yes", "later no", "nonsense", "silence"],
 )
-def test_a_query_believes_a_yes_and_nothing_else(
-    vault: Vault, words: tuple[bytes, ...], expected: bool
-) -> None:
+def test_a_query_believes_a_yes_and_nothing_else(vault: Vault, words: tuple[bytes, ...], expected: bool) -> None:
     with _answering(vault, *words):
         began = time.monotonic()
         assert vouching.ask(vault.root) is expected

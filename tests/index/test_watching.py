@@ -57,9 +57,7 @@ def test_notes_folders_and_questions_are_heard_and_nothing_else(vault: Vault) ->
         assert listener.is_sound()
 
 
-@pytest.mark.parametrize(
-    "how", ["written", "replaced", "touched", "removed", "moved away", "made unreadable"]
-)
+@pytest.mark.parametrize("how", ["written", "replaced", "touched", "removed", "moved away", "made unreadable"])
 def test_whatever_happens_to_a_note_is_heard(vault: Vault, how: str) -> None:
     path = write(vault, "a", note("a"))
     other = vault.root / "other.md"

@@ -116,9 +116,7 @@ def test_any_settings_keep_what_they_mean(settings: dict[str, Any]) -> None:
     there = json.loads(with_hooks(json.dumps(settings, indent=2), COMMAND))
     for event, groups in settings.get("hooks", {}).items():
         assert there["hooks"][event][: len(groups)] == groups
-    assert {k: v for k, v in there.items() if k != "hooks"} == {
-        k: v for k, v in settings.items() if k != "hooks"
-    }
+    assert {k: v for k, v in there.items() if k != "hooks"} == {k: v for k, v in settings.items() if k != "hooks"}
 
 
 def test_another_command_takes_the_place_of_ours() -> None:

@@ -45,9 +45,7 @@ def _script(path: Path, data: bytes, mode: int = 0o755) -> Path:
 
 
 def _runs(hook: Path, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [hook], cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([hook], cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, check=False)
 
 
 def _stub(folder: Path, code: int) -> list[str]:
@@ -104,9 +102,7 @@ def test_a_hook_that_lost_its_permission_to_run_is_installed_anew(root: Path) ->
     ],
 )
 @pytest.mark.parametrize("mode", [0o755, 0o700])
-def test_a_shell_script_keeps_its_lines_and_mode_and_gets_its_bytes_back(
-    root: Path, script: bytes, mode: int
-) -> None:
+def test_a_shell_script_keeps_its_lines_and_mode_and_gets_its_bytes_back(root: Path, script: bytes, mode: int) -> None:
     hook = find_hook(root)
     _script(hook.path, script, mode)
     assert install(hook, COMMAND)
@@ -179,9 +175,7 @@ def test_a_cru_on_the_path_serves_when_the_old_one_is_gone(root: Path, tmp_path:
     [(b"#!/usr/bin/env python3\nprint('theirs')\n", 0o755), (b"\x7fELF\0\0", 0o755), (b"#!/bin/sh\n", 0o644)],
     ids=["python", "binary", "switched off"],
 )
-def test_what_is_no_script_that_runs_is_moved_beside_ours_and_back(
-    root: Path, program: bytes, mode: int
-) -> None:
+def test_what_is_no_script_that_runs_is_moved_beside_ours_and_back(root: Path, program: bytes, mode: int) -> None:
     hook = find_hook(root)
     _script(hook.path, program, mode)
     inode = hook.path.stat().st_ino
@@ -292,9 +286,7 @@ def test_a_hooks_path_of_the_repository_is_seen_from_its_top(root: Path, inner: 
     assert is_installed(hook)
 
 
-def test_a_hooks_path_elsewhere_is_shared_and_does_nothing_where_no_vault_is(
-    root: Path, tmp_path: Path
-) -> None:
+def test_a_hooks_path_elsewhere_is_shared_and_does_nothing_where_no_vault_is(root: Path, tmp_path: Path) -> None:
     git(root, "config", "core.hooksPath", str(tmp_path / "all"))
     hook = find_hook(root)
     assert (hook.path, hook.is_shared) == (tmp_path / "all" / "pre-commit", True)

@@ -35,9 +35,7 @@ def client(request: pytest.FixtureRequest) -> str:
 
 
 def snapshot(folder: Path) -> dict[str, bytes | None]:
-    return {
-        str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))
-    }
+    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))}
 
 
 @pytest.mark.parametrize("project", [False, True])

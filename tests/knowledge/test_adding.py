@@ -78,9 +78,7 @@ def test_a_long_title_is_cut(add: Callable[..., Added]) -> None:
     assert len(add(item_of("word " * 100)).item.title) == 200
 
 
-def test_a_name_that_is_taken_anywhere_near_is_not_taken_again(
-    vault: Vault, add: Callable[..., Added]
-) -> None:
+def test_a_name_that_is_taken_anywhere_near_is_not_taken_again(vault: Vault, add: Callable[..., Added]) -> None:
     for place in ("workflows/a-plan.md", "knowledge/old/b-plan.md", "knowledge/c-plan.md"):
         path = vault.root / place
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -265,9 +263,7 @@ def test_a_merge_brings_texts_tags_and_counters_together(vault: Vault, add: Call
     first = add(replace(BACKOFF, tags=("retry",), use_count=3, useful_count=1, last_used=NOW, confidence=0.6))
     assert first.path
     mine = "mine: 1  # kept\ntype: decision"
-    first.path.write_text(
-        first.path.read_text().replace("type: decision", mine) + "\n## My notes\n\n  mine  \n"
-    )
+    first.path.write_text(first.path.read_text().replace("type: decision", mine) + "\n## My notes\n\n  mine  \n")
     other = item_of(
         "Exponential backoff with jitter, always",
         "The floor is a tenth.",

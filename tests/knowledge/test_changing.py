@@ -74,9 +74,7 @@ def test_a_use_touches_the_lines_of_the_counters_alone(vault: Vault, note: Path)
 def test_a_use_of_an_item_that_counts_nothing_yet_begins_to_count(vault: Vault, note: Path) -> None:
     note.write_text("---\ntype: pattern\n---\nmine\n")
     tell_use(vault, note, NOW, useful=False)
-    assert (
-        note.read_text() == '---\ntype: pattern\nuse_count: 1\nlast_used: "2026-11-21T20:26:47Z"\n---\nmine\n'
-    )
+    assert note.read_text() == '---\ntype: pattern\nuse_count: 1\nlast_used: "2026-11-21T20:26:47Z"\n---\nmine\n'
 
 
 def test_a_counter_that_is_no_number_is_not_written_over(vault: Vault, note: Path) -> None:
@@ -138,9 +136,7 @@ def test_a_verification_says_how_by_whom_and_when(vault: Vault, note: Path) -> N
 
 def test_what_did_not_hold_stays_in_the_note_when_it_holds_later(vault: Vault, note: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
-    first = verify_item(
-        vault, note, NOW, Verification(False, f"with {secret}", "bob"), redact_of(SecretSettings())
-    )
+    first = verify_item(vault, note, NOW, Verification(False, f"with {secret}", "bob"), redact_of(SecretSettings()))
     assert first.disproved
     verify_item(vault, note, NOW + timedelta(days=1), Verification(False), unchanged)
     later = verify_item(vault, note, NOW + timedelta(days=2), Verification(True, "now it does"), unchanged)

@@ -131,15 +131,11 @@ def test_any_report_gets_an_attribution_in_bounds_or_none(report: FailureReport)
     found = classify(report)
     if found:
         assert 0 <= found.confidence <= 1
-        assert all(
-            len(text) <= LONGEST and "\n" not in text for text in (found.root_cause, found.preventable_with)
-        )
+        assert all(len(text) <= LONGEST and "\n" not in text for text in (found.root_cause, found.preventable_with))
     assert classify(report) == found
 
 
-@pytest.mark.parametrize(
-    "piece", ["a ", "{", "error: ", "a.b", "--x ", "-", "\n", "説", "a:1:", "a/", "1 ", "ERROR "]
-)
+@pytest.mark.parametrize("piece", ["a ", "{", "error: ", "a.b", "--x ", "-", "\n", "説", "a:1:", "a/", "1 ", "ERROR "])
 def test_no_text_makes_it_slow(piece: str) -> None:
     text = piece * (100_000 // len(piece))
     started = time.process_time()

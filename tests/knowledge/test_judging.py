@@ -129,9 +129,7 @@ def test_where_the_rule_knows_nothing_either_there_is_no_attribution() -> None:
 
 
 def test_a_model_that_fails_leaves_the_rules_and_its_answers_are_kept() -> None:
-    came = judge_fully(
-        REPORT, asker=Says(AgentFailed("it is down"), "nothing", model="small-model"), redact=_as_it_is
-    )
+    came = judge_fully(REPORT, asker=Says(AgentFailed("it is down"), "nothing", model="small-model"), redact=_as_it_is)
     assert came.value == classify(REPORT)
     assert came.problem.startswith("its answer was refused")
     assert [answer.text for answer in came.answers] == ["nothing"]
@@ -144,9 +142,7 @@ def test_what_a_failed_model_says_is_one_redacted_line() -> None:
 
 
 def test_only_the_table_says_whether_it_was_preventable() -> None:
-    found = _judged(
-        REPORT, Says(_answer(category="execution_error", preventable=True), model="small-model"), _as_it_is
-    )
+    found = _judged(REPORT, Says(_answer(category="execution_error", preventable=True), model="small-model"), _as_it_is)
     assert (found.preventable, found.preventable_with) == (False, "")
 
 
@@ -225,10 +221,7 @@ def test_a_real_program_is_asked(tmp_path: Path) -> None:
 
 def test_neither_the_rules_nor_an_escape_show_a_secret() -> None:
     leaky = FailureReport("error: unknown option sk-secret", call="login sk-secret")
-    assert (
-        "sk-secret"
-        not in _judged(leaky, Says("no", "no", model="small-model"), _without("sk-secret")).root_cause
-    )
+    assert "sk-secret" not in _judged(leaky, Says("no", "no", model="small-model"), _without("sk-secret")).root_cause
     hidden = _answer(root_cause="sk-secret", preventable_with="sk-secret").replace("sk-", "\\u0073k-")
     found = _judged(leaky, Says(hidden, model="small-model"), _without("sk-secret"))
     assert (found.root_cause, found.preventable_with) == ("[redacted]", "[redacted]")
@@ -260,9 +253,7 @@ def test_a_vaults_template_stands_in_for_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ report }}", "{{ cwd }}", "{% set x = 1 %}"])
-def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused(
-    tmp_path: Path, text: str
-) -> None:
+def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused(tmp_path: Path, text: str) -> None:
     _put(tmp_path, text)
     with pytest.raises(VaultError):
         find_template(trusted(tmp_path)).render(rules="r", report="s", refused="")

@@ -81,9 +81,7 @@ def test_usefulness_goes_from_a_half_to_one_and_a_half(used: int, helped: int, f
         ({"updated": NOW - days(400), "verification": Verification(False, "looked")}, True),
     ],
 )
-def test_what_is_half_a_year_old_and_was_never_verified_is_flagged(
-    change: dict[str, Any], flagged: bool
-) -> None:
+def test_what_is_half_a_year_old_and_was_never_verified_is_flagged(change: dict[str, Any], flagged: bool) -> None:
     assert needs_verification(Facts.of(item_of("x", **change)), NOW, DEFAULTS) is flagged
 
 

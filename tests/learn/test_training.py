@@ -20,9 +20,7 @@ from tests.cases.made import made_cases, many_cases
 
 pytestmark = [pytest.mark.learn, pytest.mark.filterwarnings("default")]
 
-os.environ.update(
-    HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", TRANSFORMERS_OFFLINE="1", WANDB_DISABLED="true"
-)
+os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", TRANSFORMERS_OFFLINE="1", WANDB_DISABLED="true")
 
 TEMPLATE = """
 {%- for tool in tools or [] %}<|system|>{{ tool | tojson }}<|end|>{% endfor %}
@@ -142,9 +140,7 @@ def test_a_lora_step_with_sft(tmp_path: Path, shape: Shape, tokenizer: Any, mode
     assert text.startswith("<|user|>")
     assert "<|assistant|>" in text
     args = SFTConfig(**_arguments(tmp_path))
-    trainer = SFTTrainer(
-        model, args=args, train_dataset=data["train"], processing_class=tokenizer, peft_config=_lora()
-    )
+    trainer = SFTTrainer(model, args=args, train_dataset=data["train"], processing_class=tokenizer, peft_config=_lora())
     _trains(trainer)
 
 
@@ -153,9 +149,7 @@ def test_a_lora_step_with_dpo(tmp_path: Path, tokenizer: Any, model: Any) -> Non
 
     data = _load(tmp_path, _files(_export(tmp_path / "out", Shape.PREFERENCE)))
     args = DPOConfig(**_arguments(tmp_path))
-    trainer = DPOTrainer(
-        model, args=args, train_dataset=data["train"], processing_class=tokenizer, peft_config=_lora()
-    )
+    trainer = DPOTrainer(model, args=args, train_dataset=data["train"], processing_class=tokenizer, peft_config=_lora())
     _trains(trainer)
 
 
@@ -185,15 +179,9 @@ def _trains(trainer: Any) -> None:
     """One step, with a loss that is a number, changes the adapter."""
     import math
 
-    before = {
-        name: one.detach().clone() for name, one in trainer.model.named_parameters() if one.requires_grad
-    }
+    before = {name: one.detach().clone() for name, one in trainer.model.named_parameters() if one.requires_grad}
     result = trainer.train()
     assert result.global_step == 1
     assert math.isfinite(result.training_loss)
     assert before
-    assert any(
-        (one.detach() != before[name]).any()
-        for name, one in trainer.model.named_parameters()
-        if name in before
-    )
+    assert any((one.detach() != before[name]).any() for name, one in trainer.model.named_parameters() if name in before)

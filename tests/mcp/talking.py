@@ -32,9 +32,7 @@ def place_of(vault: Vault, cwd: Path | None = None, **env: str) -> Place:
     return Place(env, str(cwd or vault.root), Path.home(), str(vault.root))
 
 
-def talk(
-    place: Place, calls: Sequence[Call], opener: Callable[[Place], Recall] | None = None
-) -> list[Answer]:
+def talk(place: Place, calls: Sequence[Call], opener: Callable[[Place], Recall] | None = None) -> list[Answer]:
     """The answers of one server in this process to these calls, one after the other."""
 
     async def run() -> list[Answer]:

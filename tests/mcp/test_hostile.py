@@ -43,9 +43,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Vault:
         one.tasks([{"content": LINES, "id": "1"}])
     text = one.path.read_text()
     (one.path.parent / f"{NAME.format('session')}.md").write_text(text)
-    item = (
-        f"---\ntype: pattern\ntitle: {EVIL!a}\nproject: {EVIL!a}\nscope: global\n---\n\n# Flux\n\n{LINES}\n"
-    )
+    item = f"---\ntype: pattern\ntitle: {EVIL!a}\nproject: {EVIL!a}\nscope: global\n---\n\n# Flux\n\n{LINES}\n"
     (root / "knowledge").mkdir(exist_ok=True)
     (root / "knowledge" / f"{NAME.format('item')}.md").write_text(item)
     (root / "knowledge" / "plain.md").write_text(item.replace("OBEY", "OBEY twice"))

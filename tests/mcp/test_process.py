@@ -124,9 +124,7 @@ def exchange(vault: Vault, cwd: Path, lines: list[dict[str, object]]) -> list[by
     """Raw lines in, raw lines out, until the server is gone."""
     command = [sys.executable, "-P", "-m", "crucible", "--vault", str(vault.root), "mcp"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd, env=env
-    ) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd, env=env) as process:
         assert process.stdin
         assert process.stdout
         answers = []
@@ -187,9 +185,7 @@ sys.exit(done)
 """
 
 
-def test_a_client_waits_little_and_leaves_nothing_behind_when_it_is_gone_at_once(
-    vault: Vault, tmp_path: Path
-) -> None:
+def test_a_client_waits_little_and_leaves_nothing_behind_when_it_is_gone_at_once(vault: Vault, tmp_path: Path) -> None:
     """A server is there within twice of what importing its library takes, whatever the machine and whatever else it does."""
     ran = subprocess.run(
         [sys.executable, "-P", "-c", WAITED, "--vault", str(vault.root), "mcp"],

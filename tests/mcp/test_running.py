@@ -76,9 +76,7 @@ def test_the_only_active_session_of_the_project_and_client_is_meant(vault: Vault
     assert "session=" in answer.text
 
 
-def test_where_there_is_none_one_is_begun_for_the_server_and_paused_with_it(
-    vault: Vault, project: Path
-) -> None:
+def test_where_there_is_none_one_is_begun_for_the_server_and_paused_with_it(vault: Vault, project: Path) -> None:
     place = place_of(vault, project)
     answers = talk(
         place,
@@ -175,9 +173,7 @@ def test_every_type_that_a_client_is_offered_can_be_told(vault: Vault) -> None:
     recorder.tasks([{"content": "x", "id": "1"}])
     place = place_of(vault, CRU_SESSION=recorder.id)
     more = {"metadata": {"task": "1", "options": ["A"]}}
-    answers = talk(
-        place, [("flight_recorder_log", {"type": each, "content": f"told {each}"} | more) for each in TYPES]
-    )
+    answers = talk(place, [("flight_recorder_log", {"type": each, "content": f"told {each}"} | more) for each in TYPES])
     assert not [answer.text for answer in answers if answer.failed]
     text = recorder.path.read_text()
     assert all(f"told {each}" in text for each in TYPES)

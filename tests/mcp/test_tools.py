@@ -115,10 +115,7 @@ def test_more_of_a_search_is_a_page_away(told: Vault) -> None:
     assert len(whole) > 3
     first, second = talk(
         place,
-        [
-            ("recall_search", {"query": "retry token policy backoff tests", "limit": 2, "offset": at})
-            for at in (0, 2)
-        ],
+        [("recall_search", {"query": "retry token policy backoff tests", "limit": 2, "offset": at}) for at in (0, 2)],
     )
     assert ids_in(first.text) == whole[:2]
     assert ids_in(second.text) == whole[2:4]
@@ -142,9 +139,7 @@ def test_a_question_of_filters_alone_finds_the_newest(told: Vault) -> None:
     ):
         for tool in ("recall_context", "recall_search"):
             answer = call(place_of(told), tool, **given)
-            assert re.search(r"^\[1 decision, .*, id \S+#[0-9a-f]{8}\]", answer.text, re.MULTILINE), (
-                answer.text
-            )
+            assert re.search(r"^\[1 decision, .*, id \S+#[0-9a-f]{8}\]", answer.text, re.MULTILINE), answer.text
 
 
 def test_a_session_and_a_project_narrow(told: Vault) -> None:
@@ -154,9 +149,7 @@ def test_a_session_and_a_project_narrow(told: Vault) -> None:
     only = call(place, "recall_search", query="retry", session=name, limit=20).text
     assert {one.partition("#")[0] for one in ids_in(only)} == {name}
     assert ids_in(call(place, "recall_search", query="retry", project="elsewhere").text) == []
-    assert (
-        ids_in(call(place, "recall_search", query="retry", since="2001-01-01", until="2001-01-02").text) == []
-    )
+    assert ids_in(call(place, "recall_search", query="retry", since="2001-01-01", until="2001-01-02").text) == []
 
 
 def test_a_long_text_comes_in_parts(told: Vault) -> None:
@@ -242,9 +235,7 @@ def test_what_cannot_be_done_is_a_tools_error_that_says_what_can(
     "query", ["", "?!", '"', "AND OR NOT", "-" * 500, "\0\x1b[31m", "'; DROP TABLE events; --", "x " * 50_000]
 )
 def test_a_hostile_question_has_an_answer(query: str, told: Vault) -> None:
-    for answer in talk(
-        place_of(told), [(name, {"query": query}) for name in ("recall_context", "recall_search")]
-    ):
+    for answer in talk(place_of(told), [(name, {"query": query}) for name in ("recall_context", "recall_search")]):
         assert not answer.failed
 
 
@@ -310,10 +301,7 @@ def test_an_item_is_found_read_and_sometimes_asked_about(vault: Vault, tmp_path:
     assert [f"recall_feedback(id='{name}'" in answer.text for answer in answers].count(True) == 2
     # Another project does not see it.
     (tmp_path / "bank" / ".git").mkdir(parents=True)
-    assert (
-        name
-        not in call(place_of(vault, tmp_path / "bank"), "recall_context", query="how many gigawatts?").text
-    )
+    assert name not in call(place_of(vault, tmp_path / "bank"), "recall_context", query="how many gigawatts?").text
 
 
 def test_an_item_names_the_session_that_it_comes_from(vault: Vault) -> None:
@@ -403,16 +391,11 @@ def test_an_item_never_names_a_session_or_phase_that_is_not_there(vault: Vault) 
     (one,) = load_items(vault)
     assert one.item
     assert (one.item.source.session, "nobody" in one.note.source.text) == ("", False)
-    named = call(
-        place_of(vault), "recall_add", type="pattern", title="Tanks rust", session=recorder.id[:-2], phase="1"
-    )
+    named = call(place_of(vault), "recall_add", type="pattern", title="Tanks rust", session=recorder.id[:-2], phase="1")
     assert not named.failed
     item_of = {each.item.title: each.item.source for each in load_items(vault) if each.item}
     assert (item_of["Tanks rust"].session, item_of["Tanks rust"].phase) == (recorder.id, "phase-1")
-    assert (
-        f'phase: "[[{recorder.id}#Build|phase-1]]"'
-        in (vault.root / "knowledge" / "tanks-rust.md").read_text()
-    )
+    assert f'phase: "[[{recorder.id}#Build|phase-1]]"' in (vault.root / "knowledge" / "tanks-rust.md").read_text()
 
 
 def test_a_secret_that_a_human_typed_into_a_note_is_not_shown(vault: Vault) -> None:
@@ -509,9 +492,7 @@ def test_a_discovery_told_over_mcp_is_shown_to_the_agents_of_other_tasks(vault: 
     metadata = {"tag": "parallel-discovery", "task_id": 4, "applies_to": ["stripe", "refund"]}
     with record.session("Work", vault=vault) as recorder:
         place = place_of(vault, CRU_SESSION=recorder.id)
-        call(
-            place, "flight_recorder_log", type="observation", content="429 has Retry-After", metadata=metadata
-        )
+        call(place, "flight_recorder_log", type="observation", content="429 has Retry-After", metadata=metadata)
         odd = {"tag": "x", "task_id": {"deep": 1}}
         call(place, "flight_recorder_log", type="observation", content="Slow", metadata=odd)
     records = list(read_records(vault.root, recorder.id))

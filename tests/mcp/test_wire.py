@@ -63,9 +63,7 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spoken]:
     command = [sys.executable, "-P", "-m", "crucible", "--vault", str(Vault(root).root), "mcp"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     # Without a buffer, so that `select` sees every line.
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, bufsize=0
-    ) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, bufsize=0) as process:
         spoken = Spoken(process)
         assert "result" in spoken.ask(request(0, "initialize", params=HELLO))
         spoken.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
@@ -103,9 +101,7 @@ FAULTY = [
 @pytest.mark.parametrize(
     ("line", "ident", "code"), FAULTY, ids=[line[:60].decode("ascii", "replace") for line, *_ in FAULTY]
 )
-def test_an_invalid_request_is_answered_with_its_id(
-    spoken: Spoken, line: bytes, ident: object, code: int
-) -> None:
+def test_an_invalid_request_is_answered_with_its_id(spoken: Spoken, line: bytes, ident: object, code: int) -> None:
     answer = spoken.ask(line)
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", ident, code)
     assert answer["error"]["message"]

@@ -58,9 +58,7 @@ def test_a_link_definition_in_a_quote_is_a_callout_all_the_same() -> None:
     assert found.title == ": /url"
 
 
-@pytest.mark.parametrize(
-    "head", ["> text [!note]", "> [! note]", ">[note]", "[!note]", "    > [!note]", "> [!]"]
-)
+@pytest.mark.parametrize("head", ["> text [!note]", "> [! note]", ">[note]", "[!note]", "    > [!note]", "> [!]"])
 def test_what_is_no_head_makes_no_callout(head: str) -> None:
     assert read_callout([head]) is None
 

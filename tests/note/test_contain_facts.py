@@ -64,15 +64,11 @@ from tests.strategies_hostile import BLOCKS, INLINE
         ([" ```", "a", " ```", "```", "```"], [(3, 5)]),
     ],
 )  # fmt: skip
-def test_a_fence_is_whole_when_it_is_one_wherever_it_is_put(
-    lines: list[str], fences: list[tuple[int, int]]
-) -> None:
+def test_a_fence_is_whole_when_it_is_one_wherever_it_is_put(lines: list[str], fences: list[tuple[int, int]]) -> None:
     assert whole_fences("\n".join(lines)) == fences
 
 
-@pytest.mark.parametrize(
-    "info", ["tasks", "session-toon", "dataviewjs", "query", "mermaid", "ad-note", "no-language"]
-)
+@pytest.mark.parametrize("info", ["tasks", "session-toon", "dataviewjs", "query", "mermaid", "ad-note", "no-language"])
 def test_an_info_word_that_acts_gets_a_backslash(info: str) -> None:
     text = f"```{info} x\na\n```"
     assert contain(text) == f"```\\{info} x\na\n```"
@@ -122,10 +118,7 @@ def test_a_mark_that_would_act_gets_a_backslash(text: str, contained: str) -> No
 def test_thousands_of_hostile_texts_come_back_equal() -> None:
     draw = random.Random(20261121)
     for _ in range(1_500):
-        lines = [
-            "".join(draw.choices((*BLOCKS, *INLINE), k=draw.randrange(1, 4)))
-            for _ in range(draw.randrange(1, 5))
-        ]
+        lines = ["".join(draw.choices((*BLOCKS, *INLINE), k=draw.randrange(1, 4))) for _ in range(draw.randrange(1, 5))]
         indents = draw.choices(("", "", "", "  ", "    ", "> ", "- ", "1. "), k=len(lines))
         text = normal("\n".join(indent + line for indent, line in zip(indents, lines, strict=True)))
         assert uncontain(contain(text)) == text

@@ -45,16 +45,13 @@ def has_tag(text: str) -> bool:
 
 @given(st.lists(st.tuples(texts, st.booleans(), st.integers(3, 60)), min_size=1, max_size=4))
 def test_nothing_closes_a_fence_forges_a_label_or_makes_a_tag(given: list[tuple[str, bool, int]]) -> None:
-    blocks = [
-        f"- phase-9: {quote_line(t, n)}" if line else labelled("phase-9 user", t, n) for t, line, n in given
-    ]
+    blocks = [f"- phase-9: {quote_line(t, n)}" if line else labelled("phase-9 user", t, n) for t, line, n in given]
     made = fence(blocks)
     tokens = MarkdownIt("commonmark").parse(made)
     assert [t.type for t in tokens] == ["fence"]
     inner = made.split("\n")[1:-1]
     assert all(
-        re.match(r"- phase-9: |\[phase-9 user\]$|\[… [\d,]+ characters left out …\]$|  |$", line)
-        for line in inner
+        re.match(r"- phase-9: |\[phase-9 user\]$|\[… [\d,]+ characters left out …\]$|  |$", line) for line in inner
     )
     assert sum(line.startswith(("- phase-9", "[phase-9")) for line in inner) == len(given)
     assert not has_tag(made)
@@ -84,9 +81,7 @@ def test_no_text_ends_its_fence_or_begins_a_line(text: str, limit: int, least: i
 
 
 @given(texts, st.integers(9, 60))
-def test_behind_a_label_every_line_but_the_first_is_indented_and_nothing_else_changes(
-    text: str, limit: int
-) -> None:
+def test_behind_a_label_every_line_but_the_first_is_indented_and_nothing_else_changes(text: str, limit: int) -> None:
     said = hang(shorten(text, limit))
     first, *others = re.split("\r\n?|[\n\u0085\u2028\u2029]", said)
     assert all(line.startswith("  ") for line in others)

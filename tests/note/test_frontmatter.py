@@ -105,9 +105,7 @@ def test_bounds_hold_for_every_line_end(text: str, lines: Lines, end: int) -> No
     assert (fm.present, fm.lines, fm.span) == (True, lines, Span(0, end))
 
 
-@pytest.mark.parametrize(
-    "text", ["", "-", "---", "\n---\na: 1\n---\n", " ---\na: 1\n---\n", "----\na: 1\n---\n"]
-)
+@pytest.mark.parametrize("text", ["", "-", "---", "\n---\na: 1\n---\n", " ---\na: 1\n---\n", "----\na: 1\n---\n"])
 def test_no_block_elsewhere_than_on_line_one(text: str) -> None:
     assert read(text) == Frontmatter(present=False, span=Span(0, 0), lines=Lines(0, 0), values={}, keys={})
 
@@ -300,9 +298,7 @@ def test_reading_by_hand_gives_what_libyaml_gives(lines: list[str], newline: str
 
 
 def test_the_formats_own_frontmatter_is_read_by_hand() -> None:
-    text = render_frontmatter(
-        {"type": "session", "tags": ["a", "[[b]]"], "subagents": [{"session": "x", "tokens": 3}]}
-    )
+    text = render_frontmatter({"type": "session", "tags": ["a", "[[b]]"], "subagents": [{"session": "x", "tokens": 3}]})
     tidy = properties._read_tidy(text, 4, len(text) - 4)
     assert tidy is not None
     assert tidy.values == read(text).values
@@ -412,9 +408,7 @@ def test_a_note_without_frontmatter_gets_a_block_at_the_top(body: str, expected:
         ("---\na: 1\n...\n---\n", "b", 1, "line 4: 'b' would not read back"),
     ],
 )
-def test_what_cannot_be_set_safely_is_refused_with_its_line(
-    text: str, key: str, value: Value, message: str
-) -> None:
+def test_what_cannot_be_set_safely_is_refused_with_its_line(text: str, key: str, value: Value, message: str) -> None:
     with pytest.raises(EditRefused, match=message):
         after(text, set_key, key, value)
 
@@ -438,9 +432,7 @@ def test_a_value_nested_too_deeply_is_refused() -> None:
         ("a: 1\nx: @\n", "a", "x: @\n"),
     ],
 )
-def test_removing_a_key_takes_every_entry_of_it_and_nothing_else(
-    before: str, key: str, expected: str
-) -> None:
+def test_removing_a_key_takes_every_entry_of_it_and_nothing_else(before: str, key: str, expected: str) -> None:
     assert after(f"---\n{before}---\nbody", remove_key, key) == f"---\n{expected}---\nbody"
 
 
@@ -536,9 +528,7 @@ def test_setting_any_key_touches_its_lines_only_and_reads_back_here_and_in_pyyam
 
 
 @given(notes(), st.permutations(["a", "b", "tags", "x y", "Ü"]), VALUES, VALUES)
-def test_two_keys_set_in_one_go_both_read_back(
-    text: str, keys: list[str], first: Value, second: Value
-) -> None:
+def test_two_keys_set_in_one_go_both_read_back(text: str, keys: list[str], first: Value, second: Value) -> None:
     source = Source(text)
     fm = find_frontmatter(source)
     assume(fm.present and not fm.problems)

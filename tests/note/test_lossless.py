@@ -46,11 +46,7 @@ def _texts(value: object) -> Iterator[str]:
 @pytest.mark.parametrize("path", sorted((DATA / "conformance").glob("*.json*")), ids=lambda p: p.name)
 def test_every_conformance_text_stays_the_same_to_the_byte(path: Path) -> None:
     whole = path.read_text("utf-8")
-    rows = (
-        [json.loads(line) for line in whole.split("\n") if line]
-        if path.suffix == ".jsonl"
-        else [json.loads(whole)]
-    )
+    rows = [json.loads(line) for line in whole.split("\n") if line] if path.suffix == ".jsonl" else [json.loads(whole)]
     for text in _texts(rows):
         for ended in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
             read_and_write(ended.encode("utf-8", "surrogatepass"))
@@ -131,11 +127,7 @@ def notes(draw: st.DrawFn) -> bytes:
     head = draw(st.lists(st.sampled_from(PROPERTIES) | st.text(max_size=6), max_size=8))
     block = end.join([draw(st.sampled_from(FENCES)), *head, draw(st.sampled_from(FENCES)), ""])
     text = (block if draw(st.booleans()) else "") + draw(hostile_text())
-    return (
-        draw(st.sampled_from((b"", b"", BOM)))
-        + text.encode("utf-8", "surrogatepass")
-        + draw(st.binary(max_size=4))
-    )
+    return draw(st.sampled_from((b"", b"", BOM))) + text.encode("utf-8", "surrogatepass") + draw(st.binary(max_size=4))
 
 
 @given(notes())

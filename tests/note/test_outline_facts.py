@@ -143,9 +143,7 @@ def test_the_line_scanner_gives_up_where_it_cannot_tell(text: str) -> None:
     assert scan_lines(text.split("\n")) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["text %%%", "#x %% y", "**x** %% y", "_x_ %% y", "~ %%", "- x %%", " x %%", "`x` %%"]
-)
+@pytest.mark.parametrize("text", ["text %%%", "#x %% y", "**x** %% y", "_x_ %% y", "~ %%", "- x %%", " x %%", "`x` %%"])
 def test_the_line_scanner_gives_up_at_a_comment_mark(text: str) -> None:
     assert scan_lines([text]) is None
 

@@ -33,12 +33,8 @@ HOSTILE = st.one_of(
     st.text(max_size=30),
     st.text(alphabet="0123456789_.:+-eExoabT ", max_size=14),
     st.text(alphabet="ab :#-?[]{}\"'\\,&*!|>%@`~=<\t\n\r\x85\u2028\ufeff\xa0", max_size=12),
-    st.sampled_from(
-        ["yes", "No", "y", "NULL", "~", "", ".inf", "0x1F", "0o17", "12:30", "12e03", "007", "1_000"]
-    ),
-    st.sampled_from(
-        ["2025-12-05", "2026-11-21T20:26:47Z", "=", "<<", "---", "...", "- x", "? x", "[[A]]", "a: b"]
-    ),
+    st.sampled_from(["yes", "No", "y", "NULL", "~", "", ".inf", "0x1F", "0o17", "12:30", "12e03", "007", "1_000"]),
+    st.sampled_from(["2025-12-05", "2026-11-21T20:26:47Z", "=", "<<", "---", "...", "- x", "? x", "[[A]]", "a: b"]),
 )
 SCALARS = st.one_of(
     HOSTILE,
@@ -67,16 +63,12 @@ def read_both(text: str) -> tuple[Value, Value]:
 
 @pytest.mark.parametrize("row", DIVERGENCE, ids=[row["yaml"] for row in DIVERGENCE])
 def test_every_snippet_reads_as_in_obsidian(row: dict[str, Any]) -> None:
-    fm = find_frontmatter(
-        Source(row["yaml"] if row["yaml"] == TWO_DOCUMENTS else f"---\n{row['yaml']}\n---\n")
-    )
+    fm = find_frontmatter(Source(row["yaml"] if row["yaml"] == TWO_DOCUMENTS else f"---\n{row['yaml']}\n---\n"))
     expected = row["obsidian_yaml_2_7_0"]
     if row["yaml"] == TWO_DOCUMENTS:
         assert (fm.values, fm.problems) == ({"a": 1}, ())
     elif "err" in expected:
-        assert fm.problems[0].code == (
-            "duplicate-key" if expected["err"] == "DUPLICATE_KEY" else "broken-yaml"
-        )
+        assert fm.problems[0].code == ("duplicate-key" if expected["err"] == "DUPLICATE_KEY" else "broken-yaml")
     else:
         assert fm.problems == ()
         assert normal(fm.values) == json.loads(expected["ok"])
@@ -180,11 +172,7 @@ def test_reading_a_scalar_never_raises(text: str) -> None:
     assert isinstance(read_scalar(text), str | int | float | bool | None)
 
 
-@given(
-    st.recursive(
-        SCALARS, lambda v: st.lists(v, max_size=3) | st.dictionaries(HOSTILE, v, max_size=3), max_leaves=8
-    )
-)
+@given(st.recursive(SCALARS, lambda v: st.lists(v, max_size=3) | st.dictionaries(HOSTILE, v, max_size=3), max_leaves=8))
 def test_nested_values_read_back_the_same_here_and_in_pyyaml(value: Value) -> None:
     text = "\n".join(render_entry("a", value)) + "\n"
     ours = find_frontmatter(Source(f"---\n{text}---\n")).values["a"]

@@ -64,9 +64,7 @@ def test_bytes_that_are_no_utf_8_travel_as_lone_surrogates() -> None:
         ("a\u2028b\x0cc\x0bd\x85e\u2029f\x1cg", [0, 13], ["a\u2028b\x0cc\x0bd\x85e\u2029f\x1cg"]),
     ],
 )
-def test_lines_end_at_lf_crlf_and_lone_cr_and_nowhere_else(
-    text: str, starts: list[int], lines: list[str]
-) -> None:
+def test_lines_end_at_lf_crlf_and_lone_cr_and_nowhere_else(text: str, starts: list[int], lines: list[str]) -> None:
     source = Source(text)
     assert source.starts == starts
     assert source.lines == lines
@@ -188,9 +186,7 @@ def test_an_edit_keeps_the_byte_order_mark() -> None:
         ([(-1, 0, "x")], -1),
     ],
 )
-def test_overlaps_and_places_outside_the_text_are_refused(
-    edits: list[tuple[int, int, str]], offset: int
-) -> None:
+def test_overlaps_and_places_outside_the_text_are_refused(edits: list[tuple[int, int, str]], offset: int) -> None:
     with pytest.raises(EditRefused, match=f"edits overlap at offset {offset}$"):
         edited("abcd", *edits)
 

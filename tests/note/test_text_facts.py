@@ -54,9 +54,7 @@ from crucible.note.wikilinks import (
         ("\\`a `b`", [("code", "`b`")]),
     ],
 )
-def test_hidden_stretches_reach_from_their_first_mark_to_their_last(
-    text: str, hidden: list[tuple[str, str]]
-) -> None:
+def test_hidden_stretches_reach_from_their_first_mark_to_their_last(text: str, hidden: list[tuple[str, str]]) -> None:
     found = scan(text)
     assert [(one.kind, text[one.span.start : one.span.end].lstrip("> ")) for one in found.hidden] == [
         (kind, part.lstrip("> ")) for kind, part in hidden
@@ -120,10 +118,7 @@ def test_links_stand_where_their_brackets_do(text: str, found: list[tuple[str, s
     source = Source(text)
     links = find_links(source)
     assert [(link.target, source.slice(link.span)) for link in links] == found
-    assert all(
-        source.slice(link.target_span).removesuffix(".md").removesuffix(".MD") == link.target
-        for link in links
-    )
+    assert all(source.slice(link.target_span).removesuffix(".md").removesuffix(".MD") == link.target for link in links)
 
 
 def test_links_are_looked_for_from_the_start_asked_for() -> None:

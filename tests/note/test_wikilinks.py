@@ -62,9 +62,7 @@ def test_links_are_found_as_in_obsidian(row: dict) -> None:
         {name: value for name, value in link.items() if name != "range"} for link in expected
     ]
     for link, wanted in zip(links, expected, strict=True):
-        places = [
-            [line := source.line_of(at), at - source.starts[line]] for at in (link.span.start, link.span.end)
-        ]
+        places = [[line := source.line_of(at), at - source.starts[line]] for at in (link.span.start, link.span.end)]
         assert places == wanted.get("range", places)
 
 
@@ -292,9 +290,7 @@ def test_link_cut_out_of_its_note_is_the_same_link(text: str) -> None:
     source = Source(text)
     for link in find_links(source, 0):
         alone = Source(source.slice(link.span))
-        assume(
-            "\n" not in alone.text and "\r" not in alone.text
-        )  # a second line may begin a block of its own
+        assume("\n" not in alone.text and "\r" not in alone.text)  # a second line may begin a block of its own
         again = find_links(alone, 0)[-1]
         assert told(again) == told(link)
         assert alone.slice(again.target_span) == source.slice(link.target_span)

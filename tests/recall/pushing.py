@@ -24,9 +24,7 @@ _WORDS = [f"word{number}" for number in range(400)] + ["retry", "bucket", "Token
 _BEGUN = datetime(2026, 3, 30, 9, tzinfo=UTC)
 
 
-def document(
-    number: int, *, project: str = "apollo", events: int = 6, said: str = "", path: str = ""
-) -> Document:
+def document(number: int, *, project: str = "apollo", events: int = 6, said: str = "", path: str = "") -> Document:
     """Session number so-and-so: always the same for the same arguments; every fiftieth begins in another month."""
     random = Random(number)
     session = f"s-{number:05d}"
@@ -47,9 +45,7 @@ def document(
         )
         for place in range(events)
     )
-    return Document(
-        session, path or f"sessions/{session}.md", f"Session {number}", told, at, project, "main", ("tag",)
-    )
+    return Document(session, path or f"sessions/{session}.md", f"Session {number}", told, at, project, "main", ("tag",))
 
 
 class Held:

@@ -91,9 +91,7 @@ def programs() -> Path:
     found = shutil.which("initdb")
     if found:
         return Path(found).resolve().parent
-    by_version = sorted(
-        glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda name: int(name.split("/")[4])
-    )
+    by_version = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda name: int(name.split("/")[4]))
     if not by_version:
         raise NoServer("PostgreSQL is not installed: `apt-get install postgresql`")
     return Path(by_version[-1]).parent
@@ -159,13 +157,9 @@ def _data(folder: Path, owner: dict[str, Any]) -> Path:
     return data
 
 
-def _started(
-    folder: Path, data: Path, owner: dict[str, Any], settings: tuple[str, ...]
-) -> subprocess.Popen[bytes]:
+def _started(folder: Path, data: Path, owner: dict[str, Any], settings: tuple[str, ...]) -> subprocess.Popen[bytes]:
     given = [
-        part
-        for setting in (*_SETTINGS, f"unix_socket_directories={folder}", *settings)
-        for part in ("-c", setting)
+        part for setting in (*_SETTINGS, f"unix_socket_directories={folder}", *settings) for part in ("-c", setting)
     ]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(

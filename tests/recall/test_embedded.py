@@ -37,9 +37,7 @@ from crucible.settings import VaultSettings
 from tests.recall.vaults import NOW, STARTED, ask, flat, found, recall, session_of, vault_of, write
 from tests.strategies_hostile import hostile_text
 
-RETRY = session_of(
-    "2026-11-02-retry", "Fix the retries", "A token bucket retries with jitter in src/limiter.py"
-)
+RETRY = session_of("2026-11-02-retry", "Fix the retries", "A token bucket retries with jitter in src/limiter.py")
 CACHE = session_of("2026-11-05-cache", "Why is the cache cold?", "The TokenBucket was never warmed", days=3)
 INDEX = Path(".crucible", "cache", "recall")
 
@@ -114,15 +112,13 @@ def test_a_phrase_that_nobody_said_finds_some_of_its_words_and_says_so(root: Pat
 
 def test_filters_of_the_question_narrow(root: Path) -> None:
     day = timedelta(days=1)
-    assert {
-        hit.event.kind for hit in ask(root, "token cache retries", kinds=frozenset({Kind.USER})).hits
-    } == {Kind.USER}
+    assert {hit.event.kind for hit in ask(root, "token cache retries", kinds=frozenset({Kind.USER})).hits} == {
+        Kind.USER
+    }
     later = ask(root, "token", since=STARTED + day)
     assert {hit.event.session for hit in later.hits} == {one.session for one in later.sessions} == {CACHE.id}
     earlier = ask(root, "token", until=STARTED)
-    assert (
-        {hit.event.session for hit in earlier.hits} == {one.session for one in earlier.sessions} == {RETRY.id}
-    )
+    assert {hit.event.session for hit in earlier.hits} == {one.session for one in earlier.sessions} == {RETRY.id}
     assert {hit.event.session for hit in ask(root, "token", session=CACHE.id).hits} == {CACHE.id}
     assert not ask(root, "token", channel="ops").hits
     assert ask(root, "token", channel="dev", agent="claude-code", project="shop").hits
@@ -191,9 +187,7 @@ def test_every_kind_of_entry_is_an_event_and_read_back_as_it_was_said(tmp_path: 
     entries = (
         Intervention("Do `it` [[now]]", "a note"),
         Prose("## No heading\n\n- a list\n\n```py\nx = 1\n```"),
-        ToolCalls(
-            (ToolCall("Bash ls", "❌ no"), ToolCall("Bash `x`", "two  blanks"), ToolCall("Bash ls", "❌ no"))
-        ),
+        ToolCalls((ToolCall("Bash ls", "❌ no"), ToolCall("Bash `x`", "two  blanks"), ToolCall("Bash ls", "❌ no"))),
         Decision("Chose A", "cheap"),
         Failure("It broke\n\ntwice", "mended"),
         Subagent(AgentRef("explore"), "m", link="other", text="more", summary="found it"),
@@ -316,9 +310,7 @@ def test_ids_stay_when_a_session_grows(root: Path) -> None:
     ids = [hit.event.id for hit in ask(root, "token jitter retries").hits]
     write(
         root,
-        session_of(
-            RETRY.id, "Fix the retries", "A token bucket retries with jitter in src/limiter.py", "more"
-        ),
+        session_of(RETRY.id, "Fix the retries", "A token bucket retries with jitter in src/limiter.py", "more"),
     )
     assert [event.id for event in recall(root).get(ids)] == ids
 
@@ -333,9 +325,7 @@ def test_an_index_that_followed_changes_answers_as_one_that_was_built_now(
     for _ in range(random.randint(2, 5)):
         for _ in range(random.randint(1, 3)):
             name = f"s{random.randint(0, 5)}"
-            texts = [
-                " ".join(random.choices(words, k=random.randint(1, 8))) for _ in range(random.randint(1, 5))
-            ]
+            texts = [" ".join(random.choices(words, k=random.randint(1, 8))) for _ in range(random.randint(1, 5))]
             path = write(root, session_of(name, *texts, days=random.randint(0, 9)))
             if random.random() < 0.2:
                 path.unlink()
@@ -421,9 +411,7 @@ def test_whatever_file_is_damaged_the_answers_are_the_same(root: Path, harm: obj
     for kind in sorted(suffixes):
         found_now = {
             f"{name.parent}/{name.suffix or name.name}": name
-            for name in sorted(
-                path.relative_to(root / INDEX) for path in (root / INDEX).rglob("*") if path.is_file()
-            )
+            for name in sorted(path.relative_to(root / INDEX) for path in (root / INDEX).rglob("*") if path.is_file())
         }
         if kind in found_now:
             harm(root / INDEX / found_now[kind])  # type: ignore[operator]

@@ -50,9 +50,7 @@ def test_no_word_of_an_entry_is_lost(session: Session) -> None:
         if isinstance(entry, Prose):
             assert set(_WORD.findall(entry.text)) <= told
         elif isinstance(entry, ToolCalls):
-            assert {
-                word for call in entry.calls for word in _WORD.findall(f"{call.call} {call.result}")
-            } <= told
+            assert {word for call in entry.calls for word in _WORD.findall(f"{call.call} {call.result}")} <= told
         else:
             # By whatever name an entry keeps its text.
             kept = [
@@ -132,9 +130,7 @@ def test_a_plan_is_searched_passage_by_passage() -> None:
         (Kind.OBSERVATION, "approved: Cache\nOne file."),
         (Kind.OBSERVATION, "No server."),
     ]
-    assert kinds(Session("s", phases=(Phase("a", entries=(Callout("plan", "left"),)),))) == [
-        (Kind.OBSERVATION, "left")
-    ]
+    assert kinds(Session("s", phases=(Phase("a", entries=(Callout("plan", "left"),)),))) == [(Kind.OBSERVATION, "left")]
 
 
 def test_prose_is_an_agents() -> None:

@@ -101,9 +101,7 @@ def test_a_heading_that_is_its_prompts_beginning_is_the_prompts_alone(
 
 
 def test_what_a_heading_says_is_no_phrase_of_the_paragraph(tmp_path: Path) -> None:
-    root = vault_of(
-        tmp_path / "v", _session("one", _under("Exchange rates", Prose("At six in the evening.")))
-    )
+    root = vault_of(tmp_path / "v", _session("one", _under("Exchange rates", Prose("At six in the evening."))))
     answer = ask(root, '"exchange rates"')
     assert answer.notes == ("nothing says exactly that; these have some of its words",)
     assert found(answer) == ["At six in the evening."]

@@ -36,15 +36,30 @@ from tests.recall.server import Running, Team
 from tests.recall.vaults import NOW, STARTED, recall, session_of, vault_of
 from tests.strategies_hostile import hostile_text
 
-_TOPICS = "retry bucket limiter cache index queue socket parser token vault merge deploy schema timeout cursor thread".split()  # noqa: SIM905
+_TOPICS = [
+    "retry",
+    "bucket",
+    "limiter",
+    "cache",
+    "index",
+    "queue",
+    "socket",
+    "parser",
+    "token",
+    "vault",
+    "merge",
+    "deploy",
+    "schema",
+    "timeout",
+    "cursor",
+    "thread",
+]
 _COMMON = "we should look at how this works now because it was slow and then decide what to do about it again".split()  # noqa: SIM905
 
 
 def _text(random: Random, topic: str) -> str:
     words = (
-        random.choices(_COMMON, k=random.randint(5, 25))
-        + random.choices(_TOPICS, k=3)
-        + [topic] * random.randint(0, 2)
+        random.choices(_COMMON, k=random.randint(5, 25)) + random.choices(_TOPICS, k=3) + [topic] * random.randint(0, 2)
     )
     random.shuffle(words)
     return " ".join(words)
@@ -148,9 +163,7 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[Embedded, R
     ],
 )
 @pytest.mark.parametrize("text", ["cache bucket", ""])
-def test_what_narrows_narrows_alike(
-    both: tuple[Embedded, Recall], text: str, narrow: dict[str, object]
-) -> None:
+def test_what_narrows_narrows_alike(both: tuple[Embedded, Recall], text: str, narrow: dict[str, object]) -> None:
     here, there = (one.ask(Question(text, limit=20, **narrow), NOW) for one in both)  # type: ignore[arg-type]
     if text:
         assert {hit.event.id for hit in there.hits[:5]} <= {hit.event.id for hit in here.hits}
@@ -243,9 +256,7 @@ def test_an_empty_server_answers_with_nothing(team: Team) -> None:
     assert asked.ask(Question("", kinds=frozenset({Kind.USER})), NOW).hits == ()
 
 
-@pytest.mark.parametrize(
-    "payload", [None, [], "text", 7, {"text": 3, "line": "x", "title": {}, "phase": None}]
-)
+@pytest.mark.parametrize("payload", [None, [], "text", 7, {"text": 3, "line": "x", "title": {}, "phase": None}])
 def test_a_payload_that_somebody_made_up_is_an_event_of_what_can_be_read(payload: object) -> None:
     event = event_of(("i", "s", "nonsense", payload, None, None))
     assert (event.kind, event.text, event.line, event.title) == (Kind.OBSERVATION, "", 0, "")

@@ -33,9 +33,7 @@ EARLIER = NOW - timedelta(days=1)
 def _item(scope: str, project: str, domain: str, number: int, **more: Any) -> Item:
     """All are alike as texts, and each weighs something else."""
     changed = EARLIER - timedelta(days=20 * number)
-    item = Item(
-        ItemType.DECISION, f"Rule {'abcdefghijklmno'[number]}", "Retries want jitter.", created=changed
-    )
+    item = Item(ItemType.DECISION, f"Rule {'abcdefghijklmno'[number]}", "Retries want jitter.", created=changed)
     return replace(item, scope=Scope(scope), project=project, domain=domain, updated=changed, **more)
 
 
@@ -64,9 +62,7 @@ VIEWERS = [
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Vault:
     sessions = [session_of(f"2026-11-0{n}-s", "How do retries work?", "With jitter") for n in (3, 4)]
-    root = vault_of(
-        tmp_path_factory.mktemp("vaults") / "v", sessions[0], replace(sessions[1], project="zeus")
-    )
+    root = vault_of(tmp_path_factory.mktemp("vaults") / "v", sessions[0], replace(sessions[1], project="zeus"))
     for name, item in ITEMS.items():
         _write(root, name, item if name != "retired" else replace(item, status=Status.RETIRED))
     return Vault(root, VaultSettings())
@@ -195,17 +191,13 @@ def test_counters_of_a_copy_that_is_behind_replace_no_later_ones(team: Team, tmp
         vaults[name] = Vault(vault_of(tmp_path / name), VaultSettings())
         _write(vaults[name].root, "a", known)
     ahead, behind = (
-        open_pusher(team.address(), "vault", name).push(
-            VaultDocuments(one.root, one.settings, ItemShelf(one))
-        )
+        open_pusher(team.address(), "vault", name).push(VaultDocuments(one.root, one.settings, ItemShelf(one)))
         for name, one in vaults.items()
     )
     assert (ahead.new, behind.older) == (1, ("knowledge/a.md",))
 
 
-def test_an_item_is_shown_to_nobody_who_may_not_read_its_project_whatever_its_scope(
-    team: Team, vault: Vault
-) -> None:
+def test_an_item_is_shown_to_nobody_who_may_not_read_its_project_whatever_its_scope(team: Team, vault: Vault) -> None:
     _push(team.address(), vault)
     team.run("SELECT crucible.grant_project('anna', 'shop')")
     for question in (Question("retries", limit=20), Question("retries", project="shop", limit=20)):

@@ -24,14 +24,9 @@ def test_a_server_answers_the_evaluation_as_well_as_the_embedded_engine(tmp_path
     server = open_postgres(team.address(), viewer=EVERYTHING)
     # Every fourth, for the time that a server takes; of each kind, since they stand in the file by kind.
     questions = grade_all(read_questions(), documents(vault))[::4]
-    found = {
-        name: put_all(questions, ask)
-        for name, ask in (("here", open_recall(vault).ask), ("there", server.ask))
-    }
+    found = {name: put_all(questions, ask) for name, ask in (("here", open_recall(vault).ask), ("there", server.ask))}
     server.close()
     for side in ("sessions", "events"):
-        here, there = (
-            figures_by(found[name], side, lambda _: "each")["all"].means for name in ("here", "there")
-        )
+        here, there = (figures_by(found[name], side, lambda _: "each")["all"].means for name in ("here", "there"))
         told = [round(getattr(there, name) - getattr(here, name), 4) for name in ("r5", "r10", "mrr")]
         assert all(abs(one) <= _APART for one in told), f"{side}: {told}"

@@ -61,9 +61,7 @@ def test_members_find_their_projects_only(filled: Team) -> None:
 def test_what_others_say_changes_no_score(filled: Team) -> None:
     anna = open_postgres(filled.address("anna"))
     before = anna.ask(Question("rocket plans"), NOW)
-    open_pusher(filled.address(), "vault").push(
-        Held([document(n, project="zeus", said="rocket") for n in range(3, 9)])
-    )
+    open_pusher(filled.address(), "vault").push(Held([document(n, project="zeus", said="rocket") for n in range(3, 9)]))
     assert anna.ask(Question("rocket plans"), NOW) == before
 
 
@@ -144,9 +142,7 @@ def test_no_function_shows_a_member_more(kept: Team) -> None:
     )
     assert {name for name, as_owner, _ in found if as_owner} == {"crucible.make_month(date)"}
     assert not [name for name, as_owner, may in found if as_owner and may]
-    assert (
-        kept.psql("anna", "SELECT crucible.readable();", "SELECT crucible.writable();").stdout == "{1}\n{}\n"
-    )
+    assert kept.psql("anna", "SELECT crucible.readable();", "SELECT crucible.writable();").stdout == "{1}\n{}\n"
 
 
 def test_a_view_or_a_function_of_the_owner_s_shows_each_member_their_own_projects(filled: Team) -> None:
@@ -256,9 +252,7 @@ def test_an_insert_that_fails_tells_nothing_of_what_is_hidden(filled: Team) -> N
     (number,) = filled.run("SELECT no FROM crucible.sessions WHERE session_id = 's-00002'")[0]
     row = "INSERT INTO crucible.session_events (session_no, project, month, sequence, id, session_id, event_type, payload) VALUES"
     said = [
-        filled.psql(
-            "ben", f"{row} ({no}, 1, '2026-04-01', 0, 'x', 'x', 'user', '{{}}') RETURNING 'taken';"
-        ).stdout
+        filled.psql("ben", f"{row} ({no}, 1, '2026-04-01', 0, 'x', 'x', 'user', '{{}}') RETURNING 'taken';").stdout
         for no in (number, number + 1000)
     ]
     assert said == ["taken\nINSERT 0 1\n"] * 2 or said[0] == said[1]

@@ -33,7 +33,9 @@ SECRET = "hunter2-hunter2"
 def _said(address: str, seconds: float = 2.0) -> str:
     with pytest.raises(CrucibleError) as failed:
         open_postgres(address, seconds=seconds).ask(Question("anything"), NOW)
-    told = f"{failed.value} {failed.value.hint} {failed.value!r} {failed.value.__context__!r} {failed.value.__cause__!r}"
+    told = (
+        f"{failed.value} {failed.value.hint} {failed.value!r} {failed.value.__context__!r} {failed.value.__cause__!r}"
+    )
     assert "\n" not in str(failed.value)
     assert SECRET not in str(failed.value) + failed.value.hint
     assert failed.value.hint
@@ -115,7 +117,9 @@ def test_a_refusal_in_another_language_is_one() -> None:
     def packed(kind: bytes, body: bytes) -> bytes:
         return kind + (len(body) + 4).to_bytes(4, "big") + body
 
-    told = b"SFATAL\0VFATAL\0C28P01\0MPasswort-Authentifizierung f\xc3\xbcr Benutzer \xc2\xbbme\xc2\xab fehlgeschlagen\0\0"
+    told = (
+        b"SFATAL\0VFATAL\0C28P01\0MPasswort-Authentifizierung f\xc3\xbcr Benutzer \xc2\xbbme\xc2\xab fehlgeschlagen\0\0"
+    )
     with _listening(packed(b"E", told)) as address:
         assert _said(address + "?sslmode=disable").endswith("does not let you in")
 
@@ -206,9 +210,7 @@ def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(
 
 def test_nobody_s_function_in_another_schema_is_called(team: Team) -> None:
     """A schema that anybody may write to comes before ours for nobody."""
-    team.run(
-        "CREATE FUNCTION public.sum(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'", role="admin"
-    )
+    team.run("CREATE FUNCTION public.sum(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'", role="admin")
     team.run("ALTER ROLE owner SET search_path = public, pg_catalog", role="admin")
     try:
         open_pusher(team.address(), "vault").push(Held([document(1)]))
@@ -227,9 +229,7 @@ def test_the_environment_counts_before_the_setting() -> None:
     assert chosen_address(address, {VARIABLE: "embedded"}) is None
 
 
-@pytest.mark.parametrize(
-    "backend", ["sqlite:///x", "host=x password=" + SECRET, "mysql://u:" + SECRET + "@h/d"]
-)
+@pytest.mark.parametrize("backend", ["sqlite:///x", "host=x password=" + SECRET, "mysql://u:" + SECRET + "@h/d"])
 def test_another_backend_is_refused_without_being_repeated(backend: str) -> None:
     with pytest.raises(UsageError) as failed:
         chosen_address(backend, {})
@@ -238,9 +238,7 @@ def test_another_backend_is_refused_without_being_repeated(backend: str) -> None
 
 
 def test_a_place_shows_where_and_never_the_password() -> None:
-    place = place_of(
-        f"postgresql://me:{SECRET}@db.example.org:5433/team?sslmode=verify-full&password={SECRET}"
-    )
+    place = place_of(f"postgresql://me:{SECRET}@db.example.org:5433/team?sslmode=verify-full&password={SECRET}")
     assert place == ("me", "db.example.org:5433", "team")
     assert str(place) == "PostgreSQL at db.example.org:5433"
 
@@ -252,8 +250,6 @@ def test_what_is_said_without_the_library_can_be_typed(monkeypatch: pytest.Monke
     root = Path(__file__).resolve().parents[2]
     (extra,) = re.findall(r"pip install '(\S+)'", failed.value.hint)
     assert extra == ".[postgres]"
-    assert (
-        "postgres" in tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    )
+    assert "postgres" in tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for page, command in (("README.md", "pip install .  "), ("docs/teams.md", f"pip install '{extra}'")):
         assert command in (root / page).read_text()

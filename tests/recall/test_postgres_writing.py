@@ -155,9 +155,7 @@ def test_eight_writers_at_once_lose_and_double_nothing(team: Team) -> None:
 
 
 def test_the_partitions_are_the_months_of_sessions_and_nothing_is_beside_them(team: Team) -> None:
-    undated = replace(
-        document(3), started=None, events=tuple(replace(e, at=None) for e in document(3).events)
-    )
+    undated = replace(document(3), started=None, events=tuple(replace(e, at=None) for e in document(3).events))
     ahead = document(4)
     later = ahead.started.replace(year=2999) if ahead.started else None
     pusher = open_pusher(team.address(), "vault")
@@ -301,9 +299,7 @@ def test_several_who_come_first_set_up_the_tables_once(postgres: Running, team: 
     clients = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = sorted(client.communicate(timeout=120)[0].strip() for client in clients)
     assert said == ["False", "False", "False", "True"]
-    assert team.run("SELECT version FROM crucible.migrations") == [
-        (number,) for number in range(1, VERSION + 1)
-    ]
+    assert team.run("SELECT version FROM crucible.migrations") == [(number,) for number in range(1, VERSION + 1)]
 
 
 def test_tables_of_a_newer_crucible_are_left_alone(team: Team) -> None:

@@ -148,9 +148,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.parametrize("is_written", [False, True], ids=["alone", "beside a writer"])
-def test_who_has_the_index_open_survives_that_a_file_of_it_is_cut_short(
-    is_written: bool, tmp_path: Path
-) -> None:
+def test_who_has_the_index_open_survives_that_a_file_of_it_is_cut_short(is_written: bool, tmp_path: Path) -> None:
     # More than a page of each: past the end of a mapped file waits a signal that ends the process.
     texts = [f"token {' '.join(f'w{n}x{m}' for m in range(300))}" for n in range(12)]
     root = vault_of(tmp_path / "v", session_of("one", *texts), session_of("two", "token"))

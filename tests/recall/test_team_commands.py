@@ -133,9 +133,7 @@ def test_a_setting_that_is_no_address_is_not_repeated(
         assert "sesame" not in said.stdout + said.stderr
 
 
-def test_a_project_is_shown_the_knowledge_that_it_may_see_of_others(
-    address: str, vault: Vault, cru: Cru
-) -> None:
+def test_a_project_is_shown_the_knowledge_that_it_may_see_of_others(address: str, vault: Vault, cru: Cru) -> None:
     for name, scope in (("own", "project"), ("shared", "global")):
         told = ("knowledge", "add", "decision", f"{name} bucket", f"One bucket for the {name}.")
         added = cru(*told, "--scope", scope, "--project", "zeus")

@@ -24,9 +24,7 @@ from tests.recall.vaults import NOW, ask, found, recall, session_of, vault_of
 
 INDEX = Path(".crucible", "cache", "recall")
 CARD = Path(".crucible", "cache", "knowledge.json")
-ENDLESS = (
-    '{"schema": 1, "items": {"knowledge/a.md": ["", "", ["", "", ""], ["", 0, Infinity, 0, null, null]]}}'
-)
+ENDLESS = '{"schema": 1, "items": {"knowledge/a.md": ["", "", ["", "", ""], ["", 0, Infinity, 0, null, null]]}}'
 
 posix = pytest.mark.skipif(os.name != "posix", reason="symlinks and pipes")
 
@@ -85,9 +83,7 @@ def test_what_lies_where_the_engine_opens_its_own_files_is_removed(
         lambda path: path.write_text("[" * 200_000),
     ],
 )
-def test_whatever_the_cache_of_knowledge_is_a_question_is_answered(
-    lay: Callable[[Path], None], root: Path
-) -> None:
+def test_whatever_the_cache_of_knowledge_is_a_question_is_answered(lay: Callable[[Path], None], root: Path) -> None:
     assert ask(root, "token").hits
     lay(root / CARD)
     assert _in_time(root) == ["a token bucket"]
@@ -97,9 +93,7 @@ def test_whatever_the_cache_of_knowledge_is_a_question_is_answered(
 
 
 @pytest.mark.parametrize("text", ["f" * 128, f'"{"e" * 128} {"d" * 128}"', "é" * 60])
-def test_words_that_are_too_long_to_be_indexed_find_nothing_rather_than_anything(
-    text: str, root: Path
-) -> None:
+def test_words_that_are_too_long_to_be_indexed_find_nothing_rather_than_anything(text: str, root: Path) -> None:
     answer = ask(root, text)
     assert not answer.hits
     assert not answer.sessions

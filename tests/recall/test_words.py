@@ -64,9 +64,7 @@ def test_stop_words_do_not_count_beside_others() -> None:
         ("a sentence. Another", ("sentence", "another"), ()),
     ],
 )
-def test_an_identifier_is_whole_and_in_parts(
-    text: str, words: tuple[str, ...], names: tuple[str, ...]
-) -> None:
+def test_an_identifier_is_whole_and_in_parts(text: str, words: tuple[str, ...], names: tuple[str, ...]) -> None:
     asked = read_question(text)
     assert (asked.words, asked.names) == (words, names)
 
@@ -78,9 +76,7 @@ def test_colours_that_were_pasted_from_a_terminal_are_no_words() -> None:
 
 
 def test_operators_are_read() -> None:
-    asked = read_question(
-        'retry "token bucket" -slow -"sliding log" kind:error -project:shop agent:"claude-code" '
-    )
+    asked = read_question('retry "token bucket" -slow -"sliding log" kind:error -project:shop agent:"claude-code" ')
     assert asked.words == ("retry",)
     assert asked.phrases == ("token bucket",)
     assert asked.nots == ("slow", "sliding log")
@@ -88,9 +84,7 @@ def test_operators_are_read() -> None:
     assert asked.not_facts == (("project", "shop"),)
 
 
-@pytest.mark.parametrize(
-    "text", ["note:this", "kind:", "kind:of", "http://x.y", "10:30", ":", 'what:"is this"']
-)
+@pytest.mark.parametrize("text", ["note:this", "kind:", "kind:of", "http://x.y", "10:30", ":", 'what:"is this"'])
 def test_what_is_no_field_is_words(text: str) -> None:
     asked = read_question(text)
     assert not asked.facts
@@ -119,9 +113,7 @@ def test_a_pasted_text_is_cut_and_says_so() -> None:
     assert len(asked.words) == 100
 
 
-@pytest.mark.parametrize(
-    "unit", ["a", "a.", "-", '"', "a:", "A", "Aa", "_", "kind:", "/", "--", "\x00", '-"']
-)
+@pytest.mark.parametrize("unit", ["a", "a.", "-", '"', "a:", "A", "Aa", "_", "kind:", "/", "--", "\x00", '-"'])
 def test_hostile_texts_take_no_time(unit: str) -> None:
     start = time.perf_counter()
     text = unit * (200_000 // len(unit))

@@ -22,9 +22,7 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 def session_of(name: str, *texts: str, days: int = 0, **more: object) -> Session:
     """A session whose user and agent speak by turns."""
-    entries: tuple[Entry, ...] = tuple(
-        Prose(text) if at % 2 else Intervention(text) for at, text in enumerate(texts)
-    )
+    entries: tuple[Entry, ...] = tuple(Prose(text) if at % 2 else Intervention(text) for at, text in enumerate(texts))
     started = STARTED + timedelta(days=days)
     phase = Phase("Work", AgentRef("claude-code", "2.1.197"), "dev", started, entries=entries)
     given = {"title": name.replace("-", " "), "project": "shop", "phases": (phase,), **more}

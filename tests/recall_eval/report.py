@@ -58,9 +58,7 @@ def _tables(outcomes: Sequence[Outcome]) -> None:
             )
             for row, figures in sorted(figures_by(outcomes, side, key).items(), key=_last_all):
                 print(
-                    f"| {row} | {figures.questions} | "
-                    + " | ".join(f"{100 * one:.1f}" for one in figures.means)
-                    + " |"
+                    f"| {row} | {figures.questions} | " + " | ".join(f"{100 * one:.1f}" for one in figures.means) + " |"
                 )
     print(f"\n{len(outcomes)} questions, {sum(one.empty for one in outcomes)} came back empty")
 
@@ -77,9 +75,7 @@ def _misses(outcomes: Sequence[Outcome]) -> None:
             if scored and not scored.r5:
                 found = one.found_sessions if side == "sessions" else one.found_events
                 wanted = [name for name, grade in getattr(one.graded, side).items() if grade > 1]
-                print(
-                    f"{asked.kind} {asked.split}: {asked.text}\n  {side}: {found[:3]}\n  wanted: {wanted[:3]}"
-                )
+                print(f"{asked.kind} {asked.split}: {asked.text}\n  {side}: {found[:3]}\n  wanted: {wanted[:3]}")
 
 
 def _explain(vault: Vault, text: str) -> None:

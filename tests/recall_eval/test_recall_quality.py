@@ -69,9 +69,7 @@ def outcomes(vault: Vault, questions: list[Graded]) -> list[Outcome]:
     return put_all(questions, open_recall(vault).ask)
 
 
-def _check(
-    outcomes: list[Outcome], side: str, by_split: bool, floors: dict[str, tuple[int, int, int]]
-) -> None:
+def _check(outcomes: list[Outcome], side: str, by_split: bool, floors: dict[str, tuple[int, int, int]]) -> None:
     found = figures_by(outcomes, side, lambda one: getattr(one.graded.asked, "split" if by_split else "kind"))
     for name, floor in floors.items():
         means = found[name].means

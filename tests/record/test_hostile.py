@@ -223,9 +223,7 @@ def test_a_note_never_grows_beyond_what_is_read(vault: Vault, monkeypatch: pytes
     assert read(s, vault).status is Status.COMPLETED
 
 
-def test_a_time_without_a_zone_is_the_same_in_note_and_flight(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_time_without_a_zone_is_the_same_in_note_and_flight(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     try:

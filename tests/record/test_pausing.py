@@ -101,9 +101,7 @@ def test_an_end_keeps_a_bookmark_and_a_subagents_end_none(vault: Vault, recorder
     assert [(one.session, one.why) for one in bookmarks(vault)] == [(recorder.id, Why.ENDED)]
 
 
-def test_a_task_that_is_finished_keeps_one_and_one_that_was_none(
-    vault: Vault, recorder: record.Recorder
-) -> None:
+def test_a_task_that_is_finished_keeps_one_and_one_that_was_none(vault: Vault, recorder: record.Recorder) -> None:
     recorder.add_tasks("One", "Two", "Three")
     recorder.start_task("1")
     assert bookmarks(vault) == ()

@@ -49,9 +49,7 @@ def begun(vault: Vault) -> record.Recorder:
 
 def decisions(session: Session) -> list[str]:
     assert not session.problems
-    return [
-        entry.text for phase in session.phases for entry in phase.all_entries() if isinstance(entry, Decision)
-    ]
+    return [entry.text for phase in session.phases for entry in phase.all_entries() if isinstance(entry, Decision)]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking, where other tests left threads
@@ -82,9 +80,7 @@ def test_commands_at_once_write_an_entry_each(vault: Vault, count: int) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT), "CRU_SESSION": s.id, "CRUCIBLE_VAULT": str(vault.root)}
     command = [sys.executable, "-m", "crucible", "log", "decision"]
     running = [
-        subprocess.Popen(
-            [*command, f"number {n}."], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+        subprocess.Popen([*command, f"number {n}."], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for n in range(count)
     ]
     said = [process.communicate(timeout=300)[0] for process in running]
@@ -122,9 +118,7 @@ def test_a_human_who_edits_meanwhile_keeps_every_word(vault: Vault) -> None:
 @contextmanager
 def writers(vault: Vault, session: str, names: tuple[str, ...]) -> Iterator[None]:
     running = [
-        FORK.Process(
-            target=tell_for_ever, args=(str(vault.root), session, name, str(vault.root / f"told-{name}"))
-        )
+        FORK.Process(target=tell_for_ever, args=(str(vault.root), session, name, str(vault.root / f"told-{name}")))
         for name in names
     ]
     for one in running:
@@ -163,9 +157,7 @@ def test_whatever_was_acknowledged_is_in_the_note_after_kill_9(vault: Vault) -> 
             told = [vault.root / f"told-{name}" for name in names]
             wait_for(partial(all_there, told))
             time.sleep(rng.random() * 0.08)
-    acknowledged = [
-        line for path in vault.root.glob("told-*") for line in path.read_text().split("\n") if line
-    ]
+    acknowledged = [line for path in vault.root.glob("told-*") for line in path.read_text().split("\n") if line]
     found = decisions(vault.load(s.id).session)
     assert acknowledged
     assert set(acknowledged) <= set(found)

@@ -46,9 +46,7 @@ def begin(vault: Vault, title: str = "Fix the retry bug", **given: str) -> Recor
 
 
 def test_a_new_session_is_a_note_that_is_active(vault: Vault) -> None:
-    s = begin(
-        vault, agent="my-agent@1.0", model="m-1", channel="dev", project="shop", goal="Make it *retry*."
-    )
+    s = begin(vault, agent="my-agent@1.0", model="m-1", channel="dev", project="shop", goal="Make it *retry*.")
     assert s.id == "2026-11-22-fix-retry-bug"
     assert s.path == vault.root / "sessions" / f"{s.id}.md"
     found = read(s, vault)
@@ -71,9 +69,7 @@ def test_two_sessions_of_one_title_have_two_ids(vault: Vault) -> None:
 
 
 def test_a_session_without_a_title_is_named_after_its_goal(vault: Vault) -> None:
-    assert (
-        read(begin(vault, "", goal="Please find out why it hangs. Then mend it."), vault).title != "Untitled"
-    )
+    assert read(begin(vault, "", goal="Please find out why it hangs. Then mend it."), vault).title != "Untitled"
     assert begin(vault, "").id == "2026-11-22-untitled"
 
 
@@ -208,10 +204,7 @@ def test_a_phase_has_its_agent_its_channel_and_its_times(vault: Vault) -> None:
     assert s.phase("Research", channel="dev") == "phase-1"
     assert s.phase("Review", agent="b@2", model="m-2", tokens=30) == "phase-2"
     assert s.phase("More") == "phase-3"
-    assert (
-        "## Research @a@1 #dev\n\nstarted:: 2026-11-22T10:00:10Z\nended:: 2026-11-22T10:00:20Z\n"
-        in text_of(s)
-    )
+    assert "## Research @a@1 #dev\n\nstarted:: 2026-11-22T10:00:10Z\nended:: 2026-11-22T10:00:20Z\n" in text_of(s)
     found = read(s, vault)
     assert [str(phase.agent) for phase in found.phases] == ["a@1", "b@2", "b@2"]
     assert (found.phases[1].tokens, found.tokens_used) == (30, 30)
@@ -289,9 +282,7 @@ def test_after_a_switch_phases_are_the_other_agents(vault: Vault) -> None:
     s.agent_switch("architect@1", "coder@2", "the design is agreed")
     s.phase("Build")
     found = read(s, vault)
-    assert found.phases[0].entries == (
-        Callout("agent_switch", "architect@1 → coder@2", "the design is agreed"),
-    )
+    assert found.phases[0].entries == (Callout("agent_switch", "architect@1 → coder@2", "the design is agreed"),)
     assert found.phases[1].agent == AgentRef("coder", "2")
     assert [str(agent) for agent in found.participants] == ["architect@1", "coder@2"]
 
@@ -313,9 +304,7 @@ HOSTILE = (
 
 
 def test_what_is_told_never_becomes_structure(vault: Vault) -> None:
-    s = begin(
-        vault, "# T\n---\nstatus: failed", agent="a b@1 # ", model="m\nx: 1", goal=HOSTILE, project="p\nq: 1"
-    )
+    s = begin(vault, "# T\n---\nstatus: failed", agent="a b@1 # ", model="m\nx: 1", goal=HOSTILE, project="p\nq: 1")
     s.phase(HOSTILE, channel="x y")
     s.decision(HOSTILE, rationale=HOSTILE)
     s.user(HOSTILE, note=HOSTILE)
@@ -365,9 +354,7 @@ def test_tokens_are_told_by_day_and_model(vault: Vault) -> None:
 
 def test_tasks_are_set_added_begun_and_done(vault: Vault) -> None:
     s = begin(vault)
-    s.tasks(
-        [{"content": "Write", "status": "in_progress", "priority": "high"}, {"id": "x", "content": "Test"}]
-    )
+    s.tasks([{"content": "Write", "status": "in_progress", "priority": "high"}, {"id": "x", "content": "Test"}])
     s.add_tasks("Ship", {"content": "Tell", "depends_on": ["x"]})
     s.start_task("x")
     s.task_complete("It is written", task="1")
@@ -546,9 +533,7 @@ def test_counts_of_secrets_go_on_from_what_the_note_says(vault: Vault) -> None:
         return text.replace("hush", "[REDACTED:own]"), {"own": text.count("hush")} if "hush" in text else {}
 
     s = record.session("T", vault=vault.root, now=clock(), redact=redact)
-    s.path.write_text(
-        text_of(s).replace("tags:", 'redactions: 4\nredacted:\n  - "jwt: 3"\n  - "own: 1"\ntags:')
-    )
+    s.path.write_text(text_of(s).replace("tags:", 'redactions: 4\nredacted:\n  - "jwt: 3"\n  - "own: 1"\ntags:'))
     s.decision("hush", rationale="hush hush")
     found = read(s, vault)
     assert (found.redactions, found.redacted) == (7, ("jwt: 3", "own: 4"))
@@ -623,8 +608,7 @@ def test_threads_may_share_a_recorder_and_a_session(vault: Vault) -> None:
             recorder.decision(f"{name} {number}.")
 
     threads = [
-        threading.Thread(target=tell, args=(recorder, f"{name}"))
-        for name, recorder in enumerate((s, s, other, other))
+        threading.Thread(target=tell, args=(recorder, f"{name}")) for name, recorder in enumerate((s, s, other, other))
     ]
     for thread in threads:
         thread.start()
@@ -667,9 +651,7 @@ def test_the_vault_may_be_open_already_and_stays_as_it_was(vault: Vault, tmp_pat
         lambda s: s.pause(5),
     ],
 )
-def test_what_is_no_text_is_refused_and_nothing_is_written(
-    vault: Vault, tell: Callable[[Recorder], object]
-) -> None:
+def test_what_is_no_text_is_refused_and_nothing_is_written(vault: Vault, tell: Callable[[Recorder], object]) -> None:
     s = begin(vault)
     before = s.path.read_bytes()
     with pytest.raises(UsageError, match="is no text, but "):

@@ -36,9 +36,7 @@ def read(vault: Vault, recorder: record.Recorder) -> Session:
 
 
 def test_new_tasks_get_ids_and_a_milestone_each(vault: Vault, recorder: record.Recorder) -> None:
-    made = writer(vault, recorder).add(
-        [NewTask("A", needs=("x",)), NewTask("B", (0,)), NewTask("C", (0, 1), ("1",))]
-    )
+    made = writer(vault, recorder).add([NewTask("A", needs=("x",)), NewTask("B", (0,)), NewTask("C", (0, 1), ("1",))])
     assert [(task.id, task.depends_on) for task in made] == [
         ("2", ("x",)),
         ("3", ("2",)),
@@ -49,9 +47,7 @@ def test_new_tasks_get_ids_and_a_milestone_each(vault: Vault, recorder: record.R
     assert [entry.text for entry in note.phases[-1].entries] == [f"Task created: {name}" for name in "ABC"]  # type: ignore[union-attr]
 
 
-def test_a_task_that_depends_on_nothing_known_is_refused_with_all(
-    vault: Vault, recorder: record.Recorder
-) -> None:
+def test_a_task_that_depends_on_nothing_known_is_refused_with_all(vault: Vault, recorder: record.Recorder) -> None:
     before = vault.load(recorder.id).data
     with pytest.raises(UsageError, match="no task 'y'") as refused:
         writer(vault, recorder).add([NewTask("A"), NewTask("B", needs=("y",))])
@@ -62,9 +58,7 @@ def test_a_task_that_depends_on_nothing_known_is_refused_with_all(
 
 
 @pytest.mark.parametrize("ours", [False, True])
-def test_a_paused_session_wakes_only_for_who_works_in_it(
-    vault: Vault, recorder: record.Recorder, ours: bool
-) -> None:
+def test_a_paused_session_wakes_only_for_who_works_in_it(vault: Vault, recorder: record.Recorder, ours: bool) -> None:
     recorder.pause("later")
     writer(vault, recorder, ours=ours).move("1", "in_progress")
     note = read(vault, recorder)
@@ -72,9 +66,7 @@ def test_a_paused_session_wakes_only_for_who_works_in_it(
     assert (note.tasks[0].status, note.tasks[0].started) == ("in_progress", "2026-11-22T10:00:00Z")
 
 
-def test_an_ended_session_gets_no_task_and_lets_its_own_be_ended(
-    vault: Vault, recorder: record.Recorder
-) -> None:
+def test_an_ended_session_gets_no_task_and_lets_its_own_be_ended(vault: Vault, recorder: record.Recorder) -> None:
     recorder.end()
     with pytest.raises(SessionEnded):
         writer(vault, recorder, ours=True).add([NewTask("A")])
@@ -86,9 +78,7 @@ def test_an_ended_session_gets_no_task_and_lets_its_own_be_ended(
     assert '"id": "x"' in changed[0]
 
 
-def test_a_secret_stays_out_of_the_note_and_of_the_whole_events(
-    vault: Vault, recorder: record.Recorder
-) -> None:
+def test_a_secret_stays_out_of_the_note_and_of_the_whole_events(vault: Vault, recorder: record.Recorder) -> None:
     put = writer(vault, recorder)
     (made,) = put.add([NewTask(f"Use {TOKEN}")])
     put.tell_created(made, 3)

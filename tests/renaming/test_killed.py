@@ -92,9 +92,7 @@ def test_a_rename_killed_at_any_step_and_then_renamed_to_a_third_id_leaves_nothi
     scene: Vault, tmp_path: Path
 ) -> None:
     def copied(number: int) -> Vault:
-        return Vault(
-            shutil.copytree(scene.root, tmp_path / f"v{number}", symlinks=True), VaultSettings(fsync=False)
-        )
+        return Vault(shutil.copytree(scene.root, tmp_path / f"v{number}", symlinks=True), VaultSettings(fsync=False))
 
     for step in range(1, LAST, STRIDE):
         vault = copied(step)

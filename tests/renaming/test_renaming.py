@@ -68,9 +68,7 @@ def test_a_note_that_never_rests_is_told(vault: Vault, monkeypatch: pytest.Monke
     assert busy.read_text().startswith("[[new]]\ntyping\n")
 
 
-def test_a_note_that_lost_its_link_meanwhile_is_not_counted(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_lost_its_link_meanwhile_is_not_counted(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     busy = vault.create("busy", "[[old]]\n").path
     move = Vault.rename
 

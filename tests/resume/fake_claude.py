@@ -22,17 +22,11 @@ def main() -> None:
     words = sys.argv[1:]
     resumed = words[words.index("--resume") + 1] if "--resume" in words else ""
     said = sys.stdin.read() if "-p" in words else ""
-    told = {
-        name: os.environ.get(name) for name in ("CRUCIBLE_RESUMING", "CRU_SESSION", "CRUCIBLE_VAULT", "PWD")
-    }
+    told = {name: os.environ.get(name) for name in ("CRUCIBLE_RESUMING", "CRU_SESSION", "CRUCIBLE_VAULT", "PWD")}
     with Path(os.environ["FAKE_LOG"]).open("a") as log:
-        log.write(
-            json.dumps({"words": words, "said": said, "cwd": os.getcwd(), "pid": os.getpid(), **told}) + "\n"
-        )
+        log.write(json.dumps({"words": words, "said": said, "cwd": os.getcwd(), "pid": os.getpid(), **told}) + "\n")
     if not os.environ.get("FAKE_QUIET"):
-        _write(
-            resumed or str(uuid.uuid4()), said or (words[0] if words[:1] and words[0][0] != "-" else "Hello")
-        )
+        _write(resumed or str(uuid.uuid4()), said or (words[0] if words[:1] and words[0][0] != "-" else "Hello"))
     waits = os.environ.get("FAKE_WAIT")
     while waits and not Path(waits).exists():
         time.sleep(0.02)

@@ -76,9 +76,7 @@ def test_nothing_is_shown_twice() -> None:
         pause_reason="asked: Shall the limiter be a setting of the vault?",
         tasks=(Task("1", "Write the parser of the orders"),),
         preamble=(
-            Callout(
-                "abstract", "Brief", f'Covers: phase-1 "x"\n\n**Decisions**\n- {words} (user)\n- Mine alone.'
-            ),
+            Callout("abstract", "Brief", f'Covers: phase-1 "x"\n\n**Decisions**\n- {words} (user)\n- Mine alone.'),
         ),
     )
     listed = (
@@ -98,13 +96,8 @@ def test_nothing_is_shown_twice() -> None:
 
 
 def test_a_fixed_failure_is_told_as_fixed_with_its_cause() -> None:
-    made = session(
-        phase("A", Intervention("go"), Failure("two tests fail", "count from 0", cause="off by one"))
-    )
-    assert (
-        "[phase-1 fixed]\n  two tests fail\n  cause: off by one\n  resolution: count from 0\n"
-        in context(made).text
-    )
+    made = session(phase("A", Intervention("go"), Failure("two tests fail", "count from 0", cause="off by one")))
+    assert "[phase-1 fixed]\n  two tests fail\n  cause: off by one\n  resolution: count from 0\n" in context(made).text
 
 
 def test_an_error_that_was_fixed_under_the_same_words_is_not_open() -> None:
@@ -114,10 +107,7 @@ def test_an_error_that_was_fixed_under_the_same_words_is_not_open() -> None:
 
 def test_decisions_stand_with_their_rationale_and_phase() -> None:
     made = session(phase("A", Decision("use a bucket", "it is small")))
-    assert (
-        "[phase-1 decision]\n  use a bucket\n[rationale]\n  it is small\n"
-        in parts(context(made).text)["Decisions"]
-    )
+    assert "[phase-1 decision]\n  use a bucket\n[rationale]\n  it is small\n" in parts(context(made).text)["Decisions"]
 
 
 def test_a_long_decision_is_shown_whole_and_once() -> None:
@@ -134,18 +124,16 @@ def test_decisions_are_cut_to_a_line_each_when_it_is_tight_and_the_context_says_
     part = parts(told.text)["Decisions, cut to a line each since the budget is tight"]
     lines = part.split("\n")[2:-3]
     assert told.is_tight
-    assert [
-        line.startswith(f"- phase-1: choice {n} and more (rationale: since x") for n, line in enumerate(lines)
-    ] == [True] * 40
+    assert [line.startswith(f"- phase-1: choice {n} and more (rationale: since x") for n, line in enumerate(lines)] == [
+        True
+    ] * 40
     assert not context(made, budget=100_000).is_tight
 
 
 def test_what_an_inline_subagent_decided_and_what_it_could_not_mend_is_there() -> None:
     inner = Subagent(AgentRef("deep"), mode=Mode.INLINE, entries=(Decision("Cache nothing", "stale"),))
     outer = (Intervention("no human's"), Decision("Use lists", "order"), Failure("It leaks"), inner)
-    made = session(
-        phase("A", Subagent(AgentRef("helper"), mode=Mode.INLINE, entries=outer), Decision("Ship", "late"))
-    )
+    made = session(phase("A", Subagent(AgentRef("helper"), mode=Mode.INLINE, entries=outer), Decision("Ship", "late")))
     found = parts(context(made).text)
     told = [line.strip() for line in found["Decisions"].split("\n")]
     assert [word for word in told if word in ("Use lists", "order", "Cache nothing", "stale", "Ship")] == [
@@ -166,9 +154,7 @@ def test_a_line_each_is_cut_shorter_where_the_frame_leaves_no_room_for_more() ->
 def test_open_work_stands_with_its_phase() -> None:
     asked = Callout("decision_needed", "", "Which store?")
     mark = Bookmark("1", "it", START, Why.PAUSED, "phase-1", note="look at the clock", blockers=("no key",))
-    made = session(
-        phase("A", Intervention("go"), Failure("it broke"), asked), tasks=TASKS, pause_reason="lunch"
-    )
+    made = session(phase("A", Intervention("go"), Failure("it broke"), asked), tasks=TASKS, pause_reason="lunch")
     found = parts(context(made, bookmark=mark).text)
     assert "[phase-1 error]\n  it broke\n" in found["Unresolved errors"]
     assert "- phase-1: Which store?\n" in found["Unanswered questions"]
@@ -232,9 +218,7 @@ def test_a_session_that_the_window_holds_has_no_brief() -> None:
 
 
 def delegated(number: int, **fields: Any) -> Subagent:
-    return replace(
-        Subagent(AgentRef("clock"), "opus", link=f"child-{number}", summary=f"found {number}"), **fields
-    )
+    return replace(Subagent(AgentRef("clock"), "opus", link=f"child-{number}", summary=f"found {number}"), **fields)
 
 
 def test_a_subagent_is_told_by_name_model_link_and_summary() -> None:
@@ -259,9 +243,7 @@ def test_a_subagents_note_that_is_gone_is_one_line() -> None:
 def test_embeds_in_a_circle_are_told_once_and_not_followed() -> None:
     here = "2026-11-21-it"
     child = session(phase("X", delegated(2, link=here, mode=Mode.EMBED)), title="Child")
-    made = session(
-        *(phase(n, delegated(1, mode=Mode.EMBED), delegated(3, link=here, mode=Mode.EMBED)) for n in "AB")
-    )
+    made = session(*(phase(n, delegated(1, mode=Mode.EMBED), delegated(3, link=here, mode=Mode.EMBED)) for n in "AB"))
     text = parts(context(made, children={"child-1": child, here: made}).text)["Subagents"]
     assert text.count("[[child-1]]") == text.count(f"[[{here}]]") == 1
 
@@ -369,9 +351,7 @@ def test_a_budget_is_kept(budget: int) -> None:
     told = context(made, budget=budget)
     assert told.tokens == Estimate().count(told.text) <= budget
     assert told.left_out
-    assert all(
-        f"- {one.what}: {one.count}, about {one.tokens} tokens\n" in told.text for one in told.left_out
-    )
+    assert all(f"- {one.what}: {one.count}, about {one.tokens} tokens\n" in told.text for one in told.left_out)
 
 
 class Odd:
@@ -395,9 +375,7 @@ def test_a_budget_is_used() -> None:
 
 
 def test_what_must_be_there_may_take_more_than_the_budget_and_then_stands_alone() -> None:
-    made = session(
-        phase("A", *turn(1), *[Failure(f"error {n} " + "x" * 200) for n in range(100)]), tasks=TASKS
-    )
+    made = session(phase("A", *turn(1), *[Failure(f"error {n} " + "x" * 200) for n in range(100)]), tasks=TASKS)
     told = context(made, budget=1000)
     assert told.tokens > 1000
     assert set(parts(told.text)) == {
@@ -419,10 +397,7 @@ def test_the_same_material_gives_the_same_bytes() -> None:
     made = session(*(phase(f"P{n}", *turn(n), delegated(n)) for n in range(30)), tasks=TASKS)
     children = {f"child-{n}": None for n in range(30)}
     backwards = dict(reversed(children.items()))
-    assert (
-        context(made, children=children).text
-        == context(session(*made.phases, tasks=TASKS), children=backwards).text
-    )
+    assert context(made, children=children).text == context(session(*made.phases, tasks=TASKS), children=backwards).text
 
 
 def test_time_changes_only_the_last_line() -> None:

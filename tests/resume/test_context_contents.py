@@ -58,9 +58,7 @@ def test_a_second_run_gives_the_same_bytes() -> None:
 
 
 def test_ten_times_the_phases_cost_at_most_a_tenth_more() -> None:
-    short, long = (
-        without_what_is_always_there(context_of(known_session(7, n).session, 8000)) for n in (40, 400)
-    )
+    short, long = (without_what_is_always_there(context_of(known_session(7, n).session, 8000)) for n in (40, 400))
     assert long <= 1.1 * short
 
 

@@ -96,9 +96,7 @@ def test_a_file_that_was_moved_and_changed_is_told_as_moved(shop: Path) -> None:
     assert find_drift(shop, before).files == (FileChange("src/limiter.py", "moved", "bucket.py"),)
 
 
-def test_a_moved_file_is_looked_for_in_so_many_bytes_only(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_moved_file_is_looked_for_in_so_many_bytes_only(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = bookmark_of(shop)
     (shop / "a.bin").write_bytes(b"x" * 5000)
     (shop / "README.md").rename(shop / "z.md")
@@ -211,9 +209,7 @@ def test_a_repository_without_a_commit_is_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/hostname", "link/secret.txt", "a\0b", ""])
-def test_a_bookmark_of_somebody_elses_reads_nothing_outside_the_folder(
-    shop: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_bookmark_of_somebody_elses_reads_nothing_outside_the_folder(shop: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / "outside.txt").write_text("x")
     (tmp_path / "away").mkdir()
     (tmp_path / "away" / "secret.txt").write_text("x")
@@ -251,9 +247,7 @@ def test_a_bookmark_that_was_made_without_a_folder_says_nothing_of_a_branch(shop
     assert drift.branch_before == drift.branch_now
 
 
-def test_a_repository_that_git_does_not_trust_is_no_other_branch(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_that_git_does_not_trust_is_no_other_branch(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = bookmark_of(shop)
     monkeypatch.setenv("PATH", "")
     drift = find_drift(shop, mark)

@@ -30,9 +30,7 @@ def test_else_it_is_where_the_client_began(shop: Path, tmp_path: Path) -> None:
     assert folder_of(session, cwd=tmp_path, projects={}, native_cwd=shop) == shop
 
 
-def test_a_folder_that_is_gone_gives_way_to_the_one_that_the_settings_name(
-    shop: Path, tmp_path: Path
-) -> None:
+def test_a_folder_that_is_gone_gives_way_to_the_one_that_the_settings_name(shop: Path, tmp_path: Path) -> None:
     projects = {"shop": (str(tmp_path / "old"), str(shop))}
     found = folder_of(Session("s", project="shop"), cwd=None, projects=projects, native_cwd=tmp_path / "gone")
     assert found == shop

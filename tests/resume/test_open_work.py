@@ -75,12 +75,8 @@ def test_an_open_end_that_lists_the_open_tasks_is_no_question() -> None:
 
 
 def test_corrections_stand_behind_the_decisions_in_the_phase_of_their_words() -> None:
-    made = session(
-        phase("A", Decision("one")), phase("B", Intervention("Build the data in the test, please"))
-    )
-    assert [
-        (at, one.kind, one.details) for at, one in work(replace(made, findings=(CORRECTION,))).decisions
-    ] == [
+    made = session(phase("A", Decision("one")), phase("B", Intervention("Build the data in the test, please")))
+    assert [(at, one.kind, one.details) for at, one in work(replace(made, findings=(CORRECTION,))).decisions] == [
         ("phase-1", "decision", ""),
         ("phase-2", "correction", "refused: Edit orders.json"),
     ]
@@ -98,18 +94,14 @@ def test_blockers_are_the_bookmarks() -> None:
 
 
 def test_what_lies_behind_the_resume_point_is_left_out() -> None:
-    made = session(
-        phase("A", Decision("one")), phase("B", Decision("two"), Failure("odd")), resume_point="phase-1"
-    )
+    made = session(phase("A", Decision("one")), phase("B", Decision("two"), Failure("odd")), resume_point="phase-1")
     assert [one.summary for _, one in work(made).decisions] == ["one"]
     assert not work(made).errors
 
 
 def test_a_resume_point_in_a_subphase_ends_there() -> None:
     inner = (phase("X", Decision("x")), phase("Y", Decision("y")))
-    extent = find_extent(
-        session(phase("A", Decision("a"), subphases=inner), phase("B"), resume_point="phase-1.1")
-    )
+    extent = find_extent(session(phase("A", Decision("a"), subphases=inner), phase("B"), resume_point="phase-1.1"))
     assert [one.entry.text for one in extent.entries if isinstance(one.entry, Decision)] == ["a", "x"]
     assert [one.id for one in extent.later] == ["phase-1.2", "phase-2"]
     assert extent.phase is not None

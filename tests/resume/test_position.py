@@ -32,8 +32,7 @@ def test_a_line_of_phase_task_and_age() -> None:
     tasks = (Task("1", "a", "completed"), Task("2", "b", "completed"), Task("3", "c", "in_progress"))
     made = session(phase("A"), phase("B"), phase("C"), tasks=tasks, resume_point="phase-2")
     assert (
-        position_line(find_extent(made), None, NOW)
-        == "You are in phase-2 of 3, at task 3 of 3; last active 1 d ago."
+        position_line(find_extent(made), None, NOW) == "You are in phase-2 of 3, at task 3 of 3; last active 1 d ago."
     )
 
 

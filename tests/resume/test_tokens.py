@@ -46,9 +46,7 @@ def test_without_a_path_tokens_are_estimated() -> None:
     assert counter_of("").count("abcdefgh") == 2
 
 
-def test_a_missing_package_is_told_with_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_missing_package_is_told_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(UsageError, match="tokenizers, is not installed") as caught:
         counter_of(str(tmp_path / "tokenizer.json"))

@@ -25,9 +25,7 @@ def test_the_newest_entries_are_shown_in_their_order() -> None:
     made = session(phase("Build", *turn(1), *turn(2)), phase("Test", *turn(3)))
     text = shown(made, most=4)
     assert re.findall(r"(?:question|answer) \d", text) == ["question 2", "answer 2", "question 3", "answer 3"]
-    assert (
-        "[phase-2 begins]\n  Test @codex\n[phase-2 user]\n  question 3\n[phase-2 agent]\n  answer 3" in text
-    )
+    assert "[phase-2 begins]\n  Test @codex\n[phase-2 user]\n  question 3\n[phase-2 agent]\n  answer 3" in text
 
 
 def test_a_window_that_would_begin_with_an_answer_grows_to_its_question() -> None:
@@ -38,9 +36,7 @@ def test_a_window_that_would_begin_with_an_answer_grows_to_its_question() -> Non
 def test_an_agent_that_worked_alone_for_long_is_shown_with_the_question_and_a_gap() -> None:
     work = [Callout("observation", "", f"step {n}.") for n in range(100)]
     text = shown(session(phase("Build", Intervention("do it"), *work)), most=5)
-    assert text.startswith(
-        "[phase-1 begins]\n  Build @codex\n[phase-1 user]\n  do it\n[… 95 entries left out …]\n"
-    )
+    assert text.startswith("[phase-1 begins]\n  Build @codex\n[phase-1 user]\n  do it\n[… 95 entries left out …]\n")
     assert re.findall(r"step \d+", text) == [f"step {n}" for n in range(95, 100)]
 
 
@@ -102,9 +98,7 @@ def test_a_window_begins_with_a_human_where_there_was_one_and_keeps_its_room(
     if not found.blocks:
         return
     first = found.start if found.opener is None else found.opener
-    asked = [
-        at for at, one in enumerate(extent.entries[: found.start + 1]) if isinstance(one.entry, Intervention)
-    ]
+    asked = [at for at, one in enumerate(extent.entries[: found.start + 1]) if isinstance(one.entry, Intervention)]
     assert not asked or first == asked[-1]
     assert len(extent.entries) - found.start <= 2 * most
 

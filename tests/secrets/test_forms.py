@@ -168,18 +168,14 @@ sudo -S apt update <<< "{}"
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("password", ["ELobYGWdlaID", "Maple4711!", "letmein7", '"two words 7!"'])
-@pytest.mark.parametrize(
-    "around", ["{}", "$ {}\n", "Run `{}` once.", "  - run: {}\n", "-{}\n", "cd x\\n{}\\nls"]
-)
+@pytest.mark.parametrize("around", ["{}", "$ {}\n", "Run `{}` once.", "  - run: {}\n", "-{}\n", "cd x\\n{}\\nls"])
 def test_the_password_of_a_command_goes(command: str, password: str, around: str) -> None:
     if '"' in password and ('"' in command or "/" in command or "echo" in command or "pass:" in command):
         pytest.skip("quoted otherwise")
     clean, counts = SCANNER.redact(around.format(command.format(password)))
     assert counts
     assert password.strip('"') not in clean
-    assert clean.startswith(
-        around.format(command.split("{}", maxsplit=1)[0].rstrip('"')).rstrip("\n` once.")[:12]
-    )
+    assert clean.startswith(around.format(command.split("{}", maxsplit=1)[0].rstrip('"')).rstrip("\n` once.")[:12])
 
 
 def test_services_are_told_by_their_calls_and_headers() -> None:
@@ -202,11 +198,7 @@ def test_a_password_in_four_groups_is_one_where_its_context_says_so() -> None:
 def _sample(body: str) -> str:
     alphabet, _, length = body.partition(" ")
     letters = {"hex": HEX, "HEX": HEX, "lower": SMALL, "upper": UPPER}.get(alphabet, LETTERS + "0123456789")
-    return (
-        "1b2c3d4e-1111-4222-8333-abcdefabcdef"
-        if alphabet == "uuid"
-        else chance(int(length.split("-")[0]), letters)
-    )
+    return "1b2c3d4e-1111-4222-8333-abcdefabcdef" if alphabet == "uuid" else chance(int(length.split("-")[0]), letters)
 
 
 @pytest.mark.parametrize("around", AROUND)

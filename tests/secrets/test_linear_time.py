@@ -70,9 +70,7 @@ def _is_linear(first: str, piece: str) -> bool:
         return True
     gc.disable()
     try:
-        return any(
-            _seconds(large, runs) < MOST * max(_seconds(small, runs), LITTLE / 4) for runs in (1, 3, 5)
-        )
+        return any(_seconds(large, runs) < MOST * max(_seconds(small, runs), LITTLE / 4) for runs in (1, 3, 5))
     finally:
         gc.enable()
 

@@ -24,8 +24,7 @@ UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 def _jwt(*, signed: bool = True) -> str:
     head, body = (
-        b64encode(text).rstrip(b"=").decode()
-        for text in (b'{"alg":"HS256","typ":"JWT"}', b'{"sub":"1234","a":1}')
+        b64encode(text).rstrip(b"=").decode() for text in (b'{"alg":"HS256","typ":"JWT"}', b'{"sub":"1234","a":1}')
     )
     return f"{head}.{body}.{chance(43) if signed else ''}"
 
@@ -55,9 +54,7 @@ TOKENS = {
 
 
 @pytest.mark.parametrize("rule", TOKENS)
-@pytest.mark.parametrize(
-    "around", ["{}", "see {}.", '"{}"', "word{}", "a={}&b=1", "x\\n{}\\n", "(`{}`)", "é {} →"]
-)
+@pytest.mark.parametrize("around", ["{}", "see {}.", '"{}"', "word{}", "a={}&b=1", "x\\n{}\\n", "(`{}`)", "é {} →"])
 def test_a_token_is_found_wherever_it_stands(rule: str, around: str) -> None:
     token = TOKENS[rule]
     text = around.format(token)
@@ -96,9 +93,7 @@ def _pem(kind: str = "RSA ", line: str = "\n") -> str:
 
 
 @pytest.mark.parametrize("kind", KEYS)
-@pytest.mark.parametrize(
-    "line", ["\n", "\\n", "\r\n", "\n+", "\n    ", "\\\\n", "\n2026-01-01T00:00:00Z INFO  "]
-)
+@pytest.mark.parametrize("line", ["\n", "\\n", "\r\n", "\n+", "\n    ", "\\\\n", "\n2026-01-01T00:00:00Z INFO  "])
 def test_a_private_key_goes_whole(kind: str, line: str) -> None:
     text = f"before\n{_pem(kind, line)}\nafter"
     assert SCANNER.redact(text) == ("before\n[REDACTED:private-key]\nafter", {"private-key": 1})
@@ -227,9 +222,7 @@ def test_an_expression_that_does_not_compile_is_an_error_that_says_nothing_was_w
         assert caught.value.hint
 
 
-@pytest.mark.parametrize(
-    "library", [None, SimpleNamespace(), SimpleNamespace(BytesAhoCorasick=0, Implementation=0)]
-)
+@pytest.mark.parametrize("library", [None, SimpleNamespace(), SimpleNamespace(BytesAhoCorasick=0, Implementation=0)])
 def test_without_its_library_nothing_is_looked_at_and_nothing_kept(
     monkeypatch: pytest.MonkeyPatch, library: object
 ) -> None:
@@ -244,10 +237,7 @@ def test_without_its_library_nothing_is_looked_at_and_nothing_kept(
 
 def test_importing_the_room_is_light() -> None:
     code = "import crucible.secrets, sys; print('ahocorasick_rs' in sys.modules)"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "False\n"
-    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 # --- hostile ----------------------------------------------------------------------------------------------------

@@ -89,9 +89,7 @@ ids = st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,20}", fullmatch=True)
 
 @cache
 def _slug(kind: str) -> st.SearchStrategy[str]:
-    words = st.sampled_from(
-        ["claude-code", "2.1.197", "general-purpose", "dev", "a/b", "claude-opus-4-8[1m]", "é"]
-    )
+    words = st.sampled_from(["claude-code", "2.1.197", "general-purpose", "dev", "a/b", "claude-opus-4-8[1m]", "é"])
     return st.one_of(words, lines).map(lambda text: slug(text, kind)).filter(bool)  # type: ignore[arg-type]
 
 
@@ -173,9 +171,7 @@ def _apart(found: list[Entry]) -> tuple[Entry, ...]:
 
 
 _inner = st.lists(_leaves, max_size=3).map(_apart)
-_inline = st.builds(
-    Subagent, agents, _models, st.just(Mode.INLINE), st.none(), blocks, optional, optional, _inner
-)
+_inline = st.builds(Subagent, agents, _models, st.just(Mode.INLINE), st.none(), blocks, optional, optional, _inner)
 _eighths = st.integers(0, 7)
 
 

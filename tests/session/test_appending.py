@@ -73,9 +73,7 @@ def notes(draw: st.DrawFn) -> Source:
         text = "\n".join(lines)
     if draw(st.booleans()):
         text += draw(
-            st.sampled_from(
-                ["\n", "\n## Next @a\n", "\n\n### Sub\n\nmore", "tail", "\n---\n", "\n## Summary\n\nx\n"]
-            )
+            st.sampled_from(["\n", "\n## Next @a\n", "\n\n### Sub\n\nmore", "tail", "\n---\n", "\n## Summary\n\nx\n"])
         )
     if draw(st.integers(0, 5)) == 0:
         text = text.replace("\n", "\r\n")
@@ -111,9 +109,7 @@ def test_reading_two_ends_and_reading_all_come_to_the_same_note(
 
 @FEWER
 @given(notes(), st.lists(st.lists(steps, min_size=1, max_size=2), min_size=2, max_size=4))
-def test_what_one_addition_tells_the_next_one_changes_nothing(
-    source: Source, rounds: list[list[Step]]
-) -> None:
+def test_what_one_addition_tells_the_next_one_changes_nothing(source: Source, rounds: list[list[Step]]) -> None:
     place = None
     for taken in rounds:
         plan = plan_of({"tokens_used": len(taken)}, taken)
@@ -275,14 +271,10 @@ def test_a_summary_reads_back_or_is_refused(source: Source, text: str) -> None:
 
 def test_the_whole_note_is_read_for_what_stands_elsewhere() -> None:
     link = Subagent(AgentRef("r"), None, Mode.LINK, "s-child")
-    first = Session(
-        "s", WHEN, title="S", phases=(Phase("A", entries=(link, Prose("x"))), Phase("B"), Phase("C"))
-    )
+    first = Session("s", WHEN, title="S", phases=(Phase("A", entries=(link, Prose("x"))), Phase("B"), Phase("C")))
     source = Source(render_session(first))
     told = Subagent(AgentRef("r"), None, Mode.LINK, "s-child", summary="Done.")
-    done = append(
-        source, "s", plan_of({}, [Retold(told), TaskList((Task("1", "do"),)), Callout("milestone", "", "m")])
-    )
+    done = append(source, "s", plan_of({}, [Retold(told), TaskList((Task("1", "do"),)), Callout("milestone", "", "m")]))
     session = read_session(done.source, "s")
     assert session.phases[0].entries == (told, Prose("x"))
     assert session.tasks == (Task("1", "do"),)

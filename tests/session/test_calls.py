@@ -51,9 +51,7 @@ CWD = "/home/dev/shop"
         ("two words", {}, "two_words"),
     ],
 )  # fmt: skip
-def test_a_call_tells_what_a_person_would_look_for(
-    name: str, arguments: Mapping[str, object], line: str
-) -> None:
+def test_a_call_tells_what_a_person_would_look_for(name: str, arguments: Mapping[str, object], line: str) -> None:
     assert call_line(name, arguments, CWD) == line
 
 
@@ -124,9 +122,7 @@ def test_a_long_call_is_cut() -> None:
         ("Other", "—\n", None, "—"),
     ],
 )  # fmt: skip
-def test_a_result_tells_what_came_of_it(
-    call: str, text: str, details: Mapping[str, object] | None, line: str
-) -> None:
+def test_a_result_tells_what_came_of_it(call: str, text: str, details: Mapping[str, object] | None, line: str) -> None:
     assert result_line(call, text, Outcome.OK, details) == line
 
 
@@ -159,13 +155,8 @@ def test_a_failure_tells_its_cause(text: str, line: str) -> None:
 
 
 def test_the_cause_is_found_at_either_end_of_a_long_output() -> None:
-    assert (
-        result_line("Bash x", "Exit code 2\nfatal: early\n" + "noise\n" * 50_000, Outcome.FAILED)
-        == "fatal: early"
-    )
-    assert (
-        result_line("Bash x", "noise\n" * 50_000 + "KeyError: 'late'\n", Outcome.FAILED) == "KeyError: 'late'"
-    )
+    assert result_line("Bash x", "Exit code 2\nfatal: early\n" + "noise\n" * 50_000, Outcome.FAILED) == "fatal: early"
+    assert result_line("Bash x", "noise\n" * 50_000 + "KeyError: 'late'\n", Outcome.FAILED) == "KeyError: 'late'"
 
 
 @given(st.sampled_from(["Bash", "Read", "Grep", "X"]), hostile_text(), st.sampled_from(Outcome))
@@ -179,11 +170,7 @@ def test_lines_are_single_and_within_their_limits(name: str, text: str, outcome:
     assert one_line(result, RESULT_LIMIT) == result
 
 
-@given(
-    st.dictionaries(
-        st.text(max_size=5), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4
-    )
-)
+@given(st.dictionaries(st.text(max_size=5), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4))
 def test_any_arguments_make_a_line(arguments: dict[str, object]) -> None:
     for name in (
         "TodoWrite",

@@ -140,11 +140,7 @@ def test_the_status_changes_one_line(source: Source, status: Status) -> None:
 def test_a_call_gets_its_result_on_its_own_line(source: Source, data: st.DataObject) -> None:
     before = read_session(source, "s")
     calls = [
-        call
-        for phase in before.all_phases()
-        for e in phase.entries
-        if isinstance(e, ToolCalls)
-        for call in e.calls
+        call for phase in before.all_phases() for e in phase.entries if isinstance(e, ToolCalls) for call in e.calls
     ]
     if not calls:
         return

@@ -70,9 +70,7 @@ def test_a_full_session_is_exported_whole() -> None:
         preamble=(Prose("before"),),
         tasks=(Task("1", "do", "pending", "high", ("0",), "s", "c", {"owner": "me"}),),
         findings=(
-            Noted(
-                "outcome", "It works", "since noon", Grounds("reply", 1.0, ("a",)), ("at last",), Lines(2, 4)
-            ),
+            Noted("outcome", "It works", "since noon", Grounds("reply", 1.0, ("a",)), ("at last",), Lines(2, 4)),
         ),
         phases=(Phase("One"),),
         summary="done",

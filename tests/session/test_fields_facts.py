@@ -144,9 +144,7 @@ def test_a_bare_note_has_no_value_anywhere() -> None:
 
 
 def test_the_file_s_name_stands_in_for_a_missing_id() -> None:
-    session = read_session(
-        Source("---\ntype: session\nstarted: 2026-11-21T20:26:47Z\nstatus: paused\n---\n"), "a-name"
-    )
+    session = read_session(Source("---\ntype: session\nstarted: 2026-11-21T20:26:47Z\nstatus: paused\n---\n"), "a-name")
     assert session.id == "a-name"
     assert said(session) == [("missing-key", 1, "session_id is missing")]
 
@@ -168,9 +166,7 @@ def test_a_note_without_frontmatter_is_no_session_note_yet() -> None:
 def test_another_type_is_said_on_its_line_and_nothing_else_is() -> None:
     session = read_session(Source("---\na: 1\ntype: note\n---\n"), "n")
     assert said(session) == [("not-a-session", 3, "type is not `session`")]
-    assert said(read_session(Source("---\na: 1\n---\n"), "n")) == [
-        ("not-a-session", 1, "type is not `session`")
-    ]
+    assert said(read_session(Source("---\na: 1\n---\n"), "n")) == [("not-a-session", 1, "type is not `session`")]
 
 
 def test_problems_of_the_yaml_are_told_too() -> None:
@@ -202,9 +198,7 @@ def test_problems_of_the_yaml_are_told_too() -> None:
         ("parent: [p]\n", "parent: ['p'] is not a text"),
     ],
 )
-def test_a_value_that_does_not_fit_counts_as_absent_and_is_said_with_its_line(
-    properties: str, message: str
-) -> None:
+def test_a_value_that_does_not_fit_counts_as_absent_and_is_said_with_its_line(properties: str, message: str) -> None:
     session = read(properties)
     assert said(session) == [("bad-field", 6, message)]
     assert session == Session(id="s", started=WHEN)
@@ -218,9 +212,7 @@ def test_a_long_value_is_cut_where_it_is_complained_about() -> None:
 def test_an_unknown_status_is_said_and_counts_as_none() -> None:
     session = read_session(Source("---\n" + HEAD.replace("active", "done") + "---\n"), "n")
     assert session.status is None
-    assert said(session) == [
-        ("bad-field", 5, "status: 'done' is not one of active, paused, completed, failed")
-    ]
+    assert said(session) == [("bad-field", 5, "status: 'done' is not one of active, paused, completed, failed")]
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -308,12 +300,8 @@ def test_problems_come_in_the_order_of_their_lines() -> None:
 def test_a_new_note_holds_its_keys_in_their_order_and_no_empty_ones() -> None:
     session = read("mood: 3\n" + PROPERTIES)
     text = render_session(session)
-    head = f"---\n{HEAD}".replace("status: active\n", "").replace(
-        ": 2026-11-21T20:26:47Z", ': "2026-11-21T20:26:47Z"'
-    )
-    whole = PROPERTIES.replace(
-        "ended: 2026-11-21T20:26:52Z\n", 'ended: "2026-11-21T20:26:52Z"\nstatus: active\n'
-    )
+    head = f"---\n{HEAD}".replace("status: active\n", "").replace(": 2026-11-21T20:26:47Z", ': "2026-11-21T20:26:47Z"')
+    whole = PROPERTIES.replace("ended: 2026-11-21T20:26:52Z\n", 'ended: "2026-11-21T20:26:52Z"\nstatus: active\n')
     whole = whole.replace('  - "[[s-clock]]"\n', '  - "[[s-clock]]"\n  - "[[s-other]]"\n')
     assert text == f"{head}{whole}mood: 3\n---\n\n# s\n"
 

@@ -58,9 +58,7 @@ def test_a_block_without_items_is_not_written() -> None:
 
 def test_the_block_stands_below_title_brief_and_tasks() -> None:
     brief = Callout("abstract", "Brief", "So far.")
-    note = render_session(
-        Session("s", title="T", preamble=(brief,), findings=(OUTCOME,), phases=(Phase("A"),))
-    )
+    note = render_session(Session("s", title="T", preamble=(brief,), findings=(OUTCOME,), phases=(Phase("A"),)))
     assert note.index("Brief") < note.index("[!findings]") < note.index("## A")
 
 
@@ -158,9 +156,7 @@ def test_a_broken_source_is_text(line: str) -> None:
 
 
 def test_what_a_human_wrote_below_the_source_is_kept() -> None:
-    (entry,) = (
-        read("## B\n\n> [!decision]\n> Tabs\n> By: me\n> Source: reply, 0.5\n> indeed\n").phases[0].entries
-    )
+    (entry,) = read("## B\n\n> [!decision]\n> Tabs\n> By: me\n> Source: reply, 0.5\n> indeed\n").phases[0].entries
     assert entry == Decision("Tabs", by="me\nindeed", grounds=Grounds("reply", 0.5))
 
 
@@ -200,17 +196,13 @@ def test_any_text_in_an_item_is_read_back_and_does_nothing(found: tuple[Noted, .
     formats,
 )
 def test_any_text_in_a_callout_is_read_back_and_does_nothing(entry: Entry, form: int) -> None:
-    note = render_session(
-        Session("s", title="T", format=form, phases=(Phase("A", entries=(entry,)), Phase("B")))
-    )
+    note = render_session(Session("s", title="T", format=form, phases=(Phase("A", entries=(entry,)), Phase("B"))))
     session = read_session(Source(note), "s", form)
     assert [phase.entries for phase in session.phases] == [(entry,), ()]
     assert form == 1 or acting(note) == []
 
 
-@given(
-    st.builds(Noted, st.sampled_from(["outcome", "?"]), hostile_text(), st.none() | hostile_text(), grounds)
-)
+@given(st.builds(Noted, st.sampled_from(["outcome", "?"]), hostile_text(), st.none() | hostile_text(), grounds))
 def test_any_item_is_read_back_in_its_normal_form(item: Noted) -> None:
     note = render_session(Session("s", title="T", findings=(item,)))
     told = normal_noted(item)
@@ -224,9 +216,7 @@ def test_a_human_s_callout_keeps_its_id_when_others_are_added() -> None:
     mine = "> [!decision]\n> One file, no server\n"
     (alone,) = findings_of(read(f"{BLOCK}\n## B\n\n{mine}"))[:1]
     among = findings_of(
-        read(
-            f"{BLOCK}\n## B\n\n> [!decision]\n> Ship on Friday\n\n{mine}\n> [!error]\n> red\n> Resolution: fixed\n"
-        )
+        read(f"{BLOCK}\n## B\n\n> [!decision]\n> Ship on Friday\n\n{mine}\n> [!error]\n> red\n> Resolution: fixed\n")
     )
     assert alone.id in {one.id for one in among if one.summary == "One file, no server"}
     assert alone.id.startswith("decision-")

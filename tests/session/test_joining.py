@@ -71,8 +71,7 @@ def read(text: str) -> Session:
 def later(events: Sequence[Event]) -> list[Event]:
     """The same an hour later, behind a prompt that `cru` gave."""
     told = [
-        replace(e, at=replace(e.at, time=BEGIN + timedelta(hours=1, seconds=7 * n)))
-        for n, e in enumerate(events, 1)
+        replace(e, at=replace(e.at, time=BEGIN + timedelta(hours=1, seconds=7 * n))) for n, e in enumerate(events, 1)
     ]
     whole = [Resumed(at(3600, row="resumed0"), "s", "Build it"), *told]
     return [replace(e, at=replace(e.at, line=n)) for n, e in enumerate(whole, 1)]
@@ -144,9 +143,7 @@ def tasks(*states: tuple[str, str, str]) -> Event:
 
 
 def test_tasks_with_the_same_words_are_the_same_and_others_keep_apart() -> None:
-    text = first_note(
-        Prompted(at(0), "Build it"), tasks(("1", "Write", "completed"), ("2", "Test", "pending"))
-    )
+    text = first_note(Prompted(at(0), "Build it"), tasks(("1", "Write", "completed"), ("2", "Test", "pending")))
     events = later([tasks(("1", "Test", "completed"), ("2", "Ship", "pending"))])
     told = put(text, guest(events, joins=True))
     assert [(t.id, t.content, t.status) for t in read(told).tasks] == [
@@ -224,9 +221,7 @@ def test_the_first_half_may_go_on_after_the_second() -> None:
 
 def test_a_status_that_a_human_set_stays_until_it_is_resumed() -> None:
     events = later([Replied(at(4), "More."), Answered(at(5))])
-    joined = put(first_note(), guest(events, joins=True)).replace(
-        "status: completed", "status: failed\nmine: 1"
-    )
+    joined = put(first_note(), guest(events, joins=True)).replace("status: completed", "status: failed\nmine: 1")
     more = [*events, Prompted(at(5000), "And?")]
     synced = guest(events).draft().mark
     assert read(put(joined.replace("ended:", "was:"), guest(more, synced))).status is Status.FAILED

@@ -78,9 +78,7 @@ A = AgentRef("a")
         ("a [[b]]", None, None, r"## a [\[b]]"),
     ],
 )
-def test_a_heading_is_a_name_and_its_markers(
-    name: str, agent: AgentRef | None, channel: str | None, line: str
-) -> None:
+def test_a_heading_is_a_name_and_its_markers(name: str, agent: AgentRef | None, channel: str | None, line: str) -> None:
     assert render_heading(2, name, agent, channel) == line
 
 
@@ -166,9 +164,7 @@ def test_a_call_is_one_list_item(call: ToolCall, line: str) -> None:
         (Subagent(A, text="T\nU", summary="S"), "> [!subagent] @a\n> mode: link\n> T\n> U\n>\n> Summary: S"),
         (Subagent(A, mode=Mode.INLINE), "> [!subagent] @a\n> mode: inline"),
         (
-            Subagent(
-                A, mode=Mode.INLINE, link="x", task="T", entries=(Prose("W"), Decision("D")), summary="S"
-            ),
+            Subagent(A, mode=Mode.INLINE, link="x", task="T", entries=(Prose("W"), Decision("D")), summary="S"),
             "> [!subagent] @a\n> mode: inline\n> Task: T\n>\n> > W\n> >\n> > > [!decision]\n> > > D\n>\n> Summary: S",
         ),
         (
@@ -255,10 +251,7 @@ def test_a_task_is_a_line_of_json() -> None:
         '{"id": "1", "content": "a b é", "status": "completed", "priority": "high", "depends_on": ["2", "3"],'
         ' "started": "x", "completed": "y", "owner": ["me"]}'
     )
-    assert (
-        render_task(Task("1", "a"))
-        == '{"id": "1", "content": "a", "status": "pending", "priority": "medium"}'
-    )
+    assert render_task(Task("1", "a")) == '{"id": "1", "content": "a", "status": "pending", "priority": "medium"}'
 
 
 def test_tasks_are_a_fence_with_a_list() -> None:
@@ -434,21 +427,15 @@ def test_a_call_that_stands_in_no_note_is_refused() -> None:
         ("## A\n## B\n\ntokens:: 1\n", "tokens", 5, "## A\n\ntokens:: 5\n\n## B\n\ntokens:: 1\n"),
     ],
 )
-def test_a_phase_field_is_set_on_its_own_line_in_its_order(
-    body: str, key: str, value: object, after: str
-) -> None:
+def test_a_phase_field_is_set_on_its_own_line_in_its_order(body: str, key: str, value: object, after: str) -> None:
     assert edited(body, set_phase_field, "phase-1", key, value) == after
 
 
 def test_a_property_is_set_and_none_removes_it() -> None:
     source = Source(HEAD)
     session = read_session(source, "s")
-    assert apply_edits(source, set_field(source, session, "status", "paused")).text == HEAD.replace(
-        "active", "paused"
-    )
-    assert apply_edits(source, set_field(source, session, "status", None)).text == HEAD.replace(
-        "status: active\n", ""
-    )
+    assert apply_edits(source, set_field(source, session, "status", "paused")).text == HEAD.replace("active", "paused")
+    assert apply_edits(source, set_field(source, session, "status", None)).text == HEAD.replace("status: active\n", "")
     assert set_field(source, session, "status", "active") == []
     assert set_field(source, session, "ended", None) == []
 
@@ -487,9 +474,7 @@ def block(*items: str) -> str:
         ([], [X], [f"  {ONE}"]),
     ],
 )  # fmt: skip
-def test_a_task_that_did_not_change_keeps_its_line(
-    before: list[str], tasks: list[Task], after: list[str]
-) -> None:
+def test_a_task_that_did_not_change_keeps_its_line(before: list[str], tasks: list[Task], after: list[str]) -> None:
     assert edited(f"# T\n\n{block(*before)}\n\nx\n", set_tasks, tasks) == f"# T\n\n{block(*after)}\n\nx\n"
 
 

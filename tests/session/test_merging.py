@@ -45,9 +45,7 @@ def merged(text: str, base: Session, now: Session) -> str:
     return apply_edits(source, merge(source, read_session(source, "s"), base, now)).text
 
 
-def parts(
-    events: Sequence[Event], cut: int, *, judged: bool = False, **options: object
-) -> tuple[Session, Session]:
+def parts(events: Sequence[Event], cut: int, *, judged: bool = False, **options: object) -> tuple[Session, Session]:
     """What an import of the first events wrote, and what the next one has, as the importer finds them."""
     first = folded(events[:cut], judged).draft()
     recorder = folded(events, judged, first.mark)
@@ -112,9 +110,7 @@ def replaced(base: Session, now: Session) -> set[str]:
 # --- one thing at a time ---------------------------------------------------------------------------------------------
 
 
-def grown(
-    first: list[Event], more: list[Event], edit: tuple[str, str] = ("", ""), **options: object
-) -> Session:
+def grown(first: list[Event], more: list[Event], edit: tuple[str, str] = ("", ""), **options: object) -> Session:
     """The note after an import, a human's edit, and another import."""
     base, now = parts([*first, *more], len(first), judged=False, **options)
     text = render_session(base)
@@ -168,9 +164,7 @@ def test_a_call_that_a_human_took_out_is_not_put_back() -> None:
 
 
 def test_new_calls_join_the_list_and_new_prose_the_prose() -> None:
-    told = grown(
-        begin(), [ToolUsed(at(4), "c2", "Bash", {"command": "test"}), Replied(at(5), "- a list\n- of things")]
-    )
+    told = grown(begin(), [ToolUsed(at(4), "c2", "Bash", {"command": "test"}), Replied(at(5), "- a list\n- of things")])
     assert [type(entry) for entry in told.phases[0].entries] == [Intervention, Prose, ToolCalls, Prose]
     assert [call.call for call in told.calls()] == ["Bash make", "Bash test"]
     assert told.phases[0].entries[-1] == Prose("- a list\n- of things")

@@ -211,7 +211,5 @@ def test_a_callout_keeps_the_fold_that_a_human_gave_it_when_it_is_written_again(
         return replace(note_of(), phases=(Phase("P", entries=(entry,)),), synced_to=(f"c:{text}",))
 
     source = Source(render_session(switch("model x", "+")))
-    after = apply_edits(
-        source, merge(source, read_session(source, "s"), switch("model x"), switch("model y"))
-    )
+    after = apply_edits(source, merge(source, read_session(source, "s"), switch("model x"), switch("model y")))
     assert "> [!agent_switch]+ a → b\n> model y\n" in after.text

@@ -94,9 +94,7 @@ def one(body: str) -> Entry:
         (r"Keep a \word", r"Keep a \word", None, None),
     ],
 )
-def test_a_heading_ends_in_its_markers(
-    text: str, name: str, agent: AgentRef | None, channel: str | None
-) -> None:
+def test_a_heading_ends_in_its_markers(text: str, name: str, agent: AgentRef | None, channel: str | None) -> None:
     assert read_heading(text) == (name, agent, channel)
 
 
@@ -809,9 +807,7 @@ def test_task_and_summary_of_inline_work_may_be_absent(
 
 
 def test_an_inline_subagent_without_work_has_no_entries() -> None:
-    assert one("> [!subagent] @a\n> mode: inline\n> Task: T\n") == Subagent(
-        AgentRef("a"), mode=Mode.INLINE, task="T"
-    )
+    assert one("> [!subagent] @a\n> mode: inline\n> Task: T\n") == Subagent(AgentRef("a"), mode=Mode.INLINE, task="T")
 
 
 # --- what is said -------------------------------------------------------------------------------------------------------
@@ -857,9 +853,7 @@ def test_an_agent_is_a_name_and_perhaps_a_version() -> None:
         ),
     ],
 )
-def test_a_phase_failed_when_an_error_stayed_or_its_last_call_failed(
-    entries: tuple[Entry, ...], status: str
-) -> None:
+def test_a_phase_failed_when_an_error_stayed_or_its_last_call_failed(entries: tuple[Entry, ...], status: str) -> None:
     assert Phase("P", entries=entries).status == status
     assert Phase("P", subphases=(Phase("Q", entries=entries),)).status == status
 

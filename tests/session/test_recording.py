@@ -74,9 +74,7 @@ def test_what_is_recorded_reads_back_as_the_same_session(events: list[Event]) ->
 
 
 def test_every_prompt_is_a_phase_with_the_human_s_exact_words() -> None:
-    told = session(
-        Prompted(at(), "Fix it\nplease"), Replied(at(), "Done."), Prompted(at(), "Now test it. All of it.")
-    )
+    told = session(Prompted(at(), "Fix it\nplease"), Replied(at(), "Done."), Prompted(at(), "Now test it. All of it."))
     assert names(told) == ["Fix it", "Now test it"]
     assert [phase.entries[0] for phase in told.phases] == [
         Intervention("Fix it\nplease"),
@@ -288,9 +286,7 @@ def test_a_new_list_erases_nothing_of_the_earlier_one() -> None:
 def test_a_task_in_other_words_stays_one_task() -> None:
     told = session(
         Prompted(at(), "Go"),
-        TasksListed(
-            at(), (TaskState("1", "Describe the limit in the README"), TaskState("2", "Add tests for orders"))
-        ),
+        TasksListed(at(), (TaskState("1", "Describe the limit in the README"), TaskState("2", "Add tests for orders"))),
         TasksListed(
             at(),
             (
@@ -322,9 +318,7 @@ def test_nothing_waits_for_what_a_later_list_left_out() -> None:
 
 @pytest.mark.parametrize("status", ["deleted", "cancelled"])
 def test_a_task_that_nobody_wants_any_more_is_no_task_and_opens_nothing(status: str) -> None:
-    listed = [
-        TasksListed(at(), (TaskState("1", "A", s), TaskState("2", "B"))) for s in ("in_progress", status)
-    ]
+    listed = [TasksListed(at(), (TaskState("1", "A", s), TaskState("2", "B"))) for s in ("in_progress", status)]
     changed = [started("1", "A"), TaskChanged(at(), "2", "B"), TaskChanged(at(), "1", None, status)]
     for events in (listed, changed):
         told = session(Prompted(at(), "Go"), *events, Replied(at(), "Done."))
@@ -374,9 +368,7 @@ def test_delegated_work_is_a_callout_and_no_call() -> None:
     events.append(SubagentReturned(at(), "c1", "abc", "Long report.\n\nSummary: all **well**."))
     child = ChildNote("s-look", Mode.EMBED, "Explore", "m-1", 7)
     told = session(*events, children={"abc": child})
-    assert told.phases[0].entries[1:] == (
-        Subagent(AgentRef("Explore"), "m-1", Mode.EMBED, "s-look", "", "all well."),
-    )
+    assert told.phases[0].entries[1:] == (Subagent(AgentRef("Explore"), "m-1", Mode.EMBED, "s-look", "", "all well."),)
     assert told.subagents == (SubagentRef("s-look", "Explore", "m-1", 7),)
     assert not list(told.calls())
 
@@ -494,9 +486,7 @@ _HOUR = timedelta(hours=1)
         (Turn.INTERRUPTED, timedelta(minutes=61), Status.PAUSED),
     ],
 )
-def test_status_follows_from_the_end_and_the_quiet_since(
-    turn: Turn, quiet: timedelta, status: Status
-) -> None:
+def test_status_follows_from_the_end_and_the_quiet_since(turn: Turn, quiet: timedelta, status: Status) -> None:
     assert session_status(turn, BEGIN, BEGIN + quiet, _HOUR) is status
 
 
@@ -548,9 +538,7 @@ def test_a_paused_session_resumes_at_its_last_phase() -> None:
 
 
 def test_the_last_row_with_something_to_tell_is_what_a_note_is_synced_to() -> None:
-    told = session(
-        Prompted(at(row="aaaaaaaa-1"), "Go"), Replied(at(row="bbbbbbbb-2"), "x"), Injected(at(), "noise")
-    )
+    told = session(Prompted(at(row="aaaaaaaa-1"), "Go"), Replied(at(row="bbbbbbbb-2"), "x"), Injected(at(), "noise"))
     assert told.synced_to == ("claude-code:bbbbbbbb",)
     recorder = Recorder("claude-code", synced="bbbbbbbb")
     for event in (Prompted(at(row="aaaaaaaa-1"), "Go"), Replied(at(row="bbbbbbbb-2"), "x")):

@@ -58,9 +58,7 @@ def callouts_in(entries: Iterable[Entry]) -> int:
 def callout_heads(tokens: list[Token]) -> int:
     """Quotes whose first words are `[!`: what Obsidian shows as a callout."""
     places = (at for at, token in enumerate(tokens) if token.type == "blockquote_open")
-    return sum(
-        tokens[at + 1].type == "paragraph_open" and tokens[at + 2].content.startswith("[!") for at in places
-    )
+    return sum(tokens[at + 1].type == "paragraph_open" and tokens[at + 2].content.startswith("[!") for at in places)
 
 
 def links_in(entries: Iterable[Entry]) -> list[tuple[str, bool]]:
@@ -83,15 +81,11 @@ def test_markdown_it_finds_our_structure_in_a_note_and_nothing_else(session: Ses
     everything = [*session.preamble, *session.all_entries()]
     sections = len(list(session.all_phases())) + (session.summary is not None)
     assert found["heading_open"] == 1 + sections
-    assert found["hr"] == max(len(session.phases) - 1, 0) + bool(
-        session.phases and session.summary is not None
-    )
+    assert found["hr"] == max(len(session.phases) - 1, 0) + bool(session.phases and session.summary is not None)
     assert found["html_inline"] == 0
     assert {token.content.strip() for token in tokens if token.type == "html_block"} <= {"<!-- -->"}
     assert callout_heads(tokens) == callouts_in(everything) + bool(session.findings)
-    acting = [
-        token for token in tokens if token.type == "fence" and token.info.partition(" ")[0].lower() in ACTING
-    ]
+    acting = [token for token in tokens if token.type == "fence" and token.info.partition(" ")[0].lower() in ACTING]
     assert [token.info for token in acting] == ["tasks"] * bool(session.tasks)
 
 

@@ -46,9 +46,7 @@ def test_what_is_written_reads_back_whatever_a_model_is_called(spent: list[Spent
 
 
 @given(_spent, _spent, _spent)
-def test_a_note_grows_by_what_a_transcript_grew(
-    mine: list[Spent], first: list[Spent], more: list[Spent]
-) -> None:
+def test_a_note_grows_by_what_a_transcript_grew(mine: list[Spent], first: list[Spent], more: list[Spent]) -> None:
     whole = spent_lines([*first, *more])
     note = spent_more(spent_lines([*mine, *first]), spent_lines(first), whole)
     assert total(spent_in(note)) == total([*mine, *first, *more])
@@ -78,9 +76,7 @@ def test_each_kind_of_token_is_counted_by_day_and_model() -> None:
 
 
 def test_tokens_by_model_sum_up_to_the_note_s_own() -> None:
-    told = session(
-        Prompted(at(), "Go"), used(21, "a", "m", 3, 4, 5, 9, 9), used(22, "b", "<synthetic>", 1, 1, 1)
-    )
+    told = session(Prompted(at(), "Go"), used(21, "a", "m", 3, 4, 5, 9, 9), used(22, "b", "<synthetic>", 1, 1, 1))
     tokens = [each.tokens for each in spent_in(told.usage)]
     assert sum(sum(each.values()) for each in tokens) == (told.tokens_used or 0) + (told.tokens_cached or 0)
 
@@ -106,9 +102,7 @@ def test_a_sync_adds_what_is_new_and_keeps_what_others_added() -> None:
 def test_a_note_of_before_there_was_the_property_goes_on_without() -> None:
     base, now = parts([*FIRST, *MORE], len(FIRST))
     old = "".join(
-        line
-        for line in render_session(base).splitlines(keepends=True)
-        if "usage" not in line and "input" not in line
+        line for line in render_session(base).splitlines(keepends=True) if "usage" not in line and "input" not in line
     )
     assert "usage" not in merged(old, base, now)
 

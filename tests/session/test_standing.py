@@ -33,9 +33,7 @@ def test_a_running_client_makes_every_session_active(turn: Turn, last: datetime 
 
 
 @given(turns, lasts, st.booleans(), st.sampled_from([Client.ENDED, Client.DIED]))
-def test_hooks_and_imports_have_one_rule(
-    turn: Turn, last: datetime | None, waits: bool, client: Client
-) -> None:
+def test_hooks_and_imports_have_one_rule(turn: Turn, last: datetime | None, waits: bool, client: Client) -> None:
     """An import that knows nothing of the client says, once all is quiet, what a hook said at the client's end."""
     by_hooks = session_status(turn, last, NOW, IDLE, client, waits=waits)
     by_import = session_status(turn, last, NOW + 3 * IDLE, IDLE, waits=waits)
@@ -54,17 +52,13 @@ def test_where_nothing_is_known_of_the_client_a_young_transcript_is_active(
 
 
 @given(turns, clients, lasts, st.booleans(), st.integers(0, 10_000))
-def test_time_takes_back_nothing(
-    turn: Turn, client: Client, last: datetime | None, waits: bool, later: int
-) -> None:
+def test_time_takes_back_nothing(turn: Turn, client: Client, last: datetime | None, waits: bool, later: int) -> None:
     first = session_status(turn, last, NOW, IDLE, client, waits=waits)
     then = session_status(turn, last, NOW + timedelta(seconds=later), IDLE, client, waits=waits)
     assert then is first or first is Status.ACTIVE
 
 
-@given(
-    turns, st.sampled_from(["", "Bash make"]), st.sampled_from(["", "asked: Shall I?", "1 open task: Test"])
-)
+@given(turns, st.sampled_from(["", "Bash make"]), st.sampled_from(["", "asked: Shall I?", "1 open task: Test"]))
 def test_every_pause_has_a_reason_that_is_known_for_ours(turn: Turn, waiting: str, waits: str) -> None:
     if turn is not Turn.ANSWERED or waits:
         assert is_our_reason(pause_reason(turn, waiting, waits))

@@ -79,9 +79,7 @@ def test_names_follow_the_words_and_not_their_lines() -> None:
 
 def test_a_session_tells_by_lines() -> None:
     assert waiting_of(Session("a", phases=(Phase("A", entries=(Prose("x"),)),))) == {}
-    assert waiting_of(Session("a", preamble=(DROP,), phases=(Phase("A", entries=(Prose("x"),)),))) == {
-        -1: True
-    }
+    assert waiting_of(Session("a", preamble=(DROP,), phases=(Phase("A", entries=(Prose("x"),)),))) == {-1: True}
 
 
 def test_in_a_logged_conversation_a_user_who_goes_on_has_dismissed_the_question() -> None:

@@ -96,9 +96,7 @@ def test_fields_read_back_as_they_were(annotation: Annotation) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(one=ANNOTATIONS, other=ANNOTATIONS)
-def test_the_file_reads_back_as_written_and_as_changed(
-    tmp_path: Path, one: Annotation, other: Annotation
-) -> None:
+def test_the_file_reads_back_as_written_and_as_changed(tmp_path: Path, one: Annotation, other: Annotation) -> None:
     annotation_path(Shelf(tmp_path), REF).unlink(missing_ok=True)
     annotate(Shelf(tmp_path), one, fsync=False)
     assert read_annotation(Shelf(tmp_path), REF) == (one, [])
@@ -154,9 +152,7 @@ def test_a_change_of_nothing_leaves_the_file_alone(tmp_path: Path) -> None:
 def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
     path = written(tmp_path, "")
     path.write_bytes(SEED.replace("\n", "\r\n").encode())
-    change_annotation(
-        Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",))
-    )
+    change_annotation(Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",)))
     data = path.read_bytes()
     assert data.count(b"\n") == data.count(b"\r\n")
     found, _ = read_annotation(Shelf(tmp_path), REF)
@@ -232,11 +228,7 @@ def test_a_hostile_task_id_stays_in_its_folder(tmp_path: Path, ident: str) -> No
     assert [str(p) for p in tmp_path.iterdir()] == [str(tmp_path / ".crucible")]
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["s", "s.a", "s.a.b"]), st.text(max_size=12)), unique=True, max_size=20
-    )
-)
+@given(st.lists(st.tuples(st.sampled_from(["s", "s.a", "s.a.b"]), st.text(max_size=12)), unique=True, max_size=20))
 def test_two_tasks_never_share_a_file(refs: list[tuple[str, str]]) -> None:
     names = [annotation_path(Shelf(Path("/nowhere")), Ref(*ref)).name.lower() for ref in refs]
     assert len(set(names)) == len(names)

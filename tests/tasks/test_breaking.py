@@ -105,9 +105,7 @@ def test_foreign_words_stay_in_their_fence() -> None:
 @settings(max_examples=10)
 @given(
     st.text(),
-    st.recursive(
-        st.none() | st.text() | st.integers(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
-    ),
+    st.recursive(st.none() | st.text() | st.integers(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)),
 )
 def test_whatever_is_answered_there_is_a_task(text: str, value: object) -> None:
     for answer in (text, json.dumps({"tasks": value})):
@@ -119,11 +117,7 @@ def test_whatever_is_answered_there_is_a_task(text: str, value: object) -> None:
 def test_a_vaults_own_template_is_used_and_a_broken_one_named(vault: Vault) -> None:
     own = vault.root / ".crucible" / "templates" / TEMPLATE
     own.write_text("Mine: {{ rules }} {{ wish }} {{ there }} {{ refused }}")
-    assert (
-        find_template(trusted(vault.root))
-        .render(rules="r", wish="w", there="", refused="")
-        .startswith("Mine: r w")
-    )
+    assert find_template(trusted(vault.root)).render(rules="r", wish="w", there="", refused="").startswith("Mine: r w")
     own.write_text("{{ rules }}\n{% if %}")
     with pytest.raises(VaultError, match=r"tasks\.md\.j2:2"):
         find_template(trusted(vault.root))

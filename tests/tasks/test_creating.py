@@ -64,17 +64,12 @@ def made(vault: Vault, recall: Asked, *tasks: OpenTask) -> Made:
 
 
 def test_what_was_found_is_kept_by_kind_and_asked_once(vault: Vault) -> None:
-    hits = [
-        hit(vault, kind)
-        for kind in (ItemType.PATTERN, ItemType.OBSERVATION, ItemType.FAILURE, ItemType.DECISION)
-    ]
+    hits = [hit(vault, kind) for kind in (ItemType.PATTERN, ItemType.OBSERVATION, ItemType.FAILURE, ItemType.DECISION)]
     recall = Asked(*hits, decision("other"), decision("s"))
     pattern, _, failure, settled = (one.event.id for one in hits)
     found = Recalled((pattern,), (failure,), (settled, "other#00000001"), "Implement retry")
     assert made(vault, recall) == Made(((TASK.ref, found),))
-    assert read_annotation(shelf_of(vault), TASK.ref)[0] == Annotation(
-        TASK.ref, "Implement retry", NOW, found
-    )
+    assert read_annotation(shelf_of(vault), TASK.ref)[0] == Annotation(TASK.ref, "Implement retry", NOW, found)
     assert made(vault, recall) == Made()
     assert len(recall.questions) == 1
 

@@ -56,8 +56,7 @@ def session(tasks: Iterable[Task], *phases: tuple[int, tuple[Decision | Failure,
 
 def rows(**minutes: int) -> list[Record]:
     return [
-        Record(n, "Prompted", time(minute), row=f"{row}-and-more")
-        for n, (row, minute) in enumerate(minutes.items())
+        Record(n, "Prompted", time(minute), row=f"{row}-and-more") for n, (row, minute) in enumerate(minutes.items())
     ]
 
 
@@ -156,9 +155,7 @@ def test_every_task_s_decisions_are_noted_and_flow_once(vault: Vault, kept: Sess
         assert read_annotation(Shelf(vault.root), Ref(NAME, "3"))[0] is None
 
 
-def test_a_decision_that_was_annotated_elsewhere_or_reworded_stays_as_it_is(
-    vault: Vault, kept: Session
-) -> None:
+def test_a_decision_that_was_annotated_elsewhere_or_reworded_stays_as_it_is(vault: Vault, kept: Session) -> None:
     shelf = Shelf(vault.root)
     annotate(shelf, Annotation(Ref(NAME, "3"), "do 3", choices=(Choice("retry thrice"),)))
     hand(vault, kept)

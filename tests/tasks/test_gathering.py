@@ -38,9 +38,7 @@ def put(vault: Vault, name: str, tasks: Iterable[tuple[str, str]], source: str =
     head = "".join(f"{key}: {value}\n" for key, value in known.items())
     head += f"sources:\n  - claude-code:{source}\n" if source else ""
     items = [{"id": ident, "content": f"do {ident}", "status": status} for ident, status in tasks]
-    vault.create(
-        name, f"---\n{head}---\n\n# {name}\n\n```tasks\n{json.dumps(items)}\n```\n\n## Work\n\nDone.\n"
-    )
+    vault.create(name, f"---\n{head}---\n\n# {name}\n\n```tasks\n{json.dumps(items)}\n```\n\n## Work\n\nDone.\n")
 
 
 def view_of(vault: Vault) -> View:

@@ -30,9 +30,7 @@ TASKS = st.lists(
 )
 
 
-def task(
-    ident: str, *needs: str, stage: Stage = Stage.PENDING, session: str = "s", **more: object
-) -> OpenTask:
+def task(ident: str, *needs: str, stage: Stage = Stage.PENDING, session: str = "s", **more: object) -> OpenTask:
     return OpenTask(Ref(session, ident), ident, stage, needs=needs, **more)  # type: ignore[arg-type]
 
 

@@ -176,10 +176,7 @@ def _write(path: Path, data: object) -> None:
 def moments_of(database: Path) -> list[int]:
     """Every time at which a row of a database was written first or last."""
     found = [
-        row[key]
-        for t in ("message", "part")
-        for row in rows(database, t)
-        for key in ("time_created", "time_updated")
+        row[key] for t in ("message", "part") for row in rows(database, t) for key in ("time_created", "time_updated")
     ]
     return sorted(set(found))
 

@@ -59,13 +59,7 @@ NAMES = st.sampled_from(
     ]
 )  # fmt: skip
 IDS = st.sampled_from(["c1", "c2", "a1"])
-LEAF = (
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 2**62)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | WORDS
-)
+LEAF = st.none() | st.booleans() | st.integers(-5, 2**62) | st.floats(allow_nan=False, allow_infinity=False) | WORDS
 KEYS = st.sampled_from(
     [
         "type", "id", "text", "content", "input", "name", "tool_use_id", "is_error", "message", "uuid", "model", "usage",
@@ -112,9 +106,7 @@ MESSAGES = st.fixed_dictionaries(
         "id": _maybe(IDS),
         "model": _maybe(st.sampled_from(["m", "<synthetic>"])),
         "stop_reason": _maybe(st.sampled_from([None, "end_turn", "tool_use"])),
-        "usage": _maybe(
-            st.dictionaries(st.sampled_from(["input_tokens", "output_tokens", "cache_creation"]), JSON)
-        ),
+        "usage": _maybe(st.dictionaries(st.sampled_from(["input_tokens", "output_tokens", "cache_creation"]), JSON)),
     },
 )
 ROW: st.SearchStrategy[Row] = st.fixed_dictionaries(
@@ -225,8 +217,7 @@ def test_tokens_are_those_of_each_messages_last_row(rows: list[tuple[str, dict[s
     counted = {event.message: event for event in only(events, UsageCounted)}
     last = dict(rows)
     assert {ident: (e.fresh, e.cached, e.said) for ident, e in counted.items()} == {
-        ident: (c["input_tokens"], c["cache_read_input_tokens"], c["output_tokens"])
-        for ident, c in last.items()
+        ident: (c["input_tokens"], c["cache_read_input_tokens"], c["output_tokens"]) for ident, c in last.items()
     }
 
 

@@ -213,9 +213,7 @@ def test_an_approved_plan_is_told_before_its_result() -> None:
 
 def test_a_refused_plan_is_refused_when_the_user_said_why() -> None:
     events = read_rows(planned(plan=PLAN), result(SAID + "Too large", error=True))
-    assert one(events, PlanSettled) == PlanSettled(
-        one(events, PlanSettled).at, "call-1", PLAN, approved=False
-    )
+    assert one(events, PlanSettled) == PlanSettled(one(events, PlanSettled).at, "call-1", PLAN, approved=False)
     assert one(events, ToolReturned).feedback == "Too large"
 
 
@@ -240,23 +238,17 @@ def test_a_plan_without_arguments_is_what_was_written_to_its_file() -> None:
     written = assistant(use("Write", "w", file_path=FILE, content="# Cache\n\nRedis."))
     edited = assistant(use("Edit", "e", file_path=FILE, old_string="Redis", new_string="One SQLite file"))
     other = assistant(use("Write", "o", file_path="/home/dev/project/plans/other.md", content="no"))
-    event = settled(
-        written, result("ok", "w"), edited, result("ok", "e"), other, planned(), result(STOP, error=True)
-    )
+    event = settled(written, result("ok", "w"), edited, result("ok", "e"), other, planned(), result(STOP, error=True))
     assert event.text == PLAN
 
 
 def test_the_file_of_a_plan_is_known_by_the_name_of_the_session_too() -> None:
-    written = assistant(
-        use("Write", "w", file_path="/elsewhere/brave-old-owl.md", content=PLAN), slug="brave-old-owl"
-    )
+    written = assistant(use("Write", "w", file_path="/elsewhere/brave-old-owl.md", content=PLAN), slug="brave-old-owl")
     assert settled(written, planned(), result(STOP, error=True)).text == PLAN
 
 
 def test_a_plan_may_stand_in_the_text_of_the_result_alone() -> None:
-    approved = (
-        f"User has approved your plan.\n\nYour plan has been saved to: {FILE}\n\n## Approved Plan:\n{PLAN}"
-    )
+    approved = f"User has approved your plan.\n\nYour plan has been saved to: {FILE}\n\n## Approved Plan:\n{PLAN}"
     assert settled(planned(), result(approved)).text == PLAN
     refused = f"The agent proposed a plan that was rejected by the user.\n\nRejected plan:\n{PLAN}"
     assert settled(planned(), result(refused, error=True)).text == PLAN
@@ -277,9 +269,7 @@ def test_a_plan_that_never_reached_the_user_is_not_settled() -> None:
 def test_a_plan_that_is_no_text_raises_nothing() -> None:
     for arguments in ({"plan": 7}, {"plan": ["x"]}):
         read_rows(planned(**arguments), result("ok", raw={"plan": {}}))
-    read_rows(
-        assistant(use("Write", file_path=7, content=["x"]), use("Edit", "e", file_path=FILE, old_string=7))
-    )
+    read_rows(assistant(use("Write", file_path=7, content=["x"]), use("Edit", "e", file_path=FILE, old_string=7)))
 
 
 # --- the prompt that begins the work ---------------------------------------------------------------------------------
@@ -308,8 +298,6 @@ def test_a_plan_that_is_not_in_the_words_is_added_to_them() -> None:
 def test_what_the_user_adds_to_an_approval_is_steering() -> None:
     raw = {"plan": PLAN, "filePath": FILE}
     block = {"type": "tool_result", "tool_use_id": "call-1", "content": "User has approved your plan."}
-    events: list[Event] = read_rows(
-        planned(plan=PLAN), user([block, text("but no Redis")], toolUseResult=raw)
-    )
+    events: list[Event] = read_rows(planned(plan=PLAN), user([block, text("but no Redis")], toolUseResult=raw))
     assert [type(event) for event in events[-3:]] == [PlanSettled, ToolReturned, Prompted]
     assert one(events, Prompted).kind is PromptKind.STEERING

@@ -128,18 +128,14 @@ def test_calls_and_results_pair_by_id_though_they_interleave() -> None:
 
 
 def test_a_result_of_blocks_is_their_text_and_counts_images() -> None:
-    event = returned(
-        "mcp__x__shot", [text("one"), {"type": "image"}, text("two"), {"type": "tool_reference"}]
-    )
+    event = returned("mcp__x__shot", [text("one"), {"type": "image"}, text("two"), {"type": "tool_reference"}])
     assert event.text == "one\ntwo"
     assert event.details == {"images": 1}
 
 
 def test_several_results_in_one_row_are_all_told() -> None:
     blocks = [{"type": "tool_result", "tool_use_id": call, "content": call.upper()} for call in "ab"]
-    events = read_rows(
-        assistant(use("Bash", "a"), use("Bash", "b")), user(blocks, toolUseResult={"stdout": "1\n2"})
-    )
+    events = read_rows(assistant(use("Bash", "a"), use("Bash", "b")), user(blocks, toolUseResult={"stdout": "1\n2"}))
     assert [event.text for event in only(events, ToolReturned)] == ["A", "B"]
     assert [event.details for event in only(events, ToolReturned)] == [{"lines": 1, "exit_code": 0}] * 2
 
@@ -213,10 +209,7 @@ def test_a_failed_command_has_its_exit_code() -> None:
 
 
 def test_a_failed_edit_has_no_facts() -> None:
-    assert (
-        returned("Edit", "String to replace not found", error=True, arguments={"new_string": "x"}).details
-        is None
-    )
+    assert returned("Edit", "String to replace not found", error=True, arguments={"new_string": "x"}).details is None
 
 
 # --- tasks ---
@@ -235,9 +228,7 @@ def test_a_todo_list_is_told_whole_once_it_was_written() -> None:
         TaskState("t2", "two", "in_progress", "high"),
     )
     assert len(only(events, ToolUsed, ToolReturned)) == 2
-    assert not only(
-        read_rows(assistant(use("TodoWrite", todos=todos)), result("no", error=True)), TasksListed
-    )
+    assert not only(read_rows(assistant(use("TodoWrite", todos=todos)), result("no", error=True)), TasksListed)
 
 
 def test_a_created_task_has_the_id_of_its_result() -> None:
@@ -274,9 +265,7 @@ def test_an_update_that_did_not_work_changes_nothing() -> None:
 # --- subagents ---
 
 SPAWN = use("Agent", "spawn", subagent_type="Explore", prompt="Find it", description="Find")
-TAIL = (
-    "agentId: a94e (use SendMessage with to: 'a94e', summary: '<5-10 word recap>' to continue this agent)\n"
-)
+TAIL = "agentId: a94e (use SendMessage with to: 'a94e', summary: '<5-10 word recap>' to continue this agent)\n"
 USAGE = "<usage>subagent_tokens: 662\ntool_uses: 1\nduration_ms: 71</usage>"
 
 
@@ -378,9 +367,7 @@ REPORT = "<result>Found <result>it</result> & <status>more</status></result>\n<u
 
 
 def test_a_background_subagent_returns_with_its_notice() -> None:
-    events = read_rows(
-        assistant(SPAWN), LAUNCHED, user(notice(more=REPORT), origin={"kind": "task-notification"})
-    )
+    events = read_rows(assistant(SPAWN), LAUNCHED, user(notice(more=REPORT), origin={"kind": "task-notification"}))
     assert [event.agent for event in only(events, SubagentStarted)] == ["", "a5"]
     event = one(events, SubagentReturned)
     assert (event.call, event.agent, event.tokens) == ("spawn", "a5", 77)
@@ -420,9 +407,7 @@ def fetched(
 
 
 def test_the_report_of_a_background_subagent_is_fetched_once() -> None:
-    log = (
-        '[Tool: Bash] {"command":"ls"}\nLet me look.\n[Tool: Read] {"file_path":"x"}\n## Report\n\nFound it.'
-    )
+    log = '[Tool: Bash] {"command":"ls"}\nLet me look.\n[Tool: Read] {"file_path":"x"}\n## Report\n\nFound it.'
     rows = (assistant(SPAWN), LAUNCHED, *fetched(log), *fetched(log, "again"))
     event = one(read_rows(*rows), SubagentReturned)
     assert (event.call, event.agent, event.text, event.end) == (

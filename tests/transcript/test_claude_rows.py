@@ -388,19 +388,13 @@ def test_a_command_alone_in_the_queue_is_no_steering() -> None:
     for words in ("/exit", " /docs:plan\n"):
         rows = (ASKED, working(), queue("enqueue", words), queue("remove"))
         assert told(*rows)[1:] == []
-        assert one(read_rows(*rows), Injected) == Injected(
-            one(read_rows(*rows), Injected).at, words, "command"
-        )
+        assert one(read_rows(*rows), Injected) == Injected(one(read_rows(*rows), Injected).at, words, "command")
     for words in ("/tmp is full", "/tmp/x", "/"):
-        assert told(ASKED, working(), queue("enqueue", words), queue("remove"))[1:] == [
-            (words, PromptKind.STEERING)
-        ]
+        assert told(ASKED, working(), queue("enqueue", words), queue("remove"))[1:] == [(words, PromptKind.STEERING)]
 
 
 def test_a_notice_of_an_agent_in_the_queue_is_nobodys_words() -> None:
-    notice = (
-        "<agent-notification>\n<agent-id>a1</agent-id>\n<status>completed</status>\n</agent-notification>"
-    )
+    notice = "<agent-notification>\n<agent-id>a1</agent-id>\n<status>completed</status>\n</agent-notification>"
     rows = (ASKED, working(), queue("enqueue", notice), queue("remove"))
     assert told(*rows)[1:] == []
     assert one(read_rows(*rows), Injected).kind == "task-notification"
@@ -479,8 +473,7 @@ def test_attachments_without_words_are_silent(attachment: dict[str, object]) -> 
 
 def test_a_malformed_attachment_is_unreadable() -> None:
     assert (
-        one(read_rows(envelope("attachment", attachment=["x"])), Unreadable).reason
-        == "an attachment that is no object"
+        one(read_rows(envelope("attachment", attachment=["x"])), Unreadable).reason == "an attachment that is no object"
     )
 
 

@@ -184,9 +184,7 @@ def test_what_was_written_to_the_cache_is_counted_apart(tmp_path: Path) -> None:
         ("Wall time: 0.1 seconds\naborted by user", CallEnd.INTERRUPTED),
     ],
 )
-def test_a_subagent_that_never_began_came_back_with_the_reason(
-    text: str, end: CallEnd, tmp_path: Path
-) -> None:
+def test_a_subagent_that_never_began_came_back_with_the_reason(text: str, end: CallEnd, tmp_path: Path) -> None:
     call = response("function_call", name="spawn_agent", arguments='{"message": "Look"}', call_id="call-1")
     told = events_of(tmp_path, meta(), call, output(text))
     (back,) = only(told, SubagentReturned)

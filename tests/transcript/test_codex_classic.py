@@ -81,9 +81,7 @@ def test_the_same_prompt_typed_twice_stays_twice(tmp_path: Path) -> None:
 
 def test_either_side_alone_is_enough(tmp_path: Path) -> None:
     api = events_of(tmp_path, meta(), said("user", "Fix it"), said("assistant", "Fixed."))
-    ui = events_of(
-        tmp_path, meta(), event("user_message", message="Fix it"), event("agent_message", message="Fixed.")
-    )
+    ui = events_of(tmp_path, meta(), event("user_message", message="Fix it"), event("agent_message", message="Fixed."))
     for events in (api, ui):
         assert [e.text for e in only(events, Prompted)] == ["Fix it"]
         assert [e.text for e in only(events, Replied)] == ["Fixed."]
@@ -161,9 +159,7 @@ def test_pictures_are_counted_on_either_side(tmp_path: Path) -> None:
     api = response("message", role="user", content=parts)
     ui = event("user_message", message="See", images=[], local_images=["/x.png"])
     for rows in ([api, ui], [ui, api], [api], [ui]):
-        assert [(e.text, e.images) for e in only(events_of(tmp_path, meta(), *rows), Prompted)] == [
-            ("See", 1)
-        ]
+        assert [(e.text, e.images) for e in only(events_of(tmp_path, meta(), *rows), Prompted)] == [("See", 1)]
 
 
 def test_a_command_that_the_user_ran_is_theirs(tmp_path: Path) -> None:
@@ -264,9 +260,7 @@ def test_a_look_at_a_command_tells_how_that_ended_and_ends_well_itself(told: str
         meta(),
         call("exec_command", cmd="make"),
         output("Process running with session ID 7\nOutput:\nbegun\n"),
-        response(
-            "function_call", name="write_stdin", arguments='{"session_id": 7, "chars": ""}', call_id="call-2"
-        ),
+        response("function_call", name="write_stdin", arguments='{"session_id": 7, "chars": ""}', call_id="call-2"),
         *([done] if told == "by the interface too" else []),
         output("Process exited with code 2\nOutput:\nno\n", "call-2"),
     )
@@ -370,9 +364,7 @@ def test_a_plan_is_the_task_list_once_it_is_accepted(tmp_path: Path) -> None:
     events = events_of(tmp_path, meta(), made, output("Plan updated"))
     assert [e.tasks for e in only(events, TasksListed)] == [tasks]
     assert not only(events_of(tmp_path, meta(), made, output("unsupported call: update_plan")), TasksListed)
-    script = (
-        "await tools.update_plan({plan:[{step:'Look',status:'completed'},{\"step\":\"Mend\",status:`x`}]})"
-    )
+    script = "await tools.update_plan({plan:[{step:'Look',status:'completed'},{\"step\":\"Mend\",status:`x`}]})"
     script = script.replace("`x`", '"in_progress"')
     coded = response("custom_tool_call", name="exec", input=script, call_id="call-1")
     done = output("Script completed\nOutput:\n", kind="custom_tool_call_output")
@@ -509,9 +501,7 @@ def test_a_review_is_the_clients_words(tmp_path: Path) -> None:
 
 
 def test_the_last_word_of_a_turn_that_only_its_end_tells_is_not_lost(tmp_path: Path) -> None:
-    events = events_of(
-        tmp_path, meta(), event("task_started"), event("task_complete", last_agent_message="Done.")
-    )
+    events = events_of(tmp_path, meta(), event("task_started"), event("task_complete", last_agent_message="Done."))
     assert [(e.text, e.final) for e in only(events, Replied)] == [("Done.", True)]
     assert len(only(events, Answered)) == 1
 
@@ -579,9 +569,7 @@ def test_a_subagent_is_started_named_and_comes_back_once(tmp_path: Path) -> None
 
 
 def test_a_subagent_that_could_not_be_started_or_failed_says_so(tmp_path: Path) -> None:
-    refused = events_of(
-        tmp_path, meta(), call("spawn_agent", message="x"), output("unsupported call: spawn_agent")
-    )
+    refused = events_of(tmp_path, meta(), call("spawn_agent", message="x"), output("unsupported call: spawn_agent"))
     assert [(e.end, e.text) for e in only(refused, SubagentReturned)] == [
         (CallEnd.FAILED, "unsupported call: spawn_agent")
     ]
@@ -624,9 +612,7 @@ def test_a_second_agent_speaks_to_another_by_messages(tmp_path: Path) -> None:
         ("", "do a", ""),
         ("", "", "agent-9"),
     ]
-    assert [(e.call, e.agent, e.text) for e in only(events, SubagentReturned)] == [
-        ("call-1", "agent-9", "Done: a.")
-    ]
+    assert [(e.call, e.agent, e.text) for e in only(events, SubagentReturned)] == [("call-1", "agent-9", "Done: a.")]
     head = "Message Type: NEW_TASK\nTask name: /root/do_a\nSender: /root\nPayload:\n"
     parts = [{"type": "input_text", "text": head}, {"type": "encrypted_content", "encrypted_content": "Do A"}]
     task = response("agent_message", author="/root", recipient="/root/do_a", content=parts)

@@ -508,9 +508,7 @@ def any_row(draw: st.DrawFn) -> Row:
 
 
 @given(st.lists(any_row() | st.dictionaries(keys, values, max_size=6), max_size=3), st.binary(max_size=30))
-def test_no_rows_make_reading_fail(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[Row], tail: bytes
-) -> None:
+def test_no_rows_make_reading_fail(tmp_path_factory: pytest.TempPathFactory, rows: list[Row], tail: bytes) -> None:
     path = _deep(tmp_path_factory) / "rollout-2026-01-02T03-04-05-any.jsonl"
     path.write_bytes("".join(json.dumps(each) + "\n" for each in rows).encode("utf-8", "replace") + tail)
     for agent in ("", "any"):
@@ -521,9 +519,7 @@ def test_no_rows_make_reading_fail(
     codex.sniff(path)
 
 
-REAL_ROWS = [
-    line for path in sorted(CODEX.rglob("rollout-*.jsonl")) for line in path.read_bytes().splitlines()
-]
+REAL_ROWS = [line for path in sorted(CODEX.rglob("rollout-*.jsonl")) for line in path.read_bytes().splitlines()]
 
 
 def damage(value: object, data: st.DataObject, depth: int = 0) -> object:
@@ -563,9 +559,7 @@ def test_a_head_of_a_file_gives_the_head_of_its_events(
 
 def test_every_event_of_a_numbered_file_has_its_rows_number() -> None:
     for path in CODEX.rglob("rollout-*.jsonl"):
-        ordinals = {
-            n: str(orjson.loads(line)["ordinal"]) for n, line in enumerate(path.read_bytes().splitlines(), 1)
-        }
+        ordinals = {n: str(orjson.loads(line)["ordinal"]) for n, line in enumerate(path.read_bytes().splitlines(), 1)}
         assert all(event.at.row == ordinals[event.at.line] for event in codex.read_log(path))
 
 

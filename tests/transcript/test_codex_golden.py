@@ -135,9 +135,7 @@ def test_a_part_and_then_the_rest_is_the_whole(tmp_path: Path, name: str, rows: 
     other = make_vault(tmp_path / "other")
     run(other, folder)
     got, wanted = notes_of(vault), notes_of(other)
-    assert {key: note.session for key, note in got.items()} == {
-        key: note.session for key, note in wanted.items()
-    }
+    assert {key: note.session for key, note in got.items()} == {key: note.session for key, note in wanted.items()}
     before = bytes_of(vault)
     assert not run(vault, folder).updated
     assert bytes_of(vault) == before

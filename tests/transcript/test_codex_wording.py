@@ -32,9 +32,7 @@ PATCH = "*** Begin Patch\n*** Update File: /p/app.py\n@@\n-a\n+b\n*** Add File: 
         ("view_image", {"path": "/p/pic.png"}, "view_image pic.png"),
     ],
 )
-def test_a_call_is_told_by_what_a_person_would_look_for(
-    name: str, arguments: dict[str, object], line: str
-) -> None:
+def test_a_call_is_told_by_what_a_person_would_look_for(name: str, arguments: dict[str, object], line: str) -> None:
     assert call_line(name, arguments, "/p") == line
 
 

@@ -55,18 +55,12 @@ PART = st.one_of(
     st.fixed_dictionaries(
         {
             "functionResponse": _maybe(
-                st.fixed_dictionaries(
-                    {"id": _maybe(IDS), "response": _maybe(st.dictionaries(KEYS, JSON, max_size=2))}
-                )
+                st.fixed_dictionaries({"id": _maybe(IDS), "response": _maybe(st.dictionaries(KEYS, JSON, max_size=2))})
             )
         }
     ),
     st.fixed_dictionaries(
-        {
-            "functionCall": _maybe(
-                st.fixed_dictionaries({"id": _maybe(IDS), "name": _maybe(WORDS), "args": JSON})
-            )
-        }
+        {"functionCall": _maybe(st.fixed_dictionaries({"id": _maybe(IDS), "name": _maybe(WORDS), "args": JSON}))}
     ),
     JSON,
 )
@@ -99,9 +93,7 @@ MESSAGE: st.SearchStrategy[Row] = st.fixed_dictionaries(
         "displayContent": CONTENT,
         "toolCalls": _maybe(st.lists(_maybe(CALL), max_size=2)),
         "thoughts": _maybe(st.lists(JSON, max_size=2)),
-        "tokens": _maybe(
-            st.dictionaries(st.sampled_from(["input", "output", "cached", "tool", "total"]), LEAF)
-        ),
+        "tokens": _maybe(st.dictionaries(st.sampled_from(["input", "output", "cached", "tool", "total"]), LEAF)),
         "model": _maybe(WORDS),
     },
 )

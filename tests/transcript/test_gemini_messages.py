@@ -35,9 +35,7 @@ def test_a_log_of_a_subagent_whose_parent_is_gone_was_asked_by_an_agent() -> Non
     assert prompt.kind is PromptKind.TASK
 
 
-@pytest.mark.parametrize(
-    "content", ["go on", {"text": "go on"}, [{"text": "go "}, {"text": "on"}], ["go on"]]
-)
+@pytest.mark.parametrize("content", ["go on", {"text": "go on"}, [{"text": "go "}, {"text": "on"}], ["go on"]])
 def test_words_are_found_in_every_shape_of_content(content: object) -> None:
     (prompt,) = only(events_of(FIRST, user("u", content)), Prompted)
     assert (prompt.text, prompt.kind) == ("go on", PromptKind.TYPED)
@@ -46,9 +44,7 @@ def test_words_are_found_in_every_shape_of_content(content: object) -> None:
 
 
 def test_what_was_typed_counts_where_the_client_sent_more() -> None:
-    events = events_of(
-        FIRST, user("u", [{"text": "see @a"}, {"text": "content of a"}], displayContent="see @a")
-    )
+    events = events_of(FIRST, user("u", [{"text": "see @a"}, {"text": "content of a"}], displayContent="see @a"))
     assert [event.text for event in only(events, Prompted)] == ["see @a"]
     assert [event.text for event in only(events, Injected)] == ["see @acontent of a"]
 
@@ -201,9 +197,7 @@ def test_the_task_list_is_the_one_that_was_written_last() -> None:
 def test_a_subagent_is_known_by_the_agent_id_of_its_call() -> None:
     report = "Subagent 'helper' finished.\nTermination Reason: GOAL\nResult:\nIt is safe."
     args = {"agent_name": "helper", "prompt": "Is it safe?\nLook."}
-    events = events_of(
-        FIRST, model("m", "", toolCalls=[call("c", "invoke_agent", report, args=args, agentId="k1")])
-    )
+    events = events_of(FIRST, model("m", "", toolCalls=[call("c", "invoke_agent", report, args=args, agentId="k1")]))
     (started,), (back,) = only(events, SubagentStarted), only(events, SubagentReturned)
     assert (started.kind, started.task, started.title, started.agent) == (
         "helper",
@@ -230,9 +224,7 @@ def test_in_a_subagents_log_nobody_typed() -> None:
         model("m", "", toolCalls=[call("c", "complete_task", args={"result": {"answer": "Yes."}})]),
     ]
     events = events_of(*rows, agent="k1")
-    assert [(event.text, event.kind) for event in only(events, Prompted)] == [
-        ("Is it safe?", PromptKind.TASK)
-    ]
+    assert [(event.text, event.kind) for event in only(events, Prompted)] == [("Is it safe?", PromptKind.TASK)]
     assert [event.kind for event in only(events, Injected)] == ["notice"]
     assert [(event.text, event.final) for event in only(events, Replied)] == [("Yes.", True)]
     assert isinstance(events[-1], Answered)
@@ -296,9 +288,7 @@ def test_a_command_ended_as_the_client_says_behind_its_output(
 
 
 def test_a_command_that_ran_out_of_time_failed_and_one_that_the_user_stopped_was_interrupted() -> None:
-    late = _ran(
-        "Command was automatically cancelled because it exceeded the timeout of 5.0 minutes without output."
-    )
+    late = _ran("Command was automatically cancelled because it exceeded the timeout of 5.0 minutes without output.")
     stopped = _ran(
         "Command was cancelled by user before it could complete. There was no output before it was cancelled."
     )

@@ -145,22 +145,15 @@ def test_random_bytes_give_records_or_reasons(data: bytes) -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text(st.characters(codec="utf-8")),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
     ),
     max_leaves=8,
 )
 
 
-@given(
-    st.lists(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, max_size=3), max_size=6), st.data()
-)
-def test_objects_come_back_however_lines_are_joined(
-    rows: list[dict[str, object]], data: st.DataObject
-) -> None:
-    ends = data.draw(
-        st.lists(st.sampled_from([b"\n", b"", b" ", b"\r\n"]), min_size=len(rows), max_size=len(rows))
-    )
+@given(st.lists(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, max_size=3), max_size=6), st.data())
+def test_objects_come_back_however_lines_are_joined(rows: list[dict[str, object]], data: st.DataObject) -> None:
+    ends = data.draw(st.lists(st.sampled_from([b"\n", b"", b" ", b"\r\n"]), min_size=len(rows), max_size=len(rows)))
     joined = b"".join(orjson.dumps(row) + end for row, end in zip(rows, ends, strict=True))
     assert values(joined) == rows
 
@@ -186,9 +179,7 @@ def test_a_line_without_end_costs_no_memory_and_what_comes_behind_is_read(tmp_pa
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_the_longest_line_ends_within_its_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes
-) -> None:
+def test_the_longest_line_ends_within_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
     monkeypatch.setattr(jsonl, "_LONGEST", 8)
     path = tmp_path / "short.jsonl"
     path.write_bytes(b'{"a":1}\n{"a": 1}' + end)

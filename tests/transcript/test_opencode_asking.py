@@ -49,9 +49,7 @@ def test_a_plan_is_what_the_agent_that_plans_wrote(state: Row, approved: bool, t
     made = talk(tmp_path)
     made.user(text("Plan it"))
     made.agent(tool("write", "c1", input={"filePath": "p.md", "content": "# One\n\n1. a\n"}), agent="plan")
-    made.agent(
-        tool("edit", "c2", input={"filePath": "p.md", "oldString": "a", "newString": "b"}), agent="plan"
-    )
+    made.agent(tool("edit", "c2", input={"filePath": "p.md", "oldString": "a", "newString": "b"}), agent="plan")
     made.agent(tool("plan_exit", "c3", **state), agent="plan")
     settled = one(events(tmp_path), PlanSettled)
     assert (settled.call, settled.text, settled.approved) == ("c3", "# One\n\n1. b\n", approved)
@@ -69,9 +67,7 @@ REFUSED = "The user rejected permission to use this specific tool call"
         (f"{REFUSED} with the following feedback: Not there.", RUN_RULES, CallEnd.REJECTED),
     ],
 )
-def test_a_call_is_refused_only_where_somebody_was_asked(
-    error: str, rules: str, end: CallEnd, tmp_path: Path
-) -> None:
+def test_a_call_is_refused_only_where_somebody_was_asked(error: str, rules: str, end: CallEnd, tmp_path: Path) -> None:
     made = talk(tmp_path, permission=rules)
     made.user(text("Begin"))
     made.agent(tool("bash", status="error", error=error))

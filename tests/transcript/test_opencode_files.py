@@ -325,9 +325,7 @@ _VALUES = st.one_of(
     st.floats(),
     st.text(max_size=20),
     st.binary(max_size=20),
-    st.sampled_from(
-        ["a", "b", "m1", "m2", '{"role":"user"}', '{"role":"assistant"}', "user", "assistant", "shell"]
-    ),
+    st.sampled_from(["a", "b", "m1", "m2", '{"role":"user"}', '{"role":"assistant"}', "user", "assistant", "shell"]),
     st.recursive(
         st.one_of(st.none(), st.booleans(), st.integers(-10, 2**62), st.floats(), st.text(max_size=8)),
         lambda inner: st.one_of(
@@ -379,9 +377,7 @@ _VALUES = st.one_of(
                 ),
                 st.one_of(
                     inner,
-                    st.sampled_from(
-                        ["user", "assistant", "text", "tool", "task", "completed", "error", "step-finish"]
-                    ),
+                    st.sampled_from(["user", "assistant", "text", "tool", "task", "completed", "error", "step-finish"]),
                 ),
                 max_size=8,
             ),
@@ -410,9 +406,7 @@ def test_no_rows_make_the_reading_raise(
             for _ in range(data.draw(st.integers(0, 4))):
                 row = {name: data.draw(_VALUES) for name in names}
                 keyed = {
-                    name: data.draw(st.sampled_from(["a", "b", "m1", "m2"]))
-                    for name in names
-                    if name.endswith("id")
+                    name: data.draw(st.sampled_from(["a", "b", "m1", "m2"])) for name in names if name.endswith("id")
                 }
                 insert(connection, table, **{**row, **(keyed if data.draw(st.booleans()) else {})})
     for found in told(path).values():
@@ -483,9 +477,7 @@ def test_a_session_in_the_database_and_in_the_tree_is_one(tmp_path: Path) -> Non
 
 def test_damaged_files_of_the_tree_are_told_one_by_one(tmp_path: Path) -> None:
     storage = write_tree(REAL / "retry" / "opencode.db", tmp_path / "storage")
-    parts = [
-        path for path in sorted(storage.glob("part/*/*.json")) if '"text": "All done' in path.read_text()
-    ]
+    parts = [path for path in sorted(storage.glob("part/*/*.json")) if '"text": "All done' in path.read_text()]
     parts[0].write_bytes(b"{")
     trunk = max(told(tmp_path).values(), key=len)
     (unreadable,) = only(trunk, Unreadable)

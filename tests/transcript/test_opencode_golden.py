@@ -41,8 +41,7 @@ def test_real_databases_give_the_notes_that_are_written_down(tmp_path: Path) -> 
             (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
             (GOLDEN / name).write_text(text, encoding="utf-8")
     assert texts == {
-        path.relative_to(GOLDEN).as_posix(): path.read_text(encoding="utf-8")
-        for path in GOLDEN.glob("*/*.md")
+        path.relative_to(GOLDEN).as_posix(): path.read_text(encoding="utf-8") for path in GOLDEN.glob("*/*.md")
     }
 
 
@@ -113,9 +112,7 @@ def test_importing_twice_changes_no_byte(many: Vault) -> None:
 def test_calls_and_subagents_end_as_they_did(many: Vault) -> None:
     notes = notes_of(many)
     session = notes["2026-11-22-try-many-things"].session
-    ends = [
-        (call.call.split(" ")[0], call.outcome) for call in session.calls() if call.outcome is not Outcome.OK
-    ]
+    ends = [(call.call.split(" ")[0], call.outcome) for call in session.calls() if call.outcome is not Outcome.OK]
     assert ends == [
         ("bash", Outcome.FAILED),
         ("read", Outcome.FAILED),

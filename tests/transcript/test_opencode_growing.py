@@ -124,9 +124,7 @@ def test_a_result_that_comes_after_an_import_gets_to_its_call(tmp_path: Path) ->
     made, vault = pending(tmp_path / "data"), make_vault(tmp_path / "vault")
     run_import(vault, tmp_path / "data")
     assert _outcomes(vault) == [("bash make", Outcome.PENDING, "")]
-    done = tool(
-        "bash", input={"command": "make"}, output="made it", time={"start": START + 500, "end": START + 800}
-    )
+    done = tool("bash", input={"command": "make"}, output="made it", time={"start": START + 500, "end": START + 800})
     _rewrite(made, "part", done, START + 801)
     run_import(vault, tmp_path / "data")
     assert _outcomes(vault) == [("bash make", Outcome.OK, "made it")]
@@ -137,19 +135,13 @@ def test_a_prompt_that_came_while_a_command_ran_is_not_lost(tmp_path: Path) -> N
     asked = made.asked
     made.user(text("And be quick"))
     run_import(vault, tmp_path / "data")
-    done = tool(
-        "bash", input={"command": "make"}, output="made", time={"start": START + 500, "end": START + 2000}
-    )
+    done = tool("bash", input={"command": "make"}, output="made", time={"start": START + 500, "end": START + 2000})
     _rewrite(made, "part", done, START + 2001)
     row = {"role": "assistant", "parentID": asked, "modelID": "m", "finish": "stop"}
-    _rewrite(
-        made, "message", {**row, "time": {"created": START + 300, "completed": START + 2600}}, START + 2600
-    )
+    _rewrite(made, "message", {**row, "time": {"created": START + 300, "completed": START + 2600}}, START + 2600)
     words = text("It is made.", time={"start": START + 2400, "end": START + 2500})
     values = {"session_id": made.session, "message_id": f"msg_{2:026d}", "data": words}
-    insert(
-        made.connection, "part", id="prt_9", **values, time_created=START + 2400, time_updated=START + 2500
-    )
+    insert(made.connection, "part", id="prt_9", **values, time_created=START + 2400, time_updated=START + 2500)
     run_import(vault, tmp_path / "data")
     (note,) = notes_of(vault).values()
     written = note.source.text
@@ -213,6 +205,4 @@ def test_words_taken_back_are_marked_once_and_the_session_goes_on_behind_them(tm
     said = note.source.text
     assert all(said.count(f"Done: {words}") == 1 for words in ("one", "two", "three"))
     assert said.count("> [!observation] Rewound\n> The user took back the last turn.\n") == 1
-    assert note.session.phases[1].entries[-1] == Callout(
-        "observation", "Rewound", "The user took back the last turn."
-    )
+    assert note.session.phases[1].entries[-1] == Callout("observation", "Rewound", "The user took back the last turn.")

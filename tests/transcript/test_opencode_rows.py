@@ -111,11 +111,7 @@ def test_the_command_line_quotes_one_argument(tmp_path: Path, kept: str, said: s
 def test_a_command_that_the_user_ran_is_a_shell_prompt(tmp_path: Path) -> None:
     made = talk(tmp_path)
     made.user(text("The following tool was executed by the user", synthetic=True))
-    made.agent(
-        tool(
-            "bash", input={"command": "ls"}, output="app.py", time={"start": START + 400, "end": START + 500}
-        )
-    )
+    made.agent(tool("bash", input={"command": "ls"}, output="app.py", time={"start": START + 400, "end": START + 500}))
     found = events(tmp_path)
     prompt = one(found, Prompted)
     assert (prompt.text, prompt.kind) == ("!ls", PromptKind.SHELL)
@@ -152,9 +148,7 @@ def test_a_command_that_the_user_ran_is_a_shell_prompt(tmp_path: Path) -> None:
             "",
         ),
         (
-            {
-                "output": "<shell_metadata>\nterminated command after exceeding timeout 5 ms\n</shell_metadata>"
-            },
+            {"output": "<shell_metadata>\nterminated command after exceeding timeout 5 ms\n</shell_metadata>"},
             CallEnd.FAILED,
             "",
         ),
@@ -233,9 +227,7 @@ def test_a_subagent_reports_without_the_tags_of_the_client(tmp_path: Path, outpu
 def test_a_subagent_in_the_background_reports_by_a_notice(tmp_path: Path) -> None:
     made = talk(tmp_path)
     made.user(text("Begin"))
-    made.agent(
-        tool("task", output='<task id="ses_b" state="running">\n</task>', metadata={"sessionId": "ses_b"})
-    )
+    made.agent(tool("task", output='<task id="ses_b" state="running">\n</task>', metadata={"sessionId": "ses_b"}))
     notice = '<task id="ses_b" state="completed">\n<task_result>\nDone there.\n</task_result>\n</task>'
     made.user(text(notice, synthetic=True))
     found = events(tmp_path)
@@ -268,9 +260,7 @@ def test_a_notice_that_a_subagent_goes_on_is_no_end(tmp_path: Path) -> None:
     [({"total": 135}, 5), ({"total": 138}, 8), ({}, 8)],
 )
 def test_reasoning_counts_once(tmp_path: Path, more: Row, said: int) -> None:
-    found = agent_said(
-        tmp_path, text("Hi."), {"type": "step-finish", "reason": "stop", "tokens": {**TOKENS, **more}}
-    )
+    found = agent_said(tmp_path, text("Hi."), {"type": "step-finish", "reason": "stop", "tokens": {**TOKENS, **more}})
     usage = one(found, UsageCounted)
     assert (usage.fresh, usage.written, usage.cached, usage.said, usage.model) == (30, 20, 100, said, "m")
 
@@ -285,9 +275,7 @@ def test_a_message_without_steps_is_counted_by_itself_and_each_step_of_several_a
 def test_how_a_message_breaks(tmp_path: Path) -> None:
     error = {"name": "APIError", "data": {"message": "Overloaded", "statusCode": 529}}
     assert one(agent_said(tmp_path / "fault", error=error), Faulted).text == "Overloaded (529)"
-    stopped = agent_said(
-        tmp_path / "stop", error={"name": "MessageAbortedError", "data": {"message": "Aborted"}}
-    )
+    stopped = agent_said(tmp_path / "stop", error={"name": "MessageAbortedError", "data": {"message": "Aborted"}})
     assert one(stopped, Interrupted).in_tool is False
     retried = agent_said(tmp_path / "retry", {"type": "retry", "attempt": 1, "error": error}, text("Now."))
     assert [type(event) for event in retried[2:5]] == [Faulted, Replied, Answered]

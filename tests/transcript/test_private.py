@@ -79,9 +79,7 @@ def prompt(text: str, kind: PromptKind = PromptKind.TYPED) -> Prompted:
     return Prompted(AT, text, kind)
 
 
-@pytest.mark.parametrize(
-    "kind", [PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL]
-)
+@pytest.mark.parametrize("kind", [PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL])
 def test_a_user_s_words_of_any_kind_are_searched(kind: PromptKind) -> None:
     (event,), count = redacted(prompt(f"/ask <private>{WORDS}</private> now", kind))
     assert event == prompt("/ask [private] now", kind)

@@ -130,9 +130,7 @@ def test_what_the_user_gave_such_a_command_is_kept() -> None:
 def test_a_command_for_the_agent_after_a_local_one_is_a_prompt() -> None:
     done = user("<local-command-stdout></local-command-stdout>")
     review = user("<command-message>review</command-message>\n<command-name>/review</command-name>")
-    assert prompts(user(CAVEAT, isMeta=True), local("clear"), done, review) == [
-        ("/review", PromptKind.COMMAND)
-    ]
+    assert prompts(user(CAVEAT, isMeta=True), local("clear"), done, review) == [("/review", PromptKind.COMMAND)]
     shell = (
         user("<bash-input>ls</bash-input>"),
         user("<bash-stdout>x</bash-stdout><bash-stderr></bash-stderr>"),
@@ -174,9 +172,7 @@ def test_a_shell_command_of_the_user_is_told_with_its_mark() -> None:
 
 
 def test_a_memory_of_the_user_is_a_command() -> None:
-    assert prompts(user("<user-memory-input>use tabs</user-memory-input>")) == [
-        ("# use tabs", PromptKind.COMMAND)
-    ]
+    assert prompts(user("<user-memory-input>use tabs</user-memory-input>")) == [("# use tabs", PromptKind.COMMAND)]
 
 
 @pytest.mark.parametrize(
@@ -317,9 +313,7 @@ def test_a_result_without_a_call_is_an_orphan_and_is_told() -> None:
 @pytest.mark.parametrize("mark", [{}, *MARKS])
 @pytest.mark.parametrize("name", ["task-notification", "agent-notification"])
 def test_a_notice_is_nobodys_words_whatever_its_row_looks_like(name: str, mark: dict[str, object]) -> None:
-    words = (
-        f"<{name}>\n<task-id>b1</task-id>\n<status>completed</status>\n</{name}>\nRead the output file: /x"
-    )
+    words = f"<{name}>\n<task-id>b1</task-id>\n<status>completed</status>\n</{name}>\nRead the output file: /x"
     for content in (words, [text(words)]):
         rows = (user("Go on", **mark), user(content, **mark))
         assert [said for said, _ in prompts(*rows)] == ["Go on"]

@@ -53,9 +53,7 @@ def test_without_any_vault_the_next_step_is_said(places: dict[str, str]) -> None
     assert "cru init" in caught.value.hint
 
 
-def test_a_named_place_that_is_no_vault_is_an_error_and_not_skipped(
-    places: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_named_place_that_is_no_vault_is_an_error_and_not_skipped(places: dict[str, str], tmp_path: Path) -> None:
     near = places["near"]
     (tmp_path / "file").write_text("")
     with pytest.raises(VaultNotFound, match=r"gone: no such folder \(from --vault\)"):

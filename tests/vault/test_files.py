@@ -124,9 +124,7 @@ def test_of_two_saves_over_ours_the_newest_stays(tmp_path: Path, monkeypatch: py
     assert litter(tmp_path) == []
 
 
-def test_where_files_cannot_be_exchanged_they_are_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_files_cannot_be_exchanged_they_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "n.md"
     path.write_bytes(b"old")
     monkeypatch.setattr(files, "exchange", lambda *_: False)
@@ -144,9 +142,7 @@ def test_create_never_overwrites(tmp_path: Path) -> None:
     assert litter(tmp_path) == []
 
 
-def test_create_and_move_work_where_there_are_no_hard_links(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_create_and_move_work_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_link(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
@@ -159,9 +155,7 @@ def test_create_and_move_work_where_there_are_no_hard_links(
     assert (tmp_path / "b.md").read_bytes() == b"a"
 
 
-def test_a_claimed_name_is_given_back_when_the_move_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_claimed_name_is_given_back_when_the_move_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
@@ -228,9 +222,7 @@ def test_a_full_disk_leaves_the_old_note_and_no_litter(small_disk: Path) -> None
     assert os.listdir(small_disk) == ["n.md"]
 
 
-def test_a_full_disk_is_a_clear_line_wherever_it_strikes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_a_clear_line_wherever_it_strikes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "n.md"
     path.write_bytes(b"old")
 
@@ -291,9 +283,7 @@ def test_a_name_as_long_as_the_file_system_allows_can_be_written(tmp_path: Path)
     assert path.read_bytes() == b"b"
 
 
-def test_a_file_that_changes_while_it_is_read_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "n.md"
     path.write_bytes(b"half")
     real_fstat, calls = os.fstat, []

@@ -61,9 +61,7 @@ RENAME_DECIDED = {
 
 def renamed(vault: Mapping[str, Source], old: str, new: str) -> dict[str, Source]:
     plan = plan_rename(vault, old, new)
-    return {
-        new if path == old else path: apply_edits(s, plan.edits.get(path, [])) for path, s in vault.items()
-    }
+    return {new if path == old else path: apply_edits(s, plan.edits.get(path, [])) for path, s in vault.items()}
 
 
 @pytest.mark.parametrize("row", rows("rename.jsonl", "rename"), ids=lambda row: row["id"])
@@ -293,9 +291,7 @@ PIECES = st.sampled_from(
     ]
 )
 TEXTS = st.lists(st.tuples(PIECES, FOLDERS, st.sampled_from(NAMES)), max_size=12)
-TOPS = st.sampled_from(
-    ["", '---\nparent: "[[old]]"\nlogs:\n  - \'[[s/old|x]]\'\n  - "[[one]]"\n---\n', "---\n---\n"]
-)
+TOPS = st.sampled_from(["", '---\nparent: "[[old]]"\nlogs:\n  - \'[[s/old|x]]\'\n  - "[[one]]"\n---\n', "---\n---\n"])
 
 
 @st.composite
@@ -314,9 +310,7 @@ def path_of(vault: Mapping[str, Source], name: str) -> str:
 
 
 @given(vaults(), FOLDERS)
-def test_rename_changes_only_targets_and_every_link_means_what_it_meant(
-    vault: dict[str, Source], folder: str
-) -> None:
+def test_rename_changes_only_targets_and_every_link_means_what_it_meant(vault: dict[str, Source], folder: str) -> None:
     old, new = path_of(vault, "old"), f"{folder}new.md"
     plan: RenamePlan = plan_rename(vault, old, new)
     after = renamed(vault, old, new)

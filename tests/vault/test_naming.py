@@ -17,9 +17,7 @@ from crucible.vault.naming import LONGEST_ID, check_session_id, new_session_id, 
 
 ROWS = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "data/conformance/session_ids.jsonl")
-    .read_text("utf-8")
-    .splitlines()
+    for line in (Path(__file__).parents[1] / "data/conformance/session_ids.jsonl").read_text("utf-8").splitlines()
 ]
 
 

@@ -14,9 +14,7 @@ from crucible.vault.projects import named_project_of, project_of
 
 NOBODY = UserSettings()
 
-USER = UserSettings(
-    projects={"shop": ("/home/me/work", "D:\\code\\shop"), "inner": ("/home/me/work/libs/inner/",)}
-)
+USER = UserSettings(projects={"shop": ("/home/me/work", "D:\\code\\shop"), "inner": ("/home/me/work/libs/inner/",)})
 
 
 @pytest.mark.parametrize(
@@ -104,18 +102,14 @@ def test_relative_and_odd_git_files_are_read_by_their_text(tmp_path: Path) -> No
     assert project_of(str(tree), NOBODY.projects) == "tree"
 
 
-def test_the_folder_of_a_vault_is_nobodys_project_but_by_the_users_word(
-    repository: Path, tmp_path: Path
-) -> None:
+def test_the_folder_of_a_vault_is_nobodys_project_but_by_the_users_word(repository: Path, tmp_path: Path) -> None:
     inside = repository / "sessions"
     inside.mkdir()
     link = tmp_path / "link"
     link.symlink_to(repository)
     assert named_project_of(str(inside), {}) == "main-repo"
     for vault in (repository, link):
-        assert (
-            named_project_of(str(inside), {}, str(vault)) == named_project_of(str(link), {}, str(vault)) == ""
-        )
+        assert named_project_of(str(inside), {}, str(vault)) == named_project_of(str(link), {}, str(vault)) == ""
     assert named_project_of(str(inside), {"notes": [str(repository)]}, str(repository)) == "notes"
     assert named_project_of(str(repository), {}, str(inside)) == "main-repo"
 

@@ -135,9 +135,7 @@ def test_a_link_to_itself_hides_no_other_note(vault: Vault) -> None:
         vault.read(vault.sessions / "loop.md")
 
 
-def test_a_folder_that_breaks_off_gives_what_it_had_and_is_told(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_breaks_off_gives_what_it_had_and_is_told(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     vault.create("a", TEXT)
     scandir = os.scandir
 
@@ -226,9 +224,7 @@ def test_a_path_is_seen_from_the_working_directory_first(three: Vault) -> None:
     (three.root / "other").mkdir()
     (three.root / "other/Welcome.md").write_text("other")
     assert three.find("Welcome.md", cwd=three.root / "other") == three.root / "other/Welcome.md"
-    assert three.find("../sessions/2026-11-22-mend-test.md", cwd=three.root / "other").name.startswith(
-        "2026-11-22"
-    )
+    assert three.find("../sessions/2026-11-22-mend-test.md", cwd=three.root / "other").name.startswith("2026-11-22")
     assert three.find(str(three.root / "Welcome.md"), cwd=Path("/")) == three.root / "Welcome.md"
 
 
@@ -269,9 +265,7 @@ def test_one_id_in_two_folders_is_ambiguous_by_path(three: Vault) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "ref", ["", "..", "../keys", "/etc/passwd", "a b", ".hidden", "a\0b", "x" * 129, "a\\b"]
-)
+@pytest.mark.parametrize("ref", ["", "..", "../keys", "/etc/passwd", "a b", ".hidden", "a\0b", "x" * 129, "a\\b"])
 def test_a_malformed_id_is_another_error_than_a_missing_session(three: Vault, ref: str) -> None:
     with pytest.raises(BadSessionId) as caught:
         three.find(ref, cwd=three.root)
@@ -508,9 +502,7 @@ def test_an_update_waits_for_an_editor_that_has_written_one_half(vault: Vault) -
     assert saved.source.text == path.read_text() == whole + "us\n"
 
 
-def test_a_save_of_a_note_that_was_read_half_written_is_refused(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_save_of_a_note_that_was_read_half_written_is_refused(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     path = vault.create("x", TEXT).path
     path.write_text("half, ")
     half = vault.load("x")
@@ -525,9 +517,7 @@ def test_a_save_of_a_note_that_was_read_half_written_is_refused(
     assert path.read_text() == "half, and the rest\n"
 
 
-def test_our_own_writes_and_old_notes_are_not_waited_for(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_own_writes_and_old_notes_are_not_waited_for(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(_: float) -> None:
         raise AssertionError
 
@@ -548,9 +538,7 @@ def test_a_time_of_writing_in_the_future_is_not_waited_for(vault: Vault) -> None
     assert time.monotonic() - started < 2
 
 
-def test_a_note_that_somebody_writes_all_the_time_is_given_up(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_somebody_writes_all_the_time_is_given_up(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     path = vault.create("x", TEXT).path
     slept: list[float] = []
 
@@ -567,9 +555,7 @@ def test_a_note_that_somebody_writes_all_the_time_is_given_up(
 
 
 @pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="needs an exchange of files")
-def test_a_human_who_replaces_the_file_after_our_last_look_wins(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_human_who_replaces_the_file_after_our_last_look_wins(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     note = vault.create("x", TEXT)
 
     def late_exchange(one: Path, other: Path) -> bool:
@@ -627,9 +613,7 @@ def append_lines(root: str, writer: str, count: int) -> None:
 def test_two_processes_that_save_one_note_lose_no_line(vault: Vault) -> None:
     vault.create("x", TEXT)
     context = multiprocessing.get_context("spawn")
-    writers = [
-        context.Process(target=append_lines, args=(str(vault.root), name, 40)) for name in ("left", "right")
-    ]
+    writers = [context.Process(target=append_lines, args=(str(vault.root), name, 40)) for name in ("left", "right")]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -645,9 +629,7 @@ def test_two_processes_that_save_one_note_lose_no_line(vault: Vault) -> None:
 
 @given(before=st.binary(max_size=200), insert=st.text(max_size=20), at=st.integers(0, 200))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_every_byte_outside_an_edit_survives_a_save(
-    vault: Vault, before: bytes, insert: str, at: int
-) -> None:
+def test_every_byte_outside_an_edit_survives_a_save(vault: Vault, before: bytes, insert: str, at: int) -> None:
     path = vault.sessions / "x.md"
     path.write_bytes(before)
     note = vault.load("x")

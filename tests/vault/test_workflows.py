@@ -235,9 +235,7 @@ def test_names_are_the_same_in_both_forms_of_unicode(vault: Vault) -> None:
     assert find_workflow(vault, "GRÖ") == path
 
 
-def test_of_a_session_only_the_properties_are_looked_at(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_session_only_the_properties_are_looked_at(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     put(vault, "workflows/release.md")
     for number in range(20):
         put(vault, f"sessions/{number}.md", SESSION.encode() + b"text\n" * 20_000)
@@ -255,9 +253,7 @@ def test_of_a_session_only_the_properties_are_looked_at(
     assert 21 <= len(taken) <= 23
 
 
-@pytest.mark.parametrize(
-    "top", ["dialect: crucible", 'dialect:   "Crucible"\r', "dialect: 'crucible'\ntags: [x]"]
-)
+@pytest.mark.parametrize("top", ["dialect: crucible", 'dialect:   "Crucible"\r', "dialect: 'crucible'\ntags: [x]"])
 def test_a_workflow_for_the_rust_crucible_is_none_of_ours(vault: Vault, top: str) -> None:
     foreign = f"---\ntype: workflow\n{top}\n---\n\n{STEPS}"
     put(vault, "workflows/release.md")

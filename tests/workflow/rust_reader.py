@@ -132,11 +132,7 @@ def read_document(source: str) -> Document | None:
 
 
 def _fill(document: Document, lines: list[tuple[str, bool]]) -> None:
-    heads = [
-        (at, read_step(line))
-        for at, (line, fenced) in enumerate(lines)
-        if not fenced and _HEADING.match(line)
-    ]
+    heads = [(at, read_step(line)) for at, (line, fenced) in enumerate(lines) if not fenced and _HEADING.match(line)]
     skipped: set[int] = set()
     for name, take in (("Goals", _take_goals), ("Validation", _take_checks)):
         found = [i for i, (at, head) in enumerate(heads) if head.level == 2 and _text(lines[at][0]) == name]

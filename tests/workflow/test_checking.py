@@ -87,9 +87,7 @@ def test_case_and_lists_count_in_types_and_an_unknown_type_agrees_with_all() -> 
 
 
 def test_a_step_that_changes_a_type_is_what_later_steps_are_compared_with() -> None:
-    assert (
-        _codes(step("A", "in -> a::Raw"), step("B", "a::Raw -> a::Clean"), step("C", "a::Clean -> c")) == []
-    )
+    assert _codes(step("A", "in -> a::Raw"), step("B", "a::Raw -> a::Clean"), step("C", "a::Clean -> c")) == []
     assert _codes(step("A", "in -> a::Raw"), step("B", "a::Raw -> a::Clean"), step("C", "a::Raw -> c")) == [
         "type-mismatch"
     ]
@@ -115,17 +113,13 @@ def test_types_are_compared_where_makers_and_takers_are_bundled() -> None:
 def test_two_makers_of_a_name_are_a_warning_at_the_second() -> None:
     second = Step("B", flows=(Flow(((Datum("in"),), (Datum("A1", None, Place(6, 9)),))),))
     (problem,) = _check(workflow(replace(step("A", "in -> a1"), place=Place(2, 1)), second))
-    assert problem == Diagnostic(
-        "duplicate-output", Severity.WARNING, Place(6, 9), "A1 is made by “A” too (line 2)"
-    )
+    assert problem == Diagnostic("duplicate-output", Severity.WARNING, Place(6, 9), "A1 is made by “A” too (line 2)")
     assert not has_errors([problem])
 
 
 def test_a_step_that_changes_a_name_and_a_group_with_its_parts_make_nothing_twice() -> None:
     assert _codes(step("A", "in -> a"), step("B", "a -> a")) == []
-    group = Step(
-        "Group", flows=(flow("in -> a"),), children=(Step("Part", children=(step("Deep", "in -> a"),)),)
-    )
+    group = Step("Group", flows=(flow("in -> a"),), children=(Step("Part", children=(step("Deep", "in -> a"),)),))
     assert _codes(group) == []
     apart = Step("Group", flows=(flow("in -> a"),), children=(step("One", "in -> a"), step("Two", "in -> a")))
     assert _codes(apart) == ["duplicate-output"]

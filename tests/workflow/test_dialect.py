@@ -22,9 +22,7 @@ from tests.workflow.rust_reader import Document, RustStep, read_document, read_h
 from tests.workflow.strategies import NAMES, workflows
 
 DATA = Path(__file__).parents[1] / "data" / "workflow"
-CASES = [
-    json.loads(line) for line in (DATA / "workflow_crucible.jsonl").read_text(encoding="utf-8").splitlines()
-]
+CASES = [json.loads(line) for line in (DATA / "workflow_crucible.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def _tree(steps: list[RustStep]) -> list[Any]:
@@ -61,8 +59,7 @@ def test_our_reader_of_the_rust_markup_answers_every_case_as_the_rust_parser_doe
         facts = document and _facts(document)
         counts = {key for key, value in (expected or {}).items() if isinstance(value, int)}
         got = facts and {
-            key: len(facts[key]) if key in counts and isinstance(facts[key], list) else facts[key]
-            for key in expected
+            key: len(facts[key]) if key in counts and isinstance(facts[key], list) else facts[key] for key in expected
         }
         assert got == expected
 
@@ -195,10 +192,7 @@ def test_one_output_name_stands_for_one_datum(made: Workflow) -> None:
 
 
 def test_names_that_come_to_the_same_letters_are_numbered() -> None:
-    steps = [
-        Step(str(n), flows=(flow(f"x -> {name}"),))
-        for n, name in enumerate(("a.b", "a_b", "A-b", "a.b", "A_B"))
-    ]
+    steps = [Step(str(n), flows=(flow(f"x -> {name}"),)) for n, name in enumerate(("a.b", "a_b", "A-b", "a.b", "A_B"))]
     assert name_outputs(steps).steps == ("a_b", "a_b_2", "A-b", "a_b", "a_b_2")
 
 
@@ -217,10 +211,7 @@ def test_what_does_not_wait_for_each_other_runs_side_by_side() -> None:
 
 def test_two_rows_in_a_row_are_kept_apart_by_a_step_without_a_mark() -> None:
     made = workflow(
-        *(
-            step(name, flows)
-            for name, flows in (("A", "x -> a"), ("B", "x -> b"), ("C", "a -> c"), ("D", "b -> d"))
-        )
+        *(step(name, flows) for name, flows in (("A", "x -> a"), ("B", "x -> b"), ("C", "a -> c"), ("D", "b -> d")))
     )
     assert [one.parallel for one in _read(made).steps] == [True, True, False, False]
 
@@ -239,9 +230,7 @@ def test_a_gate_a_condition_and_unknown_data_run_alone() -> None:
 
 
 def test_steps_stand_in_the_order_in_which_they_must_run() -> None:
-    made = workflow(
-        step("Ship", "tested -> done"), step("Test", "code -> tested"), step("Write", "idea -> code")
-    )
+    made = workflow(step("Ship", "tested -> done"), step("Test", "code -> tested"), step("Write", "idea -> code"))
     assert [one.title for one in _read(made).steps] == ["Write", "Test", "Ship"]
 
 
@@ -315,10 +304,7 @@ def test_commands_are_checks_and_part_of_a_command_is_never_one() -> None:
 @given(workflows())
 def test_no_command_is_forged(made: Workflow) -> None:
     told = {
-        line[9:].strip("` ")
-        for one in made.walk()
-        for line in one.prose.split("\n")
-        if line.startswith("- Check: ")
+        line[9:].strip("` ") for one in made.walk() for line in one.prose.split("\n") if line.startswith("- Check: ")
     }
     for words, command in _read(made).validations:
         assert command is None or (words == "succeeds" and _bare(command) in {_bare(one) for one in told})
@@ -329,9 +315,4 @@ def test_a_critical_step_has_a_gate_and_a_datum_may_be_called_anything() -> None
     (found,) = _read(workflow(made)).steps
     assert found.gates == 1
     odd = Datum("> [!gate]`\n## X", "T")
-    assert (
-        render_crucible(workflow(Step("A", flows=(flow("a -> b").__class__(((odd,), (odd,))),)))).count(
-            "\n## "
-        )
-        == 1
-    )
+    assert render_crucible(workflow(Step("A", flows=(flow("a -> b").__class__(((odd,), (odd,))),)))).count("\n## ") == 1

@@ -119,9 +119,7 @@ def test_a_group_that_no_arrow_touches_has_no_node_of_its_own() -> None:
 
 
 def test_a_file_changed_again_and_again_is_a_chain_and_no_web() -> None:
-    graph = _graph(
-        step("A", "in -> f"), *(step(f"S{n}", "f -> f") for n in range(4)), step("T", "f, in -> t")
-    )
+    graph = _graph(step("A", "in -> f"), *(step(f"S{n}", "f -> f") for n in range(4)), step("T", "f, in -> t"))
     arrows = [line.strip() for line in render_mermaid(graph).split("\n") if "-->" in line]
     assert arrows == [f's{n} -->|"f"| s{n + 1}' for n in range(1, 6)]
     assert "    ─ f → S0" in render_lines(graph, 80)
@@ -152,9 +150,9 @@ def _steps(names: Sequence[str]) -> tuple[Step, ...]:
 
 
 _HARMLESS = _graph(*_steps(["one", "two", "three", "four", "five", "six"]))
-_NAMES = st.lists(
-    st.one_of(st.sampled_from(_NASTY), hostile_line(), st.text(max_size=8)), min_size=6, max_size=6
-).map(lambda names: [f"{name}{at}z" for at, name in enumerate(names)])
+_NAMES = st.lists(st.one_of(st.sampled_from(_NASTY), hostile_line(), st.text(max_size=8)), min_size=6, max_size=6).map(
+    lambda names: [f"{name}{at}z" for at, name in enumerate(names)]
+)
 """Six names that do not match each other; what begins a line or ends one is tried by the labels' own test."""
 
 
@@ -172,9 +170,7 @@ def _dot_structure(text: str) -> list[str]:
 
 @settings(max_examples=settings().max_examples // 2)
 @given(_NAMES)
-@example(
-    [f"{name}{at}z" for at, name in enumerate(['x" --> y', "```", "]", "a\nend", "%%{x}%%", "style:#1;"])]
-)
+@example([f"{name}{at}z" for at, name in enumerate(['x" --> y', "```", "]", "a\nend", "%%{x}%%", "style:#1;"])])
 def test_names_change_nothing_of_a_drawing_but_the_labels(names: list[str]) -> None:
     graph = _graph(*_steps(names))
     assert [e[:2] for e in graph.edges] == [e[:2] for e in _HARMLESS.edges]
@@ -206,10 +202,7 @@ def test_a_dot_label_says_the_same(text: str) -> None:
 
 
 def test_plain_names_stay_readable_in_the_source() -> None:
-    assert (
-        mermaid_text("src/limiter.py, test_results ✓ naïve re-run")
-        == "src/limiter.py, test_results ✓ naïve re-run"
-    )
+    assert mermaid_text("src/limiter.py, test_results ✓ naïve re-run") == "src/limiter.py, test_results ✓ naïve re-run"
     assert mermaid_text("1. Fix (now): it's 100%") == "1#46; Fix #40;now#41;#58; it#39;s 100#37;"
 
 
@@ -247,18 +240,14 @@ def test_a_bundle_is_one_joint_in_each_drawing() -> None:
 
 
 def _cells(line: str) -> int:
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line
-    )
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
 
 
 @settings(max_examples=settings().max_examples // 2)
 @given(_NAMES, st.integers(0, 60))
 def test_no_line_is_wider_than_the_terminal_and_none_holds_a_control(names: list[str], width: int) -> None:
     for line in render_lines(_graph(*_steps(names)), width):
-        assert sum(_cells(c) for c in line if unicodedata.category(c) not in ("Cf", "Mn", "Me")) <= max(
-            width, 24
-        )
+        assert sum(_cells(c) for c in line if unicodedata.category(c) not in ("Cf", "Mn", "Me")) <= max(width, 24)
         assert not re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", line)
 
 

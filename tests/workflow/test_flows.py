@@ -23,9 +23,7 @@ def read(text: str, steps: set[str] = STEPS) -> FlowReading:
 
 def shown(flow: Flow) -> str:
     """A flow in one line, as a test writes it."""
-    stages = " > ".join(
-        ", ".join(d.name + (f"::{d.type}" if d.type else "") for d in stage) for stage in flow.stages
-    )
+    stages = " > ".join(", ".join(d.name + (f"::{d.type}" if d.type else "") for d in stage) for stage in flow.stages)
     condition = "" if flow.condition is None else f"[{flow.condition.text or 'otherwise'}] "
     return f"{condition}{stages}{' => ' + flow.target if flow.target else ''}"
 
@@ -261,9 +259,7 @@ def test_a_line_may_lead_to_two_steps_and_hold_both_branches() -> None:
     assert [f.place.column for f in both] == [1, 28]
 
 
-@pytest.mark.parametrize(
-    "head", ["x → creates:", "Takes x → creates:", "x → produces:", "x -> :", "x → **outputs:**"]
-)
+@pytest.mark.parametrize("head", ["x → creates:", "Takes x → creates:", "x → produces:", "x -> :", "x → **outputs:**"])
 @pytest.mark.parametrize("blank", ["", "\n"])
 def test_outputs_may_stand_in_the_list_below(head: str, blank: str) -> None:
     found = read(f"{head}{blank}\n- a::T\n- `b c`.\n* d::List<X, Y>\nprose")
@@ -342,12 +338,8 @@ _WORD = st.sampled_from(
 _NAME = st.one_of(_WORD, hostile_line(), st.text(max_size=8)).map(normal_line).filter(bool)
 _TYPE = st.none() | st.sampled_from(["T", "Report[]", "Map<String, Order>", "a::b", "List[X]", "Café"])
 _STAGE = st.lists(st.builds(Datum, _NAME, _TYPE), min_size=1, max_size=5).map(tuple)
-_CONDITION = st.sampled_from(["all tests pass", "`make test`", "x > 3", "`a → b`", "it's ok (mostly)"]).map(
-    Condition
-)
-_TARGET = st.one_of(
-    st.sampled_from(["Deploy", "Export Results", "Roll back", "Nowhere", "C++ → Rust"]), _NAME
-)
+_CONDITION = st.sampled_from(["all tests pass", "`make test`", "x > 3", "`a → b`", "it's ok (mostly)"]).map(Condition)
+_TARGET = st.one_of(st.sampled_from(["Deploy", "Export Results", "Roll back", "Nowhere", "C++ → Rust"]), _NAME)
 _FLOW = st.one_of(
     st.builds(Flow, st.lists(_STAGE, min_size=2, max_size=4).map(tuple)),
     st.builds(Flow, st.lists(_STAGE, max_size=2).map(tuple), st.none(), _TARGET),
@@ -380,9 +372,7 @@ def test_every_flow_comes_back(flow: Flow) -> None:
 @settings(max_examples=settings().max_examples // 2)
 @given(st.lists(_FLOW, min_size=1, max_size=3))
 def test_flows_come_back_from_a_note_and_change_nothing_else_in_it(flows: list[Flow]) -> None:
-    heads = "".join(
-        f"## {name}\n\n" for name in ("Export Results", "Deploy", "Roll back", "C++ → Rust", "Step 3")
-    )
+    heads = "".join(f"## {name}\n\n" for name in ("Export Results", "Deploy", "Roll back", "C++ → Rust", "Step 3"))
     body = "\n\n".join("\n".join(render_flow(flow, STEPS)) for flow in flows)
     workflow = read_workflow(Source(f"# T\n\n## S\n\nProse.\n\n{body}\n\n{heads}"), "w")
     assert len(workflow.steps) == 6

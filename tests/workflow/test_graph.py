@@ -157,16 +157,12 @@ def test_parallel_branches_share_a_wave_and_order_is_that_of_the_note() -> None:
 
 
 def test_a_parent_comes_before_its_children_unless_data_says_otherwise() -> None:
-    waiting = Step(
-        "Group", flows=(flow("late -> g"),), children=(Step("Child", children=(Step("Grandchild"),)),)
-    )
+    waiting = Step("Group", flows=(flow("late -> g"),), children=(Step("Child", children=(Step("Grandchild"),)),))
     graph = _graph(waiting, step("Late", "in -> late"))
     assert _names(graph, graph.order) == "Late Group Child Grandchild"
     assert graph.parents == (-1, 0, 1, -1)
     assert _pairs(graph) == {("Late", "Group")}
-    turned = _graph(
-        Step("Group", flows=(flow("part -> g"),), children=(step("Child", "in -> part"), Step("Other")))
-    )
+    turned = _graph(Step("Group", flows=(flow("part -> g"),), children=(step("Child", "in -> part"), Step("Other"))))
     assert _names(turned, turned.order) == "Child Group Other"
     assert turned.cycles == ()
 
@@ -261,18 +257,14 @@ def test_order_waves_and_circles_agree_with_the_edges(made: Workflow) -> None:
     graph = build_graph(made)
     pairs = {(e.source, e.target) for e in graph.edges}
     reached = _reach(len(graph.steps), pairs)
-    stuck = {
-        b for b in range(len(graph.steps)) if any((a, a) in reached and (a, b) in reached for a in range(9))
-    }
+    stuck = {b for b in range(len(graph.steps)) if any((a, a) in reached and (a, b) in reached for a in range(9))}
     assert set(graph.order) == set(range(len(graph.steps))) - stuck
     place = {at: n for n, at in enumerate(graph.order)}
     assert all(place[a] < place[b] for a, b in pairs if b in place)
     wave = {at: n for n, some in enumerate(graph.waves) for at in some}
     assert sorted(wave) == sorted(place)
     assert all(wave[a] < wave[b] for a, b in pairs if b in wave)
-    knots = {
-        frozenset(b for b in range(9) if {(a, b), (b, a)} <= reached) for a in range(9) if (a, a) in reached
-    }
+    knots = {frozenset(b for b in range(9) if {(a, b), (b, a)} <= reached) for a in range(9) if (a, a) in reached}
     assert sorted(min(knot) for knot in knots) == [circle[0] for circle in graph.cycles]
     for circle in graph.cycles:
         assert set(zip(circle, (*circle[1:], circle[0]), strict=True)) <= pairs
@@ -295,10 +287,7 @@ def test_ten_times_the_steps_take_at_most_fifteen_times_as_long() -> None:
 
 def _shuffled(count: int) -> Workflow:
     """Each step takes from three earlier ones, changes one of ten shared files and every tenth is a group."""
-    steps = [
-        step(f"S{n}", f"d{n // 2}, d{n // 3}, d{n - 1}, f{n % 10} -> d{n}, f{n % 10}")
-        for n in range(1, count)
-    ]
+    steps = [step(f"S{n}", f"d{n // 2}, d{n // 3}, d{n - 1}, f{n % 10} -> d{n}, f{n % 10}") for n in range(1, count)]
     return workflow(*steps)
 
 

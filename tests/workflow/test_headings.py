@@ -56,9 +56,7 @@ def test_a_second_marker_of_a_kind_belongs_to_the_name_and_is_told() -> None:
     assert not read_step_heading("Plain words @alice").left_over
 
 
-@pytest.mark.parametrize(
-    "text", ["Summary", "notes", "Workflow", "WORKFLOW graph", "Workflow Summary", "workflow\tx"]
-)
+@pytest.mark.parametrize("text", ["Summary", "notes", "Workflow", "WORKFLOW graph", "Workflow Summary", "workflow\tx"])
 def test_some_headings_are_prose_unless_they_carry_a_marker(text: str) -> None:
     assert is_prose_heading(read_step_heading(text))
     for marker in ("@a", "#b", "!", "?"):

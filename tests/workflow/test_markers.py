@@ -101,9 +101,7 @@ def test_cells_have_the_types_of_toon(cell: str, value: Cell) -> None:
         ("execution[1]{phase,status}: A,success", 29, "lines of their own"),
     ],
 )
-def test_a_broken_header_is_told_with_what_is_missing_and_where(
-    header: str, column: int, missing: str
-) -> None:
+def test_a_broken_header_is_told_with_what_is_missing_and_where(header: str, column: int, missing: str) -> None:
     found = read_marker_block([header, " A,success"], 5)
     assert not found.markers
     (problem,) = found.diagnostics
@@ -220,9 +218,7 @@ _KEY = st.one_of(
 
 def _whole(value: Cell) -> Cell:
     """Lone surrogates cannot be written in UTF-8."""
-    return (
-        value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
-    )
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
 
 
 def _sound(text: Cell) -> bool:
@@ -292,11 +288,7 @@ def test_what_toon_cannot_hold_is_written_as_what_comes_nearest() -> None:
     assert str(read_cell(render_cell(10**400))).startswith("0x")
 
 
-@given(
-    st.lists(
-        st.one_of(hostile_line(), st.sampled_from([HEAD, " A,success", ' "', "execution[", " ,"])), max_size=8
-    )
-)
+@given(st.lists(st.one_of(hostile_line(), st.sampled_from([HEAD, " A,success", ' "', "execution[", " ,"])), max_size=8))
 def test_reading_never_raises_and_places_stand_in_the_block(lines: list[str]) -> None:
     found = read_marker_block(lines, 3)
     for place in [d.place for d in found.diagnostics] + [m.place for m in found.markers]:

@@ -137,9 +137,7 @@ def _step_of(found: Workflow, name: str) -> Step:
 
 def _appended(source: Source, name: str = "B", new: list[dict[str, Cell]] | None = None) -> Source:
     found = read_workflow(source, "w")
-    return apply_edits(
-        source, append_markers(source, found, _step_of(found, name), [ROW] if new is None else new)
-    )
+    return apply_edits(source, append_markers(source, found, _step_of(found, name), [ROW] if new is None else new))
 
 
 NOTE = """# T
@@ -180,9 +178,7 @@ def test_a_block_stands_behind_the_last_one_and_before_the_rule() -> None:
 def test_only_the_block_is_added_whatever_the_line_ends(name: str, end: str, bom: bool, newline: str) -> None:
     source = Source((NOTE + end).replace("\n", newline), bom)
     after = _appended(source, name)
-    before, _, behind = after.text.partition(
-        f"{newline}```session-toon{newline}execution[1]{{phase,status,dur"
-    )
+    before, _, behind = after.text.partition(f"{newline}```session-toon{newline}execution[1]{{phase,status,dur")
     at = len(before.rstrip("\r\n"))
     assert after.bom == bom
     assert source.text.startswith(before.rstrip("\r\n"))
@@ -210,11 +206,7 @@ def test_added_rows_show_in_their_step_and_nothing_else_changes(
     after = read_workflow(apply_edits(source, edits), "w")
     assert [one.name for one in after.walk()] == [one.name for one in before.walk()]
     for old, one in zip(before.walk(), after.walk(), strict=True):
-        more = (
-            [{column: row.get(column) for column in new[0]} for row in new]
-            if old.lines == chosen.lines
-            else []
-        )
+        more = [{column: row.get(column) for column in new[0]} for row in new] if old.lines == chosen.lines else []
         assert [marker.values for marker in one.markers] == [
             *(marker.values for marker in old.markers),
             *more,
@@ -257,8 +249,7 @@ def test_rows_of_different_columns_are_one_block_with_all_of_them() -> None:
         {"phase": "B", "status": "failed", "why": "x"},
     ]
     assert (
-        "execution[2]{phase,status,why}:\n  B,success,null\n  B,failed,x\n"
-        in _appended(Source("## B\n"), new=new).text
+        "execution[2]{phase,status,why}:\n  B,success,null\n  B,failed,x\n" in _appended(Source("## B\n"), new=new).text
     )
 
 

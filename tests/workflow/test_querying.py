@@ -38,9 +38,7 @@ def _rows(*rows: dict[str, Cell]) -> list[MarkerRow]:
 
 
 def _orders() -> list[MarkerRow]:
-    return rows_of(
-        read_workflow(Source((DATA / "ecommerce-order.md").read_text(encoding="utf-8")), "ecommerce-order")
-    )
+    return rows_of(read_workflow(Source((DATA / "ecommerce-order.md").read_text(encoding="utf-8")), "ecommerce-order"))
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -138,12 +136,8 @@ def test_any_column_can_be_asked_for(condition: str, count: int) -> None:
 
 
 def test_times_compare_as_times() -> None:
-    rows = _rows(
-        {"started": "2026-01-02T01:00:00+02:00"}, {"started": "2026-01-02T00:00:00Z"}, {"started": "soon"}
-    )
-    assert [
-        row.at for row in select_rows(rows, MarkerQuery(where=(parse_where("started < 2026-01-02"),)))
-    ] == [0]
+    rows = _rows({"started": "2026-01-02T01:00:00+02:00"}, {"started": "2026-01-02T00:00:00Z"}, {"started": "soon"})
+    assert [row.at for row in select_rows(rows, MarkerQuery(where=(parse_where("started < 2026-01-02"),)))] == [0]
 
 
 @pytest.mark.parametrize("text", ["", "status", "= x", "status =", "a b = c", "carrier < null"])
@@ -231,27 +225,21 @@ def test_odd_numbers_do_not_spoil_the_figures() -> None:
 
 
 def _runs(*steps: Step) -> list[tuple[str | None, str, list[int]]]:
-    return [
-        (run.name, run.status, [row.at for row in run.rows])
-        for run in runs_of(Workflow(steps=steps, name="w"))
-    ]
+    return [(run.name, run.status, [row.at for row in run.rows]) for run in runs_of(Workflow(steps=steps, name="w"))]
 
 
 def test_rows_of_one_session_are_a_run_and_the_newest_is_first() -> None:
     assert _runs(
-        _marked(
-            {"session": "a", "started": "2026-01-01"}, {"session": "b", "started": "2026-01-03"}, name="A"
-        ),
-        _marked(
-            {"session": "a", "started": "2026-01-02"}, {"session": "b", "started": "2026-01-04"}, name="B"
-        ),
+        _marked({"session": "a", "started": "2026-01-01"}, {"session": "b", "started": "2026-01-03"}, name="A"),
+        _marked({"session": "a", "started": "2026-01-02"}, {"session": "b", "started": "2026-01-04"}, name="B"),
     ) == [("b", "success", [1, 3]), ("a", "success", [0, 2])]
 
 
 def test_a_run_that_halted_early_is_still_the_newer_one() -> None:
-    assert [
-        name for name, *_ in _runs(_marked({"run": 1}, {"run": 2}, name="A"), _marked({"run": 1}, name="B"))
-    ] == ["2", "1"]
+    assert [name for name, *_ in _runs(_marked({"run": 1}, {"run": 2}, name="A"), _marked({"run": 1}, name="B"))] == [
+        "2",
+        "1",
+    ]
 
 
 def test_rows_without_a_run_stand_alone_the_later_in_the_note_the_newer() -> None:

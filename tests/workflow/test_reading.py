@@ -38,9 +38,7 @@ def tree(step: Step) -> object:
 
 
 def shown(flow: Flow) -> str:
-    return " > ".join(
-        ",".join(f"{d.name}::{d.type}" if d.type else d.name for d in stage) for stage in flow.stages
-    )
+    return " > ".join(",".join(f"{d.name}::{d.type}" if d.type else d.name for d in stage) for stage in flow.stages)
 
 
 def problems(workflow: Workflow) -> list[tuple[str, int, int]]:
@@ -118,9 +116,7 @@ def test_other_line_ends_and_a_byte_order_mark_change_nothing(name: str, ending:
     workflow, plain = read_workflow(Source.from_bytes(data), "x"), load(name)
     assert workflow == plain
     assert [s.place for s in workflow.walk()] == [s.place for s in plain.walk()]
-    assert [m.place for s in workflow.walk() for m in s.markers] == [
-        m.place for s in plain.walk() for m in s.markers
-    ]
+    assert [m.place for s in workflow.walk() for m in s.markers] == [m.place for s in plain.walk() for m in s.markers]
 
 
 # --- steps -------------------------------------------------------------------------------------------------------------
@@ -232,9 +228,7 @@ def test_frontmatter_says_the_type_and_the_sessions() -> None:
 
 
 def test_a_broken_frontmatter_is_told() -> None:
-    assert [code for code, *_ in problems(read("---\ntype: workflow\n## A\na → b\n"))] == [
-        "unclosed-frontmatter"
-    ]
+    assert [code for code, *_ in problems(read("---\ntype: workflow\n## A\na → b\n"))] == ["unclosed-frontmatter"]
 
 
 # --- markers -----------------------------------------------------------------------------------------------------------
@@ -265,9 +259,7 @@ OPEN = BLOCK.removesuffix("```\n")
 @pytest.mark.parametrize("gap", ["", "\n", "\n\n---\n\n"])
 @pytest.mark.parametrize("tail", ["", "## Summary\ntext\n"])
 def test_a_block_that_is_never_closed_does_not_take_the_steps_behind_it(gap: str, tail: str) -> None:
-    text = (
-        f"## A\nx → y\n{OPEN}{gap}## B\ny → z\n{BLOCK}\n## C\nz → q\n{OPEN}{gap}## D\n`q` → r\n{OPEN}{tail}"
-    )
+    text = f"## A\nx → y\n{OPEN}{gap}## B\ny → z\n{BLOCK}\n## C\nz → q\n{OPEN}{gap}## D\n`q` → r\n{OPEN}{tail}"
     workflow = read(text)
     assert names(workflow) == ["A", "B", "C", "D"]
     assert [(len(s.flows), len(s.markers)) for s in workflow.steps] == [(1, 1)] * 4
@@ -296,9 +288,7 @@ def test_other_fences_that_are_never_closed_are_told_with_their_column() -> None
 
 
 def test_steps_may_be_called_as_their_data_are() -> None:
-    workflow = read(
-        "## Build\nsource → build\n## Report\nbuild → report\n## Mail\nreport → Archive\n## Archive\n"
-    )
+    workflow = read("## Build\nsource → build\n## Report\nbuild → report\n## Mail\nreport → Archive\n## Archive\n")
     graph = build_graph(workflow)
     assert [(e.source, e.target, e.data) for e in graph.edges] == [
         (0, 1, ("build",)), (1, 2, ("report",)), (2, 3, ("report",))

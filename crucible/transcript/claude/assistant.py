@@ -183,9 +183,7 @@ def _server_result(state: State, block: Row, message: _Message) -> None:
     call = as_str(block.get("tool_use_id"))
     state.calls.pop(call, None)
     text, _ = content_text(block.get("content"))
-    state.out.append(
-        ToolReturned(message.at, call, text or as_str(as_dict(block.get("content")).get("error_code")))
-    )
+    state.out.append(ToolReturned(message.at, call, text or as_str(as_dict(block.get("content")).get("error_code"))))
 
 
 def _quiet(_state: State, _block: Row, _message: _Message) -> None:

@@ -38,9 +38,7 @@ _FEEDBACK_NOTE = "\n\nNote: The user's next message may contain a correction or 
 _INTERRUPTED = ("[Request interrupted by user", "Sibling tool call errored", "Request interrupted by user")
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code (-?\d{1,9})\b")
 _FOUND = re.compile(r"Found (\d{1,15}) ")
-_AGENT_TAIL = re.compile(
-    r"agentId: ([\w-]+)(?: \([^\n]*\))?\s*(?:<usage>(?P<usage>[^<]*)(?:<[^<]*)*</usage>)?\s*\Z"
-)
+_AGENT_TAIL = re.compile(r"agentId: ([\w-]+)(?: \([^\n]*\))?\s*(?:<usage>(?P<usage>[^<]*)(?:<[^<]*)*</usage>)?\s*\Z")
 _TOKENS = re.compile(r"(?:subagent|total)_tokens: (\d{1,15})")
 
 

@@ -73,9 +73,7 @@ def followed(path: Path) -> str:
     if head.named and _may_be_elder(named, head) and not _leads_to(named, path.stem) and _holds(named, head):
         return head.named
     elder = [(other, its) for other, its in _beside(path, head.time) if its.begun < head.begun]
-    alike = [each for each in elder if each[1].first == head.first] or [
-        e for e in elder if _holds(e[0], head)
-    ]
+    alike = [each for each in elder if each[1].first == head.first] or [e for e in elder if _holds(e[0], head)]
     if len(alike) > 1:
         # Of a fork's fork both hold the first rows; the nearest holds most.  Of two forks of one the older is as good.
         own = rows_of(path).uuids

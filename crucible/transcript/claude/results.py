@@ -128,9 +128,7 @@ def report(state: State, event: SubagentReturned) -> bool:
 def _orphan(state: State, result: Result) -> SubagentStarted | None:
     """Start a subagent whose call is missing; its report also contains the task."""
     given = as_dict(result.raw)
-    if result.call in state.calls or not (
-        as_str(given.get("agentId")) and isinstance(given.get("content"), list)
-    ):
+    if result.call in state.calls or not (as_str(given.get("agentId")) and isinstance(given.get("content"), list)):
         return None
     started = SubagentStarted(result.at, result.call, "", as_str(given.get("prompt")), agent=given["agentId"])
     state.agents[result.call] = started

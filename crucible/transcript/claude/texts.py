@@ -189,8 +189,7 @@ def find_notices(text: str) -> list[Notice]:
     ends = [place.start() for place in places[1:]] + [len(text)]
     parts = (text[place.end() : end] for place, end in zip(places, ends, strict=True))
     return [
-        _notice(part.partition(f"</{place[1]}-notification>")[0])
-        for place, part in zip(places, parts, strict=True)
+        _notice(part.partition(f"</{place[1]}-notification>")[0]) for place, part in zip(places, parts, strict=True)
     ]
 
 

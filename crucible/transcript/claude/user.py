@@ -102,9 +102,7 @@ def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
 
 def _from_client(row: Row, origin: str) -> bool:
     """Newer versions say outright that nobody typed a row; a skill's text is brought in by the agent's own call."""
-    return (
-        origin not in ("", "human") or row.get("promptSource") == "system" or bool(row.get("sourceToolUseID"))
-    )
+    return origin not in ("", "human") or row.get("promptSource") == "system" or bool(row.get("sourceToolUseID"))
 
 
 def _is_marked(row: Row) -> bool:
@@ -132,8 +130,7 @@ def _kind_of_row(state: State, text: str, row: Row, at: At, *, human: bool) -> P
 
 def _has_result(row: Row) -> bool:
     return any(
-        as_dict(block).get("type") == "tool_result"
-        for block in as_list(as_dict(row.get("message")).get("content"))
+        as_dict(block).get("type") == "tool_result" for block in as_list(as_dict(row.get("message")).get("content"))
     )
 
 

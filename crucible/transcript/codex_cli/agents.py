@@ -44,11 +44,7 @@ _OPAQUE = re.compile(r"gAAAA|[A-Za-z0-9_+/=-]{120,}\Z")
 
 def start_agent(state: State, at: At, call: str, arguments: Mapping[str, Any]) -> None:
     """A call hands work over."""
-    task = (
-        as_str(arguments.get("message"))
-        or as_str(arguments.get("prompt"))
-        or _items_text(arguments.get("items"))
-    )
+    task = as_str(arguments.get("message")) or as_str(arguments.get("prompt")) or _items_text(arguments.get("items"))
     if _OPAQUE.match(task):
         task = ""  # encrypted on its way to the subagent
     kind = as_str(arguments.get("agent_type")) or as_str(arguments.get("agent_role")) or "agent"

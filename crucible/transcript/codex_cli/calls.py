@@ -105,9 +105,7 @@ def _text(content: object) -> str:
     parts = [as_str(part.get("text")) for part in dicts(content)]
     images = sum("image" in as_str(part.get("type")) for part in dicts(content))
     pictures = [f"[{images} picture{'' if images == 1 else 's'}]"] if images else []
-    return "".join(
-        part if part.endswith("\n") else f"{part}\n" for part in [*parts, *pictures] if part
-    ).rstrip("\n")
+    return "".join(part if part.endswith("\n") else f"{part}\n" for part in [*parts, *pictures] if part).rstrip("\n")
 
 
 def _told(text: str, code: int | None, *, failed: bool) -> Result:
@@ -162,9 +160,7 @@ def of_patch(item: Row) -> Result:
     if status == "declined":
         return Result(text, CallEnd.REJECTED)
     failed = item.get("success") is False or status == "failed"
-    return Result(
-        text, CallEnd.FAILED if failed else CallEnd.OK, None if failed else change_facts(item.get("changes"))
-    )
+    return Result(text, CallEnd.FAILED if failed else CallEnd.OK, None if failed else change_facts(item.get("changes")))
 
 
 def change_facts(changes: object) -> dict[str, object]:
@@ -198,9 +194,7 @@ _STEP = re.compile(
 def tasks_of(arguments: Mapping[str, Any]) -> tuple[TaskState, ...]:
     """The steps of a plan as tasks, numbered from 1."""
     steps = ((as_str(step.get("step")), as_str(step.get("status"))) for step in dicts(arguments.get("plan")))
-    return tuple(
-        TaskState(str(n), step, status or "pending") for n, (step, status) in enumerate(steps, 1) if step
-    )
+    return tuple(TaskState(str(n), step, status or "pending") for n, (step, status) in enumerate(steps, 1) if step)
 
 
 def tasks_of_script(script: str) -> tuple[TaskState, ...]:

@@ -27,9 +27,7 @@ __all__ = ["Line", "first_lines", "reach_of_file", "read_lines"]
 
 _ZST = ".zst"
 _HEAD = 4 << 20
-_ENVELOPED = frozenset(
-    {"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"}
-)
+_ENVELOPED = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
 _STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
 
 

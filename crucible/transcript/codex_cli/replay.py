@@ -99,9 +99,7 @@ class _Gate:
 def _opens(line: Line) -> bool:
     if line.type == "event_msg":
         return as_str(line.payload.get("type")) in _OPENERS
-    return line.type == "turn_context" or (
-        line.type == "response_item" and line.payload.get("role") == "user"
-    )
+    return line.type == "turn_context" or (line.type == "response_item" and line.payload.get("role") == "user")
 
 
 def _started(line: Line) -> int:

@@ -40,9 +40,7 @@ def read_message(state: State, item: Row, at: At) -> None:
     """A message of the API, in anybody's name."""
     role, content = as_str(item.get("role")), item.get("content")
     if role == "assistant":
-        parts = (
-            content if isinstance(content, str) else "".join(as_str(p.get("text")) for p in dicts(content))
-        )
+        parts = content if isinstance(content, str) else "".join(as_str(p.get("text")) for p in dicts(content))
         state.plan = plan_in(parts) or state.plan
         _reply(state, "api", said_by_agent(content), item, at)
         return

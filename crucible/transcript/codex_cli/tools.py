@@ -126,11 +126,7 @@ def _custom_call(state: State, item: Row, at: At) -> None:
 
 
 def _shell_call(state: State, item: Row, at: At) -> None:
-    action = {
-        key: value
-        for key, value in as_dict(item.get("action")).items()
-        if key != "type" and value is not None
-    }
+    action = {key: value for key, value in as_dict(item.get("action")).items() if key != "type" and value is not None}
     _use(state, at, _call_id(item, at), "local_shell", action, api=True)
 
 

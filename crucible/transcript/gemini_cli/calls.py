@@ -43,9 +43,7 @@ _SHELL = "run_shell_command"
 
 _DENIED = ("User denied execution", "User did not allow tool call", "User rejected")
 _CANCELLED = re.compile(r"\A\[Operation Cancelled\] (?:Reason: )?")
-_UNTRUSTED = re.compile(
-    r"\A<untrusted_context>\n?(?P<text>.*?)\n?</untrusted_context>(?P<more>.*)\Z", re.DOTALL
-)
+_UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(?P<text>.*?)\n?</untrusted_context>(?P<more>.*)\Z", re.DOTALL)
 _TAIL = re.compile(
     r"(?:\nError: [^\n]*)?(?:\nExit Code: (?P<code>-?\d{1,9}|\(none\)))?(?:\nSignal: (?P<signal>[^\n]*))?"
     r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?(?:\n</untrusted_context>)?\s*\Z"
@@ -171,8 +169,7 @@ def choices_of(arguments: Mapping[str, object], text: str) -> tuple[Choice, ...]
     questions = map(as_dict, as_list(arguments.get("questions")))
     answers = (as_str(told.get(str(number))) for number in count_up())
     return tuple(
-        choice_of(question, [answer] if answer else [])
-        for question, answer in zip(questions, answers, strict=False)
+        choice_of(question, [answer] if answer else []) for question, answer in zip(questions, answers, strict=False)
     )
 
 
@@ -215,8 +212,7 @@ def _of_edit(_text: str, display: Row) -> dict[str, object]:
     if not isinstance(stat, dict):
         return {"kind": "update"}
     added, removed = (
-        sum(count(stat.get(f"{who}_{what}_lines")) for who in ("model", "user"))
-        for what in ("added", "removed")
+        sum(count(stat.get(f"{who}_{what}_lines")) for who in ("model", "user")) for what in ("added", "removed")
     )
     return {"kind": "update", "added": added, "removed": removed}
 

@@ -188,9 +188,7 @@ class _Reading:
 
     def _change(self, change: Row, found: Found) -> None:
         self._pass_time(change.get("lastUpdated"))
-        if as_str(change.get("summary")) != as_str(self.told.metadata.get("summary")) and change.get(
-            "summary"
-        ):
+        if as_str(change.get("summary")) != as_str(self.told.metadata.get("summary")) and change.get("summary"):
             self.told.summary_line = found.line
         self.told.metadata.update((key, value) for key, value in change.items() if key != "messages")
         messages = change.get("messages")
@@ -199,9 +197,7 @@ class _Reading:
         self._copying = False
         kept = {self._listed(as_dict(m), found, n) for n, m in enumerate(messages)}
         if "lastUpdated" not in change:
-            self._take_back(
-                [slot for name, slot in self._alive.items() if name not in kept], "replaced", found
-            )
+            self._take_back([slot for name, slot in self._alive.items() if name not in kept], "replaced", found)
 
     def _listed(self, message: Row, found: Found, item: int) -> str:
         """A message of a list; one that was logged is known by its id, or by its words when it got a new one."""

@@ -215,9 +215,7 @@ class Teller:
         name = as_str(call.get("name"))
         ident = as_str(call.get("id")) or name
         self._waiting[ident] = name
-        return ToolUsed(
-            message.at("part", number), ident, name, as_dict(call.get("args")), message.slot.id, model
-        )
+        return ToolUsed(message.at("part", number), ident, name, as_dict(call.get("args")), message.slot.id, model)
 
     # --- calls -------------------------------------------------------------------------------------------------------
 
@@ -311,9 +309,7 @@ class Teller:
 def _thoughts(message: _Message) -> Iterator[Event]:
     for number, raw in enumerate(as_list(message.row.get("thoughts"))):
         thought = as_dict(raw)
-        text = "\n\n".join(
-            filter(None, (as_str(thought.get(key)).strip() for key in ("subject", "description")))
-        )
+        text = "\n\n".join(filter(None, (as_str(thought.get(key)).strip() for key in ("subject", "description"))))
         if text:
             yield Reasoned(message.at("thought", number), text, message.slot.id)
 
@@ -340,9 +336,7 @@ def _usage(message: _Message) -> Iterator[UsageCounted]:
 
 def _started(at: At, call: str, name: str, arguments: Mapping[str, object], agent: str) -> SubagentStarted:
     kind = (
-        as_str(arguments.get("agent_name"))
-        or as_str(arguments.get("agent"))
-        or ("" if name in AGENT_TOOLS else name)
+        as_str(arguments.get("agent_name")) or as_str(arguments.get("agent")) or ("" if name in AGENT_TOOLS else name)
     )
     given = ("prompt", "objective", "query", "task", "request")
     task = next((as_str(arguments[key]) for key in given if as_str(arguments.get(key))), "")

@@ -80,9 +80,7 @@ def said_by_user(message: Row) -> list[Said]:
 
 def is_context(message: Row) -> bool:
     """True if a record begins with the context that the client sends to the model."""
-    return message.get("type") == "user" and "".join(_texts(message.get("content"))).lstrip().startswith(
-        _CONTEXT
-    )
+    return message.get("type") == "user" and "".join(_texts(message.get("content"))).lstrip().startswith(_CONTEXT)
 
 
 def is_acknowledgement(text: str) -> bool:
@@ -96,9 +94,7 @@ def is_cancellation(text: str) -> bool:
 
 
 def _texts(content: object) -> list[str]:
-    return [
-        as_str(part.get("text")) for part in parts_of(content) if part.get("text") and not is_thought(part)
-    ]
+    return [as_str(part.get("text")) for part in parts_of(content) if part.get("text") and not is_thought(part)]
 
 
 def _without_files(texts: list[str]) -> list[Said]:

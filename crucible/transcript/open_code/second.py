@@ -70,9 +70,7 @@ def _content(ident: str, content: list[object], ended: int) -> Iterator[Part]:
         if item.get("type") == "tool":
             yield Part(name, created, 0, _tool(item, times))
         else:
-            later = (
-                millis(as_dict(as_dict(each).get("time")).get("created")) for each in content[number + 1 :]
-            )
+            later = (millis(as_dict(as_dict(each).get("time")).get("created")) for each in content[number + 1 :])
             end = millis(times.get("completed")) or next(filter(None, later), ended)
             yield Part(name, created, 0, {**item, "time": {"start": created, "end": end}})
 

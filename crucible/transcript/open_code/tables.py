@@ -56,9 +56,7 @@ class Tables:
     def messages(self, session: str) -> Iterator[Message]:
         """The messages of a session in their order."""
         if self._is_second(session):
-            for row in self._select(
-                "session_message", (*_ROW, "type"), "session_id", session, order="seq, id"
-            ):
+            for row in self._select("session_message", (*_ROW, "type"), "session_id", session, order="seq, id"):
                 yield _second(row)
             return
         for row in self._select("message", _ROW, "session_id", session, order="time_created, id"):
@@ -73,9 +71,7 @@ class Tables:
 
     def size(self, session: str) -> tuple[int, int, str]:
         """The last time that anything was written, the number of messages, and the first one's id."""
-        table, order = (
-            ("session_message", "seq, id") if self._is_second(session) else ("message", "time_created, id")
-        )
+        table, order = ("session_message", "seq, id") if self._is_second(session) else ("message", "time_created, id")
         head = self.head(session)
         last, number, first = (head.updated if head else 0), 0, ""
         for row in self._select(table, ("id", "time_updated"), "session_id", session, order=order):
@@ -136,9 +132,7 @@ def _head(row: Row) -> Head:
 def began_by_command(permission: object) -> bool:
     """Whether the rules of a session, JSON or as a value, are those of `opencode run`: nobody is there to be asked."""
     rules = as_list(permission) if not isinstance(permission, str) else _rules(permission)
-    denied = {
-        as_str(as_dict(rule).get("permission")) for rule in rules if as_dict(rule).get("action") == "deny"
-    }
+    denied = {as_str(as_dict(rule).get("permission")) for rule in rules if as_dict(rule).get("action") == "deny"}
     return {"question", "plan_enter"} <= denied
 
 

@@ -138,9 +138,7 @@ def _told(state: _State, moment: Moment, message: Message | None, at: At) -> Ite
         yield Unreadable(at, message.reason)
     role = role_of(message)
     if role == "user":
-        yield from _user(
-            state, message, at, PromptKind.STEERING if moment.kind is Kind.STEERING else PromptKind.TYPED
-        )
+        yield from _user(state, message, at, PromptKind.STEERING if moment.kind is Kind.STEERING else PromptKind.TYPED)
     elif role == "assistant" and moment.kind is not Kind.MESSAGE:
         yield from _assistant(state, moment, message, at)
     elif message.data is not None:

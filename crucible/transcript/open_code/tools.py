@@ -95,9 +95,7 @@ def tool_of(data: Row, ident: str) -> Tool:
     arguments = arguments_of(None if given == "" else given)
     metadata = as_dict(state.get("metadata"))
     child = as_str(metadata.get("sessionId")) or as_str(metadata.get("sessionID"))
-    return Tool(
-        as_str(data.get("callID")) or ident, as_str(data.get("tool")), arguments, state, metadata, child
-    )
+    return Tool(as_str(data.get("callID")) or ident, as_str(data.get("tool")), arguments, state, metadata, child)
 
 
 def called(tool: Tool) -> tuple[str, Row]:
@@ -192,9 +190,7 @@ def written_plan(tool: Tool, plan: str) -> str:
     if tool.name == "write":
         return as_str(get("content"))
     old = as_str(get("oldString")) if tool.name == "edit" else ""
-    return (
-        plan.replace(old, as_str(get("newString")), -1 if get("replaceAll") is True else 1) if old else plan
-    )
+    return plan.replace(old, as_str(get("newString")), -1 if get("replaceAll") is True else 1) if old else plan
 
 
 def _tasks(tool: Tool) -> tuple[TaskState, ...]:

@@ -47,11 +47,7 @@ def read_export(path: Path) -> Export | None:
             data = parse(look[begin:] + file.read())
     except OSError:
         return None
-    if (
-        data is None
-        or not isinstance(data.get("messages"), list)
-        or not as_str(as_dict(data.get("info")).get("id"))
-    ):
+    if data is None or not isinstance(data.get("messages"), list) or not as_str(as_dict(data.get("info")).get("id")):
         return None
     return Export(data)
 

@@ -421,12 +421,8 @@ def _jwt(rng: random.Random) -> str:
 
 _SPECIAL: dict[str, Callable[[random.Random], str]] = {
     "user": lambda r: r.choice(["ann", "app", "admin", "svc_api", "postgres", "deploy"]),
-    "host": lambda r: r.choice(
-        ["db.acme.io", "10.0.3.7", "cache-1.prod.internal", "localhost", "mq.example.com"]
-    ),
-    "human": lambda r: (
-        r.choice(_WORDS) + r.choice(["", "-", "_"]) + str(r.randrange(10, 9999)) + r.choice("!?$*")
-    ),
+    "host": lambda r: r.choice(["db.acme.io", "10.0.3.7", "cache-1.prod.internal", "localhost", "mq.example.com"]),
+    "human": lambda r: r.choice(_WORDS) + r.choice(["", "-", "_"]) + str(r.randrange(10, 9999)) + r.choice("!?$*"),
     "words": lambda r: "-".join(r.sample(_WORDS, 4)).lower(),
     "uuid": lambda r: "-".join(_run(r, "h", n) for n in (8, 4, 4, 4, 12)),
     "jwt": _jwt,
@@ -446,9 +442,7 @@ def made(rng: random.Random, pattern: str) -> str:
             return _pem(rng, token.split(":")[1], int(token.split(":")[2]))
         return _run(rng, token[0], int(token[1:]))
 
-    return re.sub(
-        r"<([abwhHdlLktsq]\d+|user|host|human|words|uuid|jwt|snowflake|basic|pem:[A-Z ]+:\d+)>", one, pattern
-    )
+    return re.sub(r"<([abwhHdlLktsq]\d+|user|host|human|words|uuid|jwt|snowflake|basic|pem:[A-Z ]+:\d+)>", one, pattern)
 
 
 def _named(context: str, name: str) -> str:
@@ -485,9 +479,7 @@ def _filled(context: str, name: str, value: str) -> tuple[str, list[str]]:
 
 def _each(prefix: str, suffix: str = "") -> Callable[[str], str]:
     def wrapped(text: str) -> str:
-        return "\n".join(
-            f"{prefix.replace('#', str(n))}{line}{suffix}" for n, line in enumerate(text.split("\n"), 7)
-        )
+        return "\n".join(f"{prefix.replace('#', str(n))}{line}{suffix}" for n, line in enumerate(text.split("\n"), 7))
 
     return wrapped
 
@@ -511,10 +503,7 @@ def _contexts(where: str) -> list[str]:
         return [line.replace("Bearer", "Basic") for line in _BEARER.strip().split("\n") if "Bearer " in line]
     more = {"S": _BARE, "T": _BEARER, "P": _PASSWORD, "N": ""}
     return [
-        line
-        for block in (_NAMED, *(more[mark] for mark in where))
-        for line in block.strip("\n").split("\n")
-        if line
+        line for block in (_NAMED, *(more[mark] for mark in where)) for line in block.strip("\n").split("\n") if line
     ]
 
 

@@ -131,9 +131,7 @@ author = {Smith, J.}, doi = {10.<d4>/<l6>.<d6>},
 drwxr-xr-x  2 ann ann 4096 Nov  2 10:11 .secrets.d
 """
 
-_TALK = re.compile(
-    r"passw|secret|token|api.?key|auth|credential|[0-9a-f]{32}|[A-Za-z0-9+/_-]{40}|://", re.IGNORECASE
-)
+_TALK = re.compile(r"passw|secret|token|api.?key|auth|credential|[0-9a-f]{32}|[A-Za-z0-9+/_-]{40}|://", re.IGNORECASE)
 _ENDINGS = {
     ".py",
     ".pyi",
@@ -167,11 +165,7 @@ def _read() -> Iterator[str]:
     folder = Path(sysconfig.get_path("purelib"))
     seen: set[str] = set()
     for path in sorted(folder.rglob("*")):
-        if (
-            path.suffix not in _ENDINGS
-            or path.parts[len(folder.parts)].startswith("crucible")
-            or not path.is_file()
-        ):
+        if path.suffix not in _ENDINGS or path.parts[len(folder.parts)].startswith("crucible") or not path.is_file():
             continue
         lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()[:400]
         yield from (line for line in lines if len(line) > 12 and not (line in seen or seen.add(line)))  # type: ignore[func-returns-value]

@@ -142,9 +142,7 @@ def fill(pattern: str, rng: Random) -> str:
     return _HOLE.sub(one, pattern)
 
 
-def build_cases(
-    kinds: Sequence[Kind], contexts: Contexts, seed: str, count: int, step: int = 1
-) -> Iterator[Case]:
+def build_cases(kinds: Sequence[Kind], contexts: Contexts, seed: str, count: int, step: int = 1) -> Iterator[Case]:
     """`count` cases of each kind, each in another context; with a `step` only every so-manieth, the same ones."""
     for kind in kinds:
         templates = contexts.templates[kind.shape]
@@ -191,9 +189,7 @@ def _filled(template: str, value: str, name: str, rng: Random) -> str:
     slots: Mapping[str, Callable[[], str]] = {
         "V": lambda: value,
         "J": lambda: json.dumps(value, ensure_ascii=False)[1:-1],
-        "Q": lambda: "".join(
-            part if part in _MARKS else quote(part, safe="~") for part in _AROUND_MARKS.split(value)
-        ),
+        "Q": lambda: "".join(part if part in _MARKS else quote(part, safe="~") for part in _AROUND_MARKS.split(value)),
         "B": lambda: _BEGIN + base64.b64encode(plain.encode()).decode() + _END,
         "S": lambda: value if shlex.quote(plain) == plain else f"'{value}'",
         "I": lambda: value.replace("\n", "\n  "),

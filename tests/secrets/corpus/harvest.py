@@ -49,9 +49,7 @@ def harvested(half: int, count: int) -> list[str]:
 def _files() -> Iterator[Path]:
     for folder, patterns in _PLACES:
         found = sorted(path for pattern in patterns for path in folder.rglob(pattern))
-        yield from (
-            path for path in found if "secrets" not in path.parts
-        )  # the rules hold what they look for
+        yield from (path for path in found if "secrets" not in path.parts)  # the rules hold what they look for
     standard = Path(sysconfig.get_path("stdlib"))
     for name in _STANDARD:
         path = standard / name

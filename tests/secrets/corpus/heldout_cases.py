@@ -253,7 +253,9 @@ def _plain(text: str, rng: Random) -> str:
 
 
 def _syslog(text: str, rng: Random) -> str:
-    head = f"Mar {rng.randint(1, 28):2} 04:{rng.randint(10, 59)}:11 web-{rng.randint(1, 9)} api[{rng.randint(99, 30000)}]:"
+    head = (
+        f"Mar {rng.randint(1, 28):2} 04:{rng.randint(10, 59)}:11 web-{rng.randint(1, 9)} api[{rng.randint(99, 30000)}]:"
+    )
     return "\n".join(f"{head} {line}" for line in text.split("\n"))
 
 

@@ -50,9 +50,7 @@ def test_half_a_secret_that_stands_is_not_caught() -> None:
 
 
 def test_the_halves_share_no_context_and_no_line() -> None:
-    ours, theirs = (
-        {(case.context, case.text) for case in cases(29)} for cases in (open_cases, heldout_cases)
-    )
+    ours, theirs = ({(case.context, case.text) for case in cases(29)} for cases in (open_cases, heldout_cases))
     # A bare value is a context of both: nothing stands around it.
     assert {context for context, _ in ours} & {context for context, _ in theirs} <= {"«V»"}
     assert not {text for _, text in ours} & {text for _, text in theirs}
@@ -67,8 +65,7 @@ def test_a_half_is_the_same_each_time() -> None:
 def test_a_sample_is_part_of_the_whole() -> None:
     kind = next(iter(open_cases(499))).kind
     whole, sample = (
-        {case.text for case in takewhile(lambda case: case.kind == kind, open_cases(step))}
-        for step in (1, 50)
+        {case.text for case in takewhile(lambda case: case.kind == kind, open_cases(step))} for step in (1, 50)
     )
     assert len(sample) == 10
     assert sample <= whole
