@@ -60,7 +60,7 @@ test-all: ## Run all tests with every Python of 3.11, 3.12 and 3.13 that is foun
 
 # The clients come by npm into .cache/clients, or CRUCIBLE_CLIENTS_CACHE; `-rs` prints why there are none.
 e2e: $(VENV)/.installed-dev ## Let the real Claude Code, Codex and OpenCode play and compare their notes with what was played
-	$(BIN)/python -m pytest -n $(E2E_WORKERS) --dist worksteal -m e2e -rs $(PYTEST_ARGS) tests/e2e
+	$(BIN)/python -m pytest -n $(E2E_WORKERS) --dist worksteal -m e2e -rs $(PYTEST_ARGS) tests/clients
 
 $(LEARN)/.installed: pyproject.toml
 	@mkdir -p $(dir $(LEARN))
@@ -70,18 +70,19 @@ $(LEARN)/.installed: pyproject.toml
 	@touch $@
 
 learn-e2e: $(LEARN)/.installed ## Load every exported shape and train a LoRA step on it, with the real trainers on the CPU
-	$(LEARN)/bin/python -m pytest -s -m learn -rs $(PYTEST_ARGS) tests/learn
+	$(LEARN)/bin/python -m pytest -s -m learn -rs $(PYTEST_ARGS) tests/trainers
 
-coverage: $(VENV)/.installed-dev ## Measure line coverage; the four rooms that read and write notes stand at 95 % or more
+coverage: $(VENV)/.installed-dev ## Measure line coverage; what reads and writes notes stands at 95 % or more
 	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report= $(PYTEST_ARGS)
 	$(BIN)/coverage report
-	@for room in note session vault transcript; do \
-	    printf '%-11s' $$room; $(BIN)/coverage report --include="crucible/$$room/*" --format=total --fail-under=95 || exit 1; \
+	@for package in documents vault clients; do \
+	    printf '%-11s' $$package; $(BIN)/coverage report --include="crucible/$$package/*" --format=total --fail-under=95 || exit 1; \
 	done
 
 lint: $(VENV)/.installed-dev docs-check ## Check style and layout
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 
 format: $(VENV)/.installed-dev ## Put the code in its format
 	$(BIN)/ruff check --fix .
@@ -107,7 +108,7 @@ soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify 
 kills: $(VENV)/.installed-dev ## Kill hooks, clients and what is behind them KILLS times (500) and look for lost rows
 	$(BIN)/python benchmarks/kills.py $(KILLS)
 
-mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill (an hour; MUTANTS='crucible.note.*')
+mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill (an hour; MUTANTS='crucible.documents.markdown.*')
 	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run $(MUTANTS)
 	@$(BIN)/mutmut results --all true | sort | awk -F': ' '$$2 && $$2 != "not checked" { split($$1, part, "."); \
 	    file = part[2] "/" part[3]; if (!(file in all)) order[++files] = file; \

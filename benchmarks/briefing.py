@@ -24,9 +24,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.kept import watched  # noqa: E402  the path is needed first
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio  # noqa: E402
 from benchmarks.vaults import generated_vault  # noqa: E402
-from crucible.history.keeping import keep_entry  # noqa: E402
-from crucible.history.model import Entry, Line  # noqa: E402
-from crucible.vault.store import Vault  # noqa: E402
+from crucible.memory.history.history import Entry, Line  # noqa: E402
+from crucible.memory.history.history_folder import keep_entry  # noqa: E402
+from crucible.vault.notes.vault import Vault  # noqa: E402
 
 __all__ = ["BARS", "measure", "times"]
 

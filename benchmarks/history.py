@@ -10,11 +10,11 @@ from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, in_turns, median_ratio, seconds_of
 from benchmarks.notes import sample_phases
-from crucible.history.making import make_history
-from crucible.secrets.redacting import redact_of
-from crucible.session.markup import render_session
-from crucible.session.model import AgentRef, Session, Status
-from crucible.vault.store import Vault
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import AgentRef, Session, Status
+from crucible.memory.history.history_update import make_history
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["measure"]
 

@@ -24,8 +24,8 @@ from pathlib import Path
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
 from benchmarks.transcripts import write_large
 from benchmarks.vaults import session_texts
-from crucible.bookmarks.keeping import append_bookmark
-from crucible.bookmarks.model import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark_log import append_bookmark
 
 __all__ = ["BARS", "START_BAR", "measure", "start_times", "times"]
 
@@ -135,7 +135,7 @@ def _hooked(
     seconds = _seconds(command, payload, env, cwd, told=told)
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if f"crucible.hooks.starting\0{vault}".encode() in (process / "cmdline").read_bytes():
+            if f"crucible.integrations.hooks.background\0{vault}".encode() in (process / "cmdline").read_bytes():
                 os.kill(int(process.name), signal.SIGKILL)
     return seconds
 

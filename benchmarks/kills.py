@@ -1,6 +1,6 @@
 """kill -9 at many random moments while sessions are captured: `make kills`, or this file alone.
 
-What is killed and what must be in the notes is told in `tests/e2e/killing.py`; the tests themselves kill ten times.  A
+What is killed and what must be in the notes is told in `tests/clients/killing.py`; the tests themselves kill ten times.  A
 failure prints the seed, the session, its spool and the log.
 """
 
@@ -16,7 +16,7 @@ from random import SystemRandom
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.e2e.killing import kill_at_random  # noqa: E402  the path is needed first
+from tests.clients.killing import kill_at_random  # noqa: E402  the path is needed first
 
 
 def main() -> None:

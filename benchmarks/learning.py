@@ -17,15 +17,15 @@ from markdown_it import MarkdownIt
 from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, good_run, seconds_of
 from benchmarks.vaults import session_texts
-from crucible.acts.evidence import Evidence
-from crucible.cases.exporting import Export, export_stream
-from crucible.cases.extracting import extract
-from crucible.cases.scrubbing import Scrubber
-from crucible.cases.shapes import Shape
-from crucible.note.source import Source
-from crucible.secrets.redacting import redact_of, remembering
-from crucible.session.reading import read_session
-from crucible.settings import SecretSettings
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.commands.learn.export import Export, export_stream
+from crucible.commands.learn.extraction import extract
+from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.shapes import Shape
+from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.core.settings.settings import SecretSettings
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.session_reader import read_session
 
 __all__ = ["measure", "stages"]
 

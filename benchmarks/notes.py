@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
-from crucible.session.markup import render_session
-from crucible.session.model import (
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import (
     AgentRef,
     Decision,
     Entry,

@@ -1,6 +1,6 @@
 """Random sessions with hostile text in every field, drawn by a seeded generator.
 
-The strategies of `tests/session` draw the same kinds of values and shrink what fails; this draws twenty times as many in
+The strategies of `tests/unit/documents/session` draw the same kinds of values and shrink what fails; this draws twenty times as many in
 the same time, for the soak.  Values are in the normal form in which a note keeps them.
 """
 
@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Literal, TypeVar
 
-from crucible.note.contain import cut, normal, normal_line, slug
-from crucible.session.model import (
+from crucible.documents.markdown.containment import cut, normal, normal_line, slug
+from crucible.documents.session.session import (
     AgentRef,
     Callout,
     Decision,

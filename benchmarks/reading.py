@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, in_turns, median_ratio, seconds_of
 from benchmarks.notes import sample_notes
-from crucible.note.source import Source
-from crucible.session.reading import read_session
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.session_reader import read_session
 
 __all__ = ["BAR", "measure", "times"]
 

@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crucible.findings.detector import Detector
-from crucible.findings.sources import Pattern
-from crucible.session.model import Decision, Failure, Grounds, Noted
-from crucible.transcript import claude_code
+from crucible.analysis.findings.confidence import Pattern
+from crucible.analysis.findings.detector import Detector
+from crucible.clients.claude_code import logs as claude_code
+from crucible.documents.session.session import Decision, Failure, Grounds, Noted
 
 _DRAWS, _READ = 2000, 50
 

@@ -26,11 +26,11 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.kept import cru  # noqa: E402  the path is needed first
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio  # noqa: E402
-from crucible.recall.embedded import open_embedded  # noqa: E402
-from crucible.recall.model import Question  # noqa: E402
-from crucible.recall.stopping import STOP_WORDS  # noqa: E402
-from crucible.settings import VaultSettings  # noqa: E402
-from crucible.vault.init import init_vault  # noqa: E402
+from crucible.core.settings.settings import VaultSettings  # noqa: E402
+from crucible.search.embedded.engine import open_embedded  # noqa: E402
+from crucible.search.recall import Question  # noqa: E402
+from crucible.search.stop_words import STOP_WORDS  # noqa: E402
+from crucible.vault.notes.init_vault import init_vault  # noqa: E402
 
 __all__ = ["Measured", "against_fts5", "generate", "measure", "questions", "session_text"]
 
@@ -178,7 +178,7 @@ def _files(root: Path) -> dict[str, int]:
 
 def _texts(root: Path) -> Iterator[str]:
     """Every event's text, as it was indexed."""
-    from crucible.recall.deriving import derive_note  # noqa: PLC0415
+    from crucible.search.embedded.documents import derive_note  # noqa: PLC0415
 
     for path in sorted((root / "sessions").rglob("*.md")):
         derived = derive_note(str(root), path.relative_to(root).as_posix())

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, clock, good_run, in_turns, median_ratio, offline
 from benchmarks.rivals import Missing, Qmd, find_qmd
-from crucible.recall.embedded import Embedded, open_embedded
-from crucible.recall.model import Question
-from crucible.recall.words import read_question
-from crucible.settings import VaultSettings
-from crucible.vault.store import Vault
+from crucible.core.settings.settings import VaultSettings
+from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.question_words import read_question
+from crucible.search.recall import Question
+from crucible.vault.notes.vault import Vault
 from tests.recall_eval.measuring import DEPTH, NOW, score
 from tests.recall_eval.questions import Graded, grade_all, read_questions
 from tests.recall_eval.vault import build_vault, documents

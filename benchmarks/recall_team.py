@@ -14,11 +14,11 @@ import time
 from datetime import UTC, datetime
 from random import Random
 
-from crucible.recall.model import Question
-from crucible.recall.postgres import open_postgres, set_up_server
-from crucible.recall.postgres_server import Server
-from tests.recall.pushing import document
-from tests.recall.server import running_server
+from crucible.search.postgres.connection import Server
+from crucible.search.postgres.engine import open_postgres, set_up_server
+from crucible.search.recall import Question
+from tests.unit.search.pushing import document
+from tests.unit.search.server import running_server
 
 _SESSIONS, _WRITERS, _QUESTIONS = 10_000, 8, 200
 _SAFE = ("fsync=on", "synchronous_commit=on", "full_page_writes=on", "autovacuum=on", "shared_buffers=256MB")
@@ -37,7 +37,7 @@ def main(sessions: int = _SESSIONS, writers: int = _WRITERS) -> int:
         command = [
             sys.executable,
             "-m",
-            "tests.recall.pushing",
+            "tests.unit.search.pushing",
             address,
             str(sessions),
             *map(str, range(writers)),

@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.measuring import Figure, environment, in_turns
-from crucible import record
-from crucible.session.markup import render_session
-from crucible.session.model import (
+from crucible.commands import record
+from crucible.core import files
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import (
     AgentRef,
     Decision,
     Intervention,
@@ -29,9 +30,8 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
-from crucible.vault import files
-from crucible.vault.init import init_vault
-from crucible.vault.store import Vault
+from crucible.vault.notes.init_vault import init_vault
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["BAR", "PHASES", "api_times", "build", "measure", "process_times", "ratio"]
 

@@ -15,11 +15,13 @@ from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio, seconds_of
 from benchmarks.notes import sample_phases
-from crucible.note.source import Source
-from crucible.resume.context import build_context
-from crucible.resume.model import Context, Material
-from crucible.session.markup import render_session
-from crucible.session.model import (
+from crucible.commands.resume.resume_context import build_context
+from crucible.commands.resume.resume_material import Context, Material
+from crucible.core.templates import OwnTemplate
+from crucible.core.tokens import Estimate
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import (
     AgentRef,
     Callout,
     Decision,
@@ -36,9 +38,7 @@ from crucible.session.model import (
     ToolCall,
     ToolCalls,
 )
-from crucible.session.reading import read_session
-from crucible.templates import OwnTemplate
-from crucible.tokens import Estimate
+from crucible.documents.session.session_reader import read_session
 
 __all__ = [
     "Known",

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
-from crucible.secrets import Scanner  # noqa: E402
-from crucible.settings import SecretSettings  # noqa: E402
+from crucible.core.secrets import Scanner  # noqa: E402
+from crucible.core.settings.settings import SecretSettings  # noqa: E402
 
 __all__ = ["measure"]
 

@@ -21,12 +21,12 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.random_sessions import random_session  # noqa: E402  the path is needed first
 from benchmarks.workflows import check_generated  # noqa: E402
-from crucible.note.outline import mask_comments, parse_blocks, scan_lines  # noqa: E402
-from crucible.note.source import Source  # noqa: E402
-from crucible.session.markup import render_session  # noqa: E402
-from crucible.session.reading import read_session  # noqa: E402
-from tests.note.test_outline import FRAGMENTS  # noqa: E402
+from crucible.documents.markdown.outline import mask_comments, parse_blocks, scan_lines  # noqa: E402
+from crucible.documents.markdown.source import Source  # noqa: E402
+from crucible.documents.session.markup import render_session  # noqa: E402
+from crucible.documents.session.session_reader import read_session  # noqa: E402
 from tests.strategies_hostile import BLOCKS, INLINE  # noqa: E402
+from tests.unit.documents.markdown.test_outline import FRAGMENTS  # noqa: E402
 
 DOCUMENTS, ROUND_TRIPS, WORKFLOWS = 30_000, 40_000, 4_000
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crucible.vault.init import init_vault
+from crucible.vault.notes.init_vault import init_vault
 
 __all__ = ["AGENTS", "generated_vault", "session_texts"]
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from crucible.acts.kinds import kind_of, plain_words
-from crucible.session.calls import call_line
-from crucible.session.model import Outcome
-from crucible.session.results import result_line
-from crucible.session.wording import OUTCOMES
-from crucible.transcript import claude_code
-from crucible.transcript.events import CallEnd, ToolReturned, ToolUsed
+from crucible.analysis.tools.file_kinds import kind_of, plain_words
+from crucible.clients.claude_code import logs as claude_code
+from crucible.clients.events import CallEnd, ToolReturned, ToolUsed
+from crucible.documents.recording.call_lines import call_line
+from crucible.documents.recording.entry_texts import OUTCOMES
+from crucible.documents.recording.result_lines import result_line
+from crucible.documents.session.session import Outcome
 
 _FIRST, _LAST = 3, 9
 _UNWANTED = re.compile(

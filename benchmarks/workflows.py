@@ -16,20 +16,20 @@ from benchmarks.measuring import Figure, clock, in_turns, median_ratio, seconds_
 from benchmarks.notes import sample_phases
 from benchmarks.random_sessions import random_session
 from benchmarks.resume import known_session
-from crucible.codify.codifying import Recorded, codify
-from crucible.note.source import Source
-from crucible.secrets.redacting import redact_of
-from crucible.session.markup import render_session
-from crucible.session.model import AgentRef, Session, Status
-from crucible.session.reading import read_session
-from crucible.settings import SecretSettings
-from crucible.workflow.checking import check_workflow
-from crucible.workflow.drawing import render_mermaid
-from crucible.workflow.graph import build_graph
-from crucible.workflow.markup import render_workflow
-from crucible.workflow.model import Workflow
-from crucible.workflow.reading import read_workflow
-from tests.codify.sessions import Work
+from crucible.commands.codify.codify import Recorded, codify
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.settings.settings import SecretSettings
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import AgentRef, Session, Status
+from crucible.documents.session.session_reader import read_session
+from crucible.documents.workflow.drawing import render_mermaid
+from crucible.documents.workflow.graph import build_graph
+from crucible.documents.workflow.workflow import Workflow
+from crucible.documents.workflow.workflow_check import check_workflow
+from crucible.documents.workflow.workflow_markup import render_workflow
+from crucible.documents.workflow.workflow_reader import read_workflow
+from tests.unit.commands.codify.sessions import Work
 
 __all__ = ["chain", "check_generated", "generated", "long_session", "measure", "validate", "web"]
 

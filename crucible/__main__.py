@@ -13,7 +13,7 @@ __all__ = ["run"]
 def run() -> None:
     """The console script."""
     if sys.argv[1:] == ["hook", "claude-code"]:
-        from crucible.hooks.claude_code import main as hook  # noqa: PLC0415  imports next to nothing
+        from crucible.integrations.hooks.claude_code_hook import main as hook  # noqa: PLC0415  imports next to nothing
 
         hook()
     from crucible.cli.main import run as command  # noqa: PLC0415  imports ten times as much

@@ -19,7 +19,7 @@ from tests.running import Cru, CruProcess
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crucible.vault.store import Vault
+    from crucible.vault.notes.vault import Vault
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -100,7 +100,7 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 def _empty_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made once, since thousands of tests begin with one."""
     # Imported here: tests of the text layer, run thousands of times by mutmut, need no vault.
-    from crucible.vault.init import init_vault
+    from crucible.vault.notes.init_vault import init_vault
 
     root = tmp_path_factory.mktemp("empty") / "vault"
     init_vault(root)
@@ -110,7 +110,7 @@ def _empty_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def vault(tmp_path: Path, _empty_vault: Path) -> Vault:
     """An empty vault, made as `cru init` makes one."""
-    from crucible.vault.store import Vault
+    from crucible.vault.notes.vault import Vault
 
     return Vault(shutil.copytree(_empty_vault, tmp_path / "vault"))
 

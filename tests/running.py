@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from crucible.cli.main import main
 
 if TYPE_CHECKING:
-    from crucible.vault.store import Vault
+    from crucible.vault.notes.vault import Vault
 
 __all__ = ["Cru", "CruProcess"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crucible.agents.asking import Answer
-from crucible.errors import AgentFailed
+from crucible.clients.launch.ask import Answer
+from crucible.core.errors import AgentFailed
 
 __all__ = ["Says"]
 

@@ -18,12 +18,12 @@ from benchmarks.reading import times as reading_times
 from benchmarks.startup import times as startup_times
 from benchmarks.transcripts import copy_sessions, write_large
 from benchmarks.workflows import chain, check_generated, validate, web
-from crucible.importing.importing import import_transcripts
-from crucible.importing.report import ImportOptions
-from crucible.note.frontmatter import find_frontmatter
-from crucible.note.outline import scan_lines
-from crucible.note.source import Source
-from tests.importing.places import CLAUDE, LATER, make_vault, run_import
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.outline import scan_lines
+from crucible.documents.markdown.source import Source
+from tests.unit.commands.imports.places import CLAUDE, LATER, make_vault, run_import
 
 NOTES = sample_notes()
 

@@ -1,4 +1,4 @@
-"""The house's own rules, kept by reading the code: floors, names, sizes, documentation."""
+"""What the code keeps to that neither ruff nor import-linter can check: late imports, names, sizes, documentation."""
 
 from __future__ import annotations
 
@@ -18,67 +18,32 @@ from crucible.cli.reference import describe
 PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
 
-FLOORS = [
-    {
-        "",
-        "errors",
-        "lifecycle_settings",
-        "patterns",
-        "processes",
-        "rendering",
-        "settings",
-        "tidy_toml",
-        "tokens",
-        "toml",
-        "toon",
-        "trust",
-        "agents",
-        "templates",
-        "secrets",
-    },
-    {"note", "transcript"},
-    {"session", "workflow"},
-    {"vault", "flight", "index", "installing"},
-    {"acts", "asking", "bookmarks", "brief", "findings", "recall", "knowledge", "history", "tasks", "inbox"},
-    {
-        "importing",
-        "checking",
-        "renaming",
-        "resume",
-        "codify",
-        "execution",
-        "cases",
-        "briefing",
-        "capture",
-        "idling",
-        "doctor",
-        "record",
-    },
-    {"cli", "hooks", "mcp", "web", "__main__"},
-]
-APART = [{"note", "transcript"}, *[{a, b} for a in FLOORS[5] for b in FLOORS[5] if a < b]]
-"""Rooms of one floor that never import each other, in either direction."""
-
 LATE = {
-    "crucible.index.reading": {"crucible.index.deriving"},
-    "crucible.__main__": {"crucible.hooks.claude_code", "crucible.cli.main"},
-    "crucible.hooks.claude_code": {"crucible.settings", "crucible.hooks.greeting"},
+    "crucible.vault.index.note_reader": {"crucible.vault.index.note_rows"},
+    "crucible.__main__": {"crucible.integrations.hooks.claude_code_hook", "crucible.cli.main"},
+    "crucible.integrations.hooks.claude_code_hook": {
+        "crucible.core.settings.settings",
+        "crucible.integrations.hooks.start_context",
+    },
     "crucible.cli.resuming": {"crucible.cli.continuing"},
     "crucible.cli.surroundings": {"crucible.cli.unfinished"},
-    "crucible.cli.recalling": {"crucible.knowledge.changing"},
+    "crucible.cli.recalling": {"crucible.memory.knowledge.item_status"},
     "crucible.cli.tasks": {"crucible.cli.recall_opening"},
-    "crucible.cli.recall_opening": {"crucible.recall.postgres", "crucible.recall.postgres_address"},
-    "crucible.hooks.greeting": {"crucible.hooks.noticing", "crucible.hooks.briefing"},
-    "crucible.hooks.noticing": {"crucible.resume.context"},
-    "crucible.knowledge.shelving": {"crucible.knowledge.keeping"},
-    "crucible.hooks.starting": {"crucible.hooks.syncing"},
-    "crucible.idling.noticing": {"crucible.idling.timing_out"},
-    "crucible.mcp.server": {"crucible.mcp.desk"},
-    "crucible.recall.gathering": {"crucible.recall.deriving"},
-    "crucible.recall.noticing": {"crucible.index.store"},
-    "crucible.recall.refreshing": {"crucible.recall.deriving"},
-    "crucible.recall.rereading": {"crucible.recall.deriving", "crucible.recall.records"},
-    "crucible.vault.store": {"crucible.session.reading"},
+    "crucible.cli.recall_opening": {"crucible.search.postgres.engine", "crucible.search.postgres.address"},
+    "crucible.integrations.hooks.start_context": {
+        "crucible.integrations.hooks.paused_notice",
+        "crucible.integrations.hooks.start_briefing",
+    },
+    "crucible.integrations.hooks.paused_notice": {"crucible.commands.resume.resume_context"},
+    "crucible.memory.knowledge.knowledge_search": {"crucible.memory.knowledge.knowledge_folder"},
+    "crucible.integrations.hooks.background": {"crucible.integrations.hooks.sync"},
+    "crucible.commands.idle.idle_check": {"crucible.commands.idle.idle_timeout"},
+    "crucible.integrations.mcp.server": {"crucible.integrations.mcp.tool_service"},
+    "crucible.search.embedded.gathering": {"crucible.search.embedded.documents"},
+    "crucible.search.embedded.changes": {"crucible.vault.index.index"},
+    "crucible.search.embedded.refresh": {"crucible.search.embedded.documents"},
+    "crucible.search.embedded.event_texts": {"crucible.search.embedded.documents", "crucible.search.event_records"},
+    "crucible.vault.notes.vault": {"crucible.documents.session.session_reader"},
 }
 """Who, beside the command line, may import what of ours late: a query of an index that is true reads no note, a hook
 costs next to nothing, a context is printed without what a client's start takes, what a hook starts notes even that it
@@ -103,15 +68,6 @@ def _name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def _room(module: str) -> str:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else ""
-
-
-def _floor(room: str) -> int:
-    return next(n for n, rooms in enumerate(FLOORS) if room in rooms)
-
-
 def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
     """Every imported module, wherever the statement stands."""
     for node in ast.walk(tree):
@@ -123,53 +79,6 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
             if node.module == "crucible":
                 named = [alias.name for alias in node.names if not alias.name.startswith("__")]
                 yield from ((f"crucible.{name}", node) for name in named)
-
-
-def _ours(tree: ast.AST) -> set[str]:
-    return {name for name, _ in _imports(tree) if name.split(".")[0] == "crucible" and name != "crucible"}
-
-
-def test_every_room_stands_on_a_floor() -> None:
-    rooms = set().union(*FLOORS)
-    wrong = [_name(path) for path in _modules() if _room(_name(path)) not in rooms]
-    assert not wrong, "\n".join(wrong)
-
-
-def test_a_module_imports_only_from_the_floors_below_or_its_own_room() -> None:
-    wrong = [
-        f"{_name(path)} imports {name}: {why}"
-        for path in _modules()
-        for name in sorted(_ours(_tree(path)))
-        if (why := _forbids(_room(_name(path)), _room(name)))
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-def _forbids(here: str, there: str) -> str:
-    """Why one room may not import the other, or nothing."""
-    if there == here:
-        return ""
-    if _floor(there) > _floor(here):
-        return f"{here} stands below {there}"
-    if {here, there} in APART:
-        return f"{here} and {there} never import each other"
-    joins = here == "__main__" or (here, there) in {("cli", "hooks"), ("cli", "mcp")}
-    return "nobody imports a door" if there in FLOORS[-1] and not joins else ""
-
-
-def test_modules_import_each_other_without_a_circle() -> None:
-    graph = {_name(p): _ours(_tree(p)) for p in _modules()}
-    done: set[str] = set()
-
-    def visit(module: str, above: tuple[str, ...]) -> None:
-        assert module not in above, " → ".join([*above, module])
-        if module not in done:
-            for other in graph.get(module, ()):
-                visit(other, (*above, module))
-            done.add(module)
-
-    for module in graph:
-        visit(module, ())
 
 
 def test_only_named_modules_import_ours_late() -> None:
@@ -261,17 +170,6 @@ def _size(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
         first = node.body[0]
         total -= (first.end_lineno or first.lineno) - first.lineno + 1
     return total
-
-
-def test_only_the_doors_know_click() -> None:
-    for path in _modules():
-        if "click" in {name.split(".")[0] for name, _ in _imports(_tree(path))}:
-            assert _room(_name(path)) == "cli"
-
-
-def test_only_the_outline_and_the_terminal_know_a_markdown_parser() -> None:
-    users = {_name(p) for p in _modules() if any(n.startswith("markdown_it") for n, _ in _imports(_tree(p)))}
-    assert {_room(u) for u in users} <= {"note"}
 
 
 def test_one_place_turns_our_errors_into_exit_codes() -> None:

@@ -14,26 +14,26 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from crucible.cases.model import Case, CaseType
-from crucible.cases.notes import render_case
-from crucible.cases.puzzle_files import render_puzzle_file
-from crucible.history.notes import render_entry
-from crucible.knowledge.item_notes import render_item
-from crucible.note.frontmatter import find_frontmatter
-from crucible.note.openings import OPENINGS
-from crucible.note.source import Source
-from crucible.note.wikilinks import find_links
-from crucible.session.markup import render_session
-from crucible.workflow.markup import render_workflow
-from crucible.workflow.model import Workflow
-from tests.cases.made import any_case
-from tests.history.test_notes import ENTRIES
-from tests.knowledge.items_made import any_item
-from tests.session.strategies import sessions
-from tests.workflow.strategies import workflows
+from crucible.commands.learn.case import Case, CaseType
+from crucible.commands.learn.case_notes import render_case
+from crucible.commands.learn.puzzle_files import render_puzzle_file
+from crucible.documents.knowledge.item_notes import render_item
+from crucible.documents.markdown.active_markup import OPENINGS
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.source import Source
+from crucible.documents.markdown.wikilinks import find_links
+from crucible.documents.session.markup import render_session
+from crucible.documents.workflow.workflow import Workflow
+from crucible.documents.workflow.workflow_markup import render_workflow
+from crucible.memory.history.history_notes import render_entry
+from tests.unit.commands.learn.made import any_case
+from tests.unit.documents.session.strategies import sessions
+from tests.unit.documents.workflow.strategies import workflows
+from tests.unit.memory.history.test_notes import ENTRIES
+from tests.unit.memory.knowledge.items_made import any_item
 
 OURS = {"wikilink, embed", "image", "comment", "callout", "field, line", "field, brackets"}
-"""Openings that our own lines contain as well; `tests.note.test_contain` looks for them in contained texts."""
+"""Openings that our own lines contain as well; `tests.unit.documents.markdown.test_contain` looks for them in contained texts."""
 WEB = re.compile(r"(?i:https?)://[\w/.:%&=?~+,;@-]*#?")
 FEW = settings(max_examples=settings().max_examples // 2)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.vault.store import Vault
+from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 
 TRANSCRIPTS = Path(__file__).parent / "data" / "transcripts"

@@ -90,7 +90,7 @@ def test_the_wheel_holds_the_templates_and_the_licence(wheel: Path) -> None:
 
 
 def test_the_installed_package_is_the_wheels_own_and_finds_its_templates(installed: Path, tmp_path: Path) -> None:
-    ask = "import crucible.templates as t; print(t.__file__); print(*sorted(p.name for p in t.template_folder().iterdir()))"
+    ask = "import crucible.core.templates as t; print(t.__file__); print(*sorted(p.name for p in t.template_folder().iterdir()))"
     file, names = _run(installed, tmp_path, installed / "python", "-c", ask).splitlines()
     assert Path(file).is_relative_to(installed.parent)
     assert names.split() == sorted(p.name for p in (ROOT / "templates").iterdir())

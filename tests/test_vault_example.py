@@ -19,28 +19,28 @@ import click
 import pytest
 import yaml
 
-from crucible.bookmarks.keeping import BOOKMARKS, latest, load_bookmarks
-from crucible.checking.checking import check_sessions
 from crucible.cli.group import ASKING, LISTING
 from crucible.cli.main import COMMANDS as TABLE
 from crucible.cli.main import build_root
-from crucible.importing.importing import ImportOptions, ImportReport, import_transcripts
-from crucible.knowledge.item_notes import render_item
-from crucible.knowledge.items import Item
-from crucible.knowledge.items_table import KNOWLEDGE_BASE_NAME, knowledge_base
-from crucible.knowledge.keeping import items_by_id, load_items
-from crucible.note.source import Source
-from crucible.note.wikilinks import find_links, heading_key
-from crucible.session.entries import CALLOUT_KINDS
-from crucible.session.model import Callout, Decision, Failure, Mode, Outcome, Status, Subagent
-from crucible.session.noted import FINDINGS
-from crucible.session.reading import read_session
-from crucible.settings import VaultSettings
-from crucible.transcript.dialects import DIALECTS
-from crucible.vault.init import init_vault
-from crucible.vault.links import LinkTable
-from crucible.vault.phases import heading_of
-from crucible.vault.store import Vault
+from crucible.clients.registry import DIALECTS
+from crucible.commands.check.check_vault import check_sessions
+from crucible.commands.imports.imports import ImportOptions, ImportReport, import_transcripts
+from crucible.core.settings.settings import VaultSettings
+from crucible.documents.knowledge.item_notes import render_item
+from crucible.documents.knowledge.items import Item
+from crucible.documents.markdown.source import Source
+from crucible.documents.markdown.wikilinks import find_links, heading_key
+from crucible.documents.session.findings_block import FINDINGS
+from crucible.documents.session.note_entries import CALLOUT_KINDS
+from crucible.documents.session.session import Callout, Decision, Failure, Mode, Outcome, Status, Subagent
+from crucible.documents.session.session_reader import read_session
+from crucible.memory.bookmarks.bookmark_log import BOOKMARKS, latest, load_bookmarks
+from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
+from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
+from crucible.vault.notes.init_vault import init_vault
+from crucible.vault.notes.links import LinkTable
+from crucible.vault.notes.phase_links import heading_of
+from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -621,10 +621,10 @@ def test_a_page_names_no_path_of_one_machine(page: Path) -> None:
     assert not re.search(r"/(?:root|work|Users)/|/home/(?!me/|dev/)", page.read_text(encoding="utf-8"))
 
 
-def test_every_room_stands_in_the_page_on_architecture() -> None:
+def test_every_package_stands_in_the_page_on_architecture() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rooms = {path.parent.name for path in (ROOT / "crucible").glob("*/__init__.py")}
-    assert {room for room in rooms if f"**`{room}`" not in page} == set()
+    packages = {path.parent.name for path in (ROOT / "crucible").glob("*/__init__.py")}
+    assert {name for name in packages if f"**`{name}`" not in page} == set()
 
 
 def test_every_dependency_has_its_reason() -> None:
@@ -637,8 +637,8 @@ def test_every_dependency_has_its_reason() -> None:
 
 def test_every_code_of_a_problem_is_explained() -> None:
     page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
-    rooms = [ROOT / "crucible" / name for name in ("note", "session", "checking")]
-    code = "\n".join(path.read_text(encoding="utf-8") for room in rooms for path in room.glob("*.py"))
+    packages = [ROOT / "crucible" / name for name in ("documents", "commands/check")]
+    code = "\n".join(path.read_text(encoding="utf-8") for package in packages for path in package.rglob("*.py"))
     codes = set(re.findall(r'Problem\(\s*"([a-z0-9-]+)"', code))
     assert len(codes) > 15
     assert {one for one in codes if f"`{one}`" not in page} == set()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from crucible.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
-from crucible.tidy_toml import user_settings_path
-from crucible.vault.trusting import keep_accepted
+from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
+from crucible.core.settings.toml_scan import user_settings_path
+from crucible.vault.notes.accept import keep_accepted
 
 __all__ = ["trust", "trusted", "user_of_test"]
 

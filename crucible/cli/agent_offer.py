@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import click
 
-from crucible.agents.clients import CLIENTS, client_of
 from crucible.cli.door import Door
 from crucible.cli.humans import human_is_there
 from crucible.cli.output import clean_line, say
 from crucible.cli.surroundings import settings_path, user_settings
-from crucible.settings import AgentSettings
-from crucible.toml import Table, file_text
-from crucible.vault.init import set_user_settings
+from crucible.clients.launch.programs import CLIENTS, client_of
+from crucible.core.settings.settings import AgentSettings
+from crucible.core.settings.toml_values import Table, file_text
+from crucible.vault.notes.init_vault import set_user_settings
 
 __all__ = ["offer_to_ask"]
 

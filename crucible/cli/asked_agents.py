@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from crucible.agents.asking import Program, asker_of, program_of
-from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.cli.surroundings import user_settings
-from crucible.errors import AgentFailed, UsageError
+from crucible.clients.launch.ask import Program, asker_of, program_of
+from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
+from crucible.core.errors import AgentFailed, UsageError
 
 __all__ = ["agent_if_any", "agent_named"]
 

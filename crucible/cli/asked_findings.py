@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from crucible.asking.reviewing import review
+from crucible.analysis.review.session_review import review
 from crucible.cli.asked_agents import agent_named
 from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.output import say
-from crucible.errors import CrucibleError
-from crucible.secrets.redacting import redact_of
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError
+from crucible.core.secrets.redaction import redact_of
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["ask_first", "with_option"]
 

@@ -7,12 +7,12 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.agents.asking import Program, asker_of
-from crucible.asking.agent import Agent
-from crucible.asking.budget import Budget, budget_of
+from crucible.analysis.review.ask_budget import Budget, budget_of
+from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.output import say
 from crucible.cli.surroundings import user_settings
-from crucible.errors import CrucibleError
+from crucible.clients.launch.ask import Program, asker_of
+from crucible.core.errors import CrucibleError
 
 __all__ = ["agent_at_end", "as_agent", "say_spent", "user_budget"]
 

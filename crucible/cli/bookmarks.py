@@ -8,9 +8,6 @@ from pathlib import Path
 
 import click
 
-from crucible.bookmarks.keeping import BOOKMARKS, Loaded, load_bookmarks
-from crucible.bookmarks.marking import mark
-from crucible.bookmarks.model import Bookmark, Why
 from crucible.cli.aligning import GAP, Tier, fitted
 from crucible.cli.compacting import compact_memory
 from crucible.cli.door import Door
@@ -21,17 +18,20 @@ from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings
-from crucible.errors import AmbiguousSession, SessionNotFound, UsageError
-from crucible.index.moments import utc
-from crucible.index.query import SessionQuery, select
-from crucible.index.schema import Row
-from crucible.index.store import Index
-from crucible.index.vouching import ask
-from crucible.secrets.redacting import redact_of
-from crucible.session.model import Session
-from crucible.vault.projects import project_of
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.session.session import Session
+from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark_log import BOOKMARKS, Loaded, load_bookmarks
+from crucible.memory.bookmarks.marking import mark
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.index.schema import Row
+from crucible.vault.index.time_filters import utc
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["add_bookmark", "list_bookmarks", "show_bookmark"]
 

@@ -8,39 +8,39 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.briefing.facts import has_sessions
-from crucible.briefing.files import project_folder
-from crucible.briefing.gathering import Supply, Wish, brief
-from crucible.briefing.knowledge import Type, types_on
-from crucible.briefing.likeness import Aim, aim_of
-from crucible.briefing.model import Briefing
-from crucible.briefing.place import find_position
-from crucible.briefing.profile import PROJECTS, profile_path, write_profile
-from crucible.briefing.proposing import propose
-from crucible.briefing.quoting import Quoter
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.recall_opening import Asker, has_server, open_asked, open_here
 from crucible.cli.surroundings import user_settings, vault_place
-from crucible.errors import CrucibleError, IndexBroken, NoteExists
-from crucible.history.shortening import shortener
-from crucible.hooks.noticing import Start, tell
-from crucible.index.query import SessionQuery, select
-from crucible.index.schema import Row, path_of_cell
-from crucible.index.store import Index
-from crucible.index.view import View
-from crucible.index.vouching import ask
-from crucible.knowledge.scopes import EVERYTHING, Place
-from crucible.knowledge.shelving import ItemShelf
-from crucible.recall.model import Recall
-from crucible.resume.choosing import paused_rows
-from crucible.secrets.redacting import redact_of
-from crucible.tokens import counter_of
-from crucible.vault.projects import named_project_of, project_of
-from crucible.vault.store import Vault
-from crucible.vault.workflows import find_workflow, read_workflow_note
+from crucible.commands.briefing.briefing import Supply, Wish, brief
+from crucible.commands.briefing.briefing_parts import Briefing
+from crucible.commands.briefing.facts import has_sessions
+from crucible.commands.briefing.position import find_position
+from crucible.commands.briefing.profile import PROJECTS, profile_path, write_profile
+from crucible.commands.briefing.profile__proposing import propose
+from crucible.commands.briefing.project_files import project_folder
+from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.recalled import Type, types_on
+from crucible.commands.briefing.relevance import Aim, aim_of
+from crucible.commands.resume.choose_session import paused_rows
+from crucible.core.errors import CrucibleError, IndexBroken, NoteExists
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.tokens import counter_of
+from crucible.documents.knowledge.item_scope import EVERYTHING, Place
+from crucible.integrations.hooks.paused_notice import Start, tell
+from crucible.memory.history.short_paths import shortener
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.recall import Recall
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import named_project_of, project_of
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note
 
 __all__ = ["Asked", "Told", "aim_named", "project_here", "recent_paths", "tell_briefing"]
 

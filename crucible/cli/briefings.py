@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from crucible.briefing.model import Briefing
 from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.briefing_context import Asked, Told, recent_paths, tell_briefing
 from crucible.cli.door import Door
@@ -14,6 +13,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_document, write_json
 from crucible.cli.workflow_ref import WORKFLOW
+from crucible.commands.briefing.briefing_parts import Briefing
 
 __all__ = ["briefing"]
 

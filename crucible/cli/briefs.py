@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from crucible.brief.covering import count_covered, due_phase, find_brief
-from crucible.brief.model import BriefUpdate
-from crucible.brief.updating import renew_brief, update_brief
 from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write_json, write_text
 from crucible.cli.session_ref import SESSION
-from crucible.errors import UsageError
-from crucible.secrets.redacting import redact_of
-from crucible.vault.store import Note
+from crucible.core.errors import UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.memory.summary.brief import BriefUpdate
+from crucible.memory.summary.brief_callout import count_covered, due_phase, find_brief
+from crucible.memory.summary.brief_update import renew_brief, update_brief
+from crucible.vault.notes.vault import Note
 
 __all__ = ["brief"]
 

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import click
 
-from crucible.capture.asking import Answer, Offer, accepted
-from crucible.capture.keeping import Captured, When, capture_session
-from crucible.capture.records import State
 from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.capturing_telling import write_captured, write_captured_json
@@ -20,15 +17,18 @@ from crucible.cli.options import format_option
 from crucible.cli.recall_opening import similar_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
-from crucible.errors import UsageError
-from crucible.index.query import SessionQuery, select
-from crucible.index.store import Index
-from crucible.index.vouching import ask
-from crucible.knowledge.adding import Choice
-from crucible.secrets.redacting import redact_of
-from crucible.vault.projects import folder_in_project, project_of
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.commands.capture.capture import Captured, When, capture_session
+from crucible.commands.capture.capture_log import State
+from crucible.commands.capture.question import Answer, Offer, accepted
+from crucible.core.errors import UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.memory.knowledge.adding_items import Choice
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import folder_in_project, project_of
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["capture", "project_folder"]
 

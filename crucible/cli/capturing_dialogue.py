@@ -10,17 +10,17 @@ import shutil
 
 import click
 
-from crucible.capture.asking import Act, Answer, Ask, Offer, Typed, read_typed
-from crucible.capture.model import PROMPTED, Candidate, Proposal
-from crucible.capture.preferring import set_preference
 from crucible.cli.aligning import cut_to
 from crucible.cli.door import Door
 from crucible.cli.humans import human_is_there
 from crucible.cli.output import clean, clean_line, given_width, say
-from crucible.errors import CrucibleError
-from crucible.note.contain import normal, normal_line
-from crucible.settings import load_vault_settings
-from crucible.vault.store import Vault
+from crucible.commands.capture.candidates import PROMPTED, Candidate, Proposal
+from crucible.commands.capture.preferences import set_preference
+from crucible.commands.capture.question import Act, Answer, Ask, Offer, Typed, read_typed
+from crucible.core.errors import CrucibleError
+from crucible.core.settings.settings import load_vault_settings
+from crucible.documents.markdown.containment import normal, normal_line
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["lines_of", "terminal_ask"]
 

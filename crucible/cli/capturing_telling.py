@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crucible.capture.friction import Interaction
-from crucible.capture.keeping import Captured
-from crucible.capture.model import Proposal, Way
-from crucible.capture.records import State
-from crucible.capture.saving import KEPT_AS, Kept
 from crucible.cli.capturing_dialogue import lines_of
 from crucible.cli.output import say, write, write_json
-from crucible.vault.store import Vault
+from crucible.commands.capture.candidates import Proposal, Way
+from crucible.commands.capture.capture import Captured
+from crucible.commands.capture.capture_log import State
+from crucible.commands.capture.saving import KEPT_AS, Kept
+from crucible.commands.capture.selection__friction import Interaction
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["say_captured", "write_captured", "write_captured_json"]
 

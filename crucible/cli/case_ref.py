@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from crucible.cli.offering import NoteRef
-from crucible.vault.walk import CASES as FOLDER
+from crucible.vault.notes.walk import CASES as FOLDER
 
 __all__ = ["CASE", "CASES"]
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-from crucible.cases.keeping import CaseNote, find_case, load_case, load_cases, review_case
-from crucible.cases.model import Body, Case, CaseType, Choice, Correction, Delegation, Review
 from crucible.cli.case_ref import CASE
 from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
@@ -16,12 +14,14 @@ from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json
 from crucible.cli.tables import write_paths
 from crucible.cli.workflow_tables import write_cells
-from crucible.errors import CrucibleError, UsageError
-from crucible.index.schema import cell_of_path
-from crucible.note.contain import cut, normal_line
-from crucible.note.source import Problem
-from crucible.vault.store import Vault
-from crucible.vault.walk import CASES
+from crucible.commands.learn.case import Body, Case, CaseType, Choice, Correction, Delegation, Review
+from crucible.commands.learn.case_folder import CaseNote, find_case, load_case, load_cases, review_case
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.markdown.source import Problem
+from crucible.vault.index.schema import cell_of_path
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import CASES
 
 __all__ = ["accept", "check_cases", "list_cases", "reject"]
 

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import click
 
-from crucible.checking.checking import check_sessions
-from crucible.checking.secrets import Found, Progress, check_secrets
-from crucible.checking.staged import check_staged
 from crucible.cli.door import Door
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
-from crucible.errors import UsageError
-from crucible.vault.store import Vault
+from crucible.commands.check.check_secrets import Found, Progress, check_secrets
+from crucible.commands.check.check_staged import check_staged
+from crucible.commands.check.check_vault import check_sessions
+from crucible.core.errors import UsageError
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["check"]
 

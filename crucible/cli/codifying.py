@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.acts.evidence import Evidence, load_evidence
-from crucible.asking.agent import Agent
+from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.tools.whole_calls import Evidence, load_evidence
 from crucible.cli.asked_agents import agent_named
 from crucible.cli.asked_findings import ask_first, with_option
 from crucible.cli.asking import as_agent, say_spent, user_budget
@@ -22,25 +22,25 @@ from crucible.cli.output import PROBLEMS_FOUND, say, write, write_document, writ
 from crucible.cli.revising import TerminalDesk, check_terminal, tell_kept
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
-from crucible.codify.accepting import errors_of
-from crucible.codify.codifying import Recorded, codify
-from crucible.codify.keeping import Kept, keep_as, keep_note, stamped
-from crucible.codify.refining import find_template, refine
-from crucible.codify.revising import place_draft, revise
-from crucible.errors import CrucibleError, UsageError
-from crucible.resume.context import load_children
-from crucible.secrets import Redact
-from crucible.secrets.redacting import redact_of
-from crucible.session.model import Session, ToolCalls
-from crucible.vault.naming import slugify
-from crucible.vault.store import Vault
-from crucible.workflow.checking import check_workflow
-from crucible.workflow.dialect import render_crucible
-from crucible.workflow.drawing import render_mermaid
-from crucible.workflow.export import export_workflow
-from crucible.workflow.graph import build_graph
-from crucible.workflow.markup import render_workflow
-from crucible.workflow.model import Workflow
+from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.edit_draft import place_draft, revise
+from crucible.commands.codify.refine__refining import find_template, refine
+from crucible.commands.codify.refine_check import errors_of
+from crucible.commands.codify.workflow_file import Kept, keep_as, keep_note, stamped
+from crucible.commands.resume.resume_context import load_children
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.session.names import slugify
+from crucible.documents.session.session import Session, ToolCalls
+from crucible.documents.workflow.drawing import render_mermaid
+from crucible.documents.workflow.graph import build_graph
+from crucible.documents.workflow.rust_dialect__dialect import render_crucible
+from crucible.documents.workflow.workflow import Workflow
+from crucible.documents.workflow.workflow_check import check_workflow
+from crucible.documents.workflow.workflow_json import export_workflow
+from crucible.documents.workflow.workflow_markup import render_workflow
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["codify_sessions"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crucible.briefing.compacting import compact, live_sessions
 from crucible.cli.indexed import asked
 from crucible.cli.output import say
-from crucible.errors import CrucibleError
-from crucible.history.memories import completes_milestone
-from crucible.index.store import Index
-from crucible.index.vouching import ask as vouched
-from crucible.vault.store import Vault
+from crucible.commands.briefing.compacting import compact, live_sessions
+from crucible.core.errors import CrucibleError
+from crucible.memory.history.memory_log import completes_milestone
+from crucible.vault.index.index import Index
+from crucible.vault.index.watch.vouching import ask as vouched
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["compact_at_end", "compact_memory"]
 

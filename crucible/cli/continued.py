@@ -7,21 +7,21 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crucible.agents.clients import ClientProgram
 from crucible.cli.output import say
 from crucible.cli.surroundings import user_settings
-from crucible.errors import CrucibleError, TranscriptError
-from crucible.flight.spool import spool_folder
-from crucible.flight.spooled import Spooled, load_spool
-from crucible.hooks.liveness import is_running
-from crucible.hooks.syncing import CLIENTS as HOOKED
-from crucible.importing.importing import ImportOptions, UnreadableRow, import_transcripts
-from crucible.resume.continuing import Native
-from crucible.session.model import Session
-from crucible.session.standing import Client
-from crucible.transcript.dialects import DIALECTS, Dialect
-from crucible.transcript.files import Transcript
-from crucible.vault.store import Vault
+from crucible.clients.launch.programs import ClientProgram
+from crucible.clients.registry import DIALECTS, Dialect
+from crucible.clients.session_files import Transcript
+from crucible.commands.imports.imports import ImportOptions, UnreadableRow, import_transcripts
+from crucible.commands.resume.continue_session import Native
+from crucible.core.errors import CrucibleError, TranscriptError
+from crucible.documents.session.session import Session
+from crucible.documents.session.status_rules import Client
+from crucible.integrations.hooks.liveness import is_running
+from crucible.integrations.hooks.sync import CLIENTS as HOOKED
+from crucible.vault.events.spool import spool_folder
+from crucible.vault.events.spooled import Spooled, load_spool
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["fold", "running_client", "spool_files"]
 

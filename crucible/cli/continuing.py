@@ -15,24 +15,16 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.agents.clients import LONGEST_ARGUMENT
-from crucible.agents.launching import ClientFailed, check_installed, ending_of, run_client, unbroken
-from crucible.agents.marks import RESUMING_ENVIRONMENT, resume_mark
-from crucible.bookmarks.keeping import latest
-from crucible.bookmarks.marking import mark
-from crucible.bookmarks.model import Why
-from crucible.bookmarks.renames import name_now, names_before
-from crucible.bookmarks.tickets import issue_ticket
-from crucible.brief.updating import update_brief
 from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.resume_context import Asked, build, native_of, place_of, resume_problem
 from crucible.cli.stopped import follow
-from crucible.errors import CrucibleError, SessionNotFound, UsageError
-from crucible.record.cleaning import Cleaning
-from crucible.resume.context import find_material
-from crucible.resume.continuing import (
+from crucible.clients.launch.programs import LONGEST_ARGUMENT
+from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
+from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, run_client, unbroken
+from crucible.commands.record.cleaning import Cleaning
+from crucible.commands.resume.continue_session import (
     Chosen,
     Native,
     Start,
@@ -45,15 +37,23 @@ from crucible.resume.continuing import (
     newest_source,
     plan_start,
 )
-from crucible.resume.extent import find_extent
-from crucible.resume.model import Material
-from crucible.resume.position import check_at_rest
-from crucible.resume.standing import End, has_news, settle, wake
-from crucible.secrets.redacting import redact_of
-from crucible.session.model import Session, Status
-from crucible.vault.holding import Held, SessionHeld, hold_session, is_held
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.commands.resume.extent import find_extent
+from crucible.commands.resume.position_line import check_at_rest
+from crucible.commands.resume.resume_context import find_material
+from crucible.commands.resume.resume_material import Material
+from crucible.commands.resume.resume_status import End, has_news, settle, wake
+from crucible.core.errors import CrucibleError, SessionNotFound, UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.session.session import Session, Status
+from crucible.memory.bookmarks.bookmark import Why
+from crucible.memory.bookmarks.bookmark_log import latest
+from crucible.memory.bookmarks.marking import mark
+from crucible.memory.bookmarks.resume_tickets import issue_ticket
+from crucible.memory.bookmarks.resume_tickets__renames import name_now, names_before
+from crucible.memory.summary.brief_update import update_brief
+from crucible.vault.notes.holding import Held, SessionHeld, hold_session, is_held
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["Way", "Wish", "go_on"]
 

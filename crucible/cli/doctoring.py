@@ -18,36 +18,41 @@ from crucible.cli.programs import project_folder
 from crucible.cli.progress import bar
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
-from crucible.doctor.agents import check_agents
-from crucible.doctor.client_secrets import check_client_secrets
-from crucible.doctor.findings import Finding, State, numbered
-from crucible.doctor.formats import check_formats, migrate_notes
-from crucible.doctor.hooks import check_hooks, check_log, last_run
-from crucible.doctor.place import (
+from crucible.commands.imports.note_sources import SourceTable, source_name
+from crucible.core.errors import CrucibleError
+from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
+from crucible.integrations.doctor.check_results import Finding, State, numbered
+from crucible.integrations.doctor.doctor_agents import check_agents
+from crucible.integrations.doctor.doctor_formats import check_formats, migrate_notes
+from crucible.integrations.doctor.doctor_hooks import check_hooks, check_log, last_run
+from crucible.integrations.doctor.doctor_servers import Looked, check_servers
+from crucible.integrations.doctor.doctor_sessions import check_renames
+from crucible.integrations.doctor.doctor_sessions__sessions import check_notes, check_sessions, check_spool
+from crucible.integrations.doctor.doctor_transcripts import check_client_secrets
+from crucible.integrations.doctor.doctor_transcripts__transcripts import (
+    Native,
+    check_transcripts,
+    find_native,
+    last_written,
+)
+from crucible.integrations.doctor.doctor_vault import (
     check_git_hooks,
     check_settings,
     check_trust,
     check_writable,
     mend_of_refusal,
 )
-from crucible.doctor.renames import check_renames
-from crucible.doctor.servers import Looked, check_servers
-from crucible.doctor.sessions import check_notes, check_sessions, check_spool
-from crucible.doctor.transcripts import Native, check_transcripts, find_native, last_written
-from crucible.errors import CrucibleError
-from crucible.flight.spooled import load_spool
-from crucible.hooks.log import LOG
-from crucible.hooks.syncing import CLIENTS
-from crucible.importing.sources import SourceTable, source_name
-from crucible.index.query import SessionQuery, select, unreadable_rows
-from crucible.index.store import Index
-from crucible.index.view import View
-from crucible.index.vouching import ask
-from crucible.installing.claude_code import settings_path
-from crucible.installing.mcp_servers import CLIENTS as SERVED
-from crucible.installing.mcp_servers import is_used, parts_of
-from crucible.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
-from crucible.vault.store import Vault
+from crucible.integrations.hooks.hook_log import LOG
+from crucible.integrations.hooks.sync import CLIENTS
+from crucible.integrations.install.claude_code_settings import settings_path
+from crucible.integrations.install.mcp_servers import CLIENTS as SERVED
+from crucible.integrations.install.mcp_servers import is_used, parts_of
+from crucible.vault.events.spooled import load_spool
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select, unreadable_rows
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["doctor"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crucible.hooks.syncing import has_backlog, write_down
-from crucible.importing.importing import ImportOptions
-from crucible.vault.store import Vault
+from crucible.commands.imports.imports import ImportOptions
+from crucible.integrations.hooks.sync import has_backlog, write_down
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["drain"]
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crucible.checking.checking import Finding, is_attachment
-from crucible.errors import CrucibleError
-from crucible.note.source import Problem
-from crucible.note.wikilinks import Link, find_links
-from crucible.vault.links import LinkTable
-from crucible.vault.store import Note, Vault
+from crucible.commands.check.check_vault import Finding, is_attachment
+from crucible.core.errors import CrucibleError
+from crucible.documents.markdown.source import Problem
+from crucible.documents.markdown.wikilinks import Link, find_links
+from crucible.vault.notes.links import LinkTable
+from crucible.vault.notes.vault import Note, Vault
 
 __all__ = ["View", "expand"]
 

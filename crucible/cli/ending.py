@@ -7,8 +7,6 @@ from datetime import datetime
 import click
 from click.core import ParameterSource
 
-from crucible import record
-from crucible.capture.ending import Ended
 from crucible.cli.asked_agents import agent_named
 from crucible.cli.asked_findings import with_option
 from crucible.cli.asking import agent_at_end, as_agent, say_spent
@@ -27,12 +25,14 @@ from crucible.cli.opening import find_note, open_vault
 from crucible.cli.output import say, write
 from crucible.cli.session_ref import SESSION
 from crucible.cli.stopped import finish, say_problems_of
-from crucible.errors import UsageError
-from crucible.record import Recorder
-from crucible.record.writing import SessionEnded
-from crucible.session.model import Status
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.commands import record
+from crucible.commands.capture.after_stop import Ended
+from crucible.commands.record import Recorder
+from crucible.commands.record.note_writer import SessionEnded
+from crucible.core.errors import UsageError
+from crucible.documents.session.session import Status
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["end"]
 

@@ -12,7 +12,7 @@ import toons
 from crucible.cli.aligning import aligned, broadest
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
-from crucible.index.stats import Stats
+from crucible.vault.index.stats import Stats
 
 __all__ = ["bar", "duration", "shortened", "write_stats"]
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import click
 
 from crucible.cli.options import BEGIN, END, local_now
-from crucible.index.conditions import named_column, parse_condition
-from crucible.index.query import STATUSES, SessionQuery, check_column
-from crucible.index.schema import TABLES
+from crucible.vault.index.column_conditions import named_column, parse_condition
+from crucible.vault.index.query import STATUSES, SessionQuery, check_column
+from crucible.vault.index.schema import TABLES
 
 __all__ = ["columns_of", "named_columns", "order_options", "query_from", "session_filters", "span_options"]
 

@@ -17,10 +17,12 @@ from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import format_option, local_now
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_json
 from crucible.cli.session_ref import SESSION
-from crucible.errors import AmbiguousSession, SessionNotFound
-from crucible.flight.place import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
-from crucible.flight.reading import Record, load_meta, read_records
-from crucible.flight.retention import (
+from crucible.core.errors import AmbiguousSession, SessionNotFound
+from crucible.documents.recording.call_lines import one_line
+from crucible.vault.events.event_lines import cut_mark, record_line
+from crucible.vault.events.event_paths import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
+from crucible.vault.events.event_reading import Record, load_meta, read_records
+from crucible.vault.events.event_retention import (
     Kept,
     Purged,
     PurgeReport,
@@ -29,12 +31,10 @@ from crucible.flight.retention import (
     last_time,
     purge,
 )
-from crucible.flight.telling import cut_mark, record_line
-from crucible.index.moments import utc
-from crucible.session.calls import one_line
-from crucible.vault.standing import standings
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.vault.index.time_filters import utc
+from crucible.vault.notes.heads__standing import standings
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["list_flights", "purge_flights", "show_flight"]
 

@@ -15,7 +15,7 @@ import click
 from crucible import __version__
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
-from crucible.errors import UsageError
+from crucible.core.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -19,8 +19,10 @@ from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_
 from crucible.cli.project_folders import folders_of
 from crucible.cli.session_ref import SESSION
 from crucible.cli.workflow_tables import write_cells
-from crucible.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
-from crucible.history.keeping import (
+from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
+from crucible.memory.history.history_folder import (
     HISTORY,
     EntryNote,
     Wish,
@@ -29,16 +31,14 @@ from crucible.history.keeping import (
     search_entries,
     too_many,
 )
-from crucible.history.keeping import prune as prune_notes
-from crucible.history.making import refresh_history, told_of
-from crucible.history.model import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
-from crucible.history.notes import render_entry
-from crucible.index.following import work_in
-from crucible.index.moments import utc
-from crucible.index.schema import cell_of_path
-from crucible.secrets.redacting import redact_of
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.memory.history.history_folder import prune as prune_notes
+from crucible.memory.history.history_notes import render_entry
+from crucible.memory.history.history_update import refresh_history, told_of
+from crucible.vault.index.later_sessions import work_in
+from crucible.vault.index.schema import cell_of_path
+from crucible.vault.index.time_filters import utc
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["list_history", "prune", "search", "show_history"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crucible.hooks.claude_code import take_payload
+from crucible.integrations.hooks.claude_code_hook import take_payload
 
 __all__ = ["claude_code"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from crucible.agents.marks import OWN_ENVIRONMENT
 from crucible.cli.door import Door
+from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 
 __all__ = ["human_is_there"]
 

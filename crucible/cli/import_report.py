@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from crucible.cli.aligning import GAP, Tier, fitted
 from crucible.cli.output import clean_line, say, write, write_json
-from crucible.importing.finding import Search
-from crucible.importing.report import ImportReport, UnreadableRow
+from crucible.commands.imports.import_report import ImportReport, UnreadableRow
+from crucible.commands.imports.transcript_search import Search
 
 __all__ = ["Part", "tell_stop", "write_all", "write_one"]
 

@@ -25,10 +25,10 @@ from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of
 from crucible.cli.progress import bar
 from crucible.cli.stopped import update_histories
 from crucible.cli.surroundings import user_settings
-from crucible.errors import TranscriptError
-from crucible.importing.finding import other_writer, searches_at, searches_here
-from crucible.importing.importing import ImportOptions, UnreadableRow, import_all, import_transcripts
-from crucible.transcript.dialects import DIALECTS, Dialect
+from crucible.clients.registry import DIALECTS, Dialect
+from crucible.commands.imports.imports import ImportOptions, UnreadableRow, import_all, import_transcripts
+from crucible.commands.imports.transcript_search import other_writer, searches_at, searches_here
+from crucible.core.errors import TranscriptError
 
 __all__ = ["auto"]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from crucible.agents.asking import Answer
-from crucible.asking.agent import Agent
-from crucible.asking.budget import BUDGET
-from crucible.cases.attributing import attribute, judge_case
-from crucible.cases.model import Case, Puzzle, Review
+from crucible.analysis.failures.failure_judge import find_template
+from crucible.analysis.review.ask_budget import BUDGET
+from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.asked_agents import agent_if_any
 from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.output import say
-from crucible.knowledge.judging import find_template
-from crucible.secrets.scanner import Redact
-from crucible.vault.store import Vault
+from crucible.clients.launch.ask import Answer
+from crucible.commands.learn.attribution import attribute, judge_case
+from crucible.commands.learn.case import Case, Puzzle, Review
+from crucible.core.secrets.scanner import Redact
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["Improver", "improver_of"]
 

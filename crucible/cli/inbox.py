@@ -15,12 +15,12 @@ from crucible.cli.indexed import asked, open_index
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write
 from crucible.cli.workflow_tables import write_cells
-from crucible.errors import CrucibleError
-from crucible.inbox.model import Item, Kind
-from crucible.inbox.reading import once, places, read_items
-from crucible.index.moments import utc
-from crucible.index.schema import cell_of_path
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError
+from crucible.memory.inbox.pending import Item, Kind
+from crucible.memory.inbox.pending__reading import once, places, read_items
+from crucible.vault.index.schema import cell_of_path
+from crucible.vault.index.time_filters import utc
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["list_inbox"]
 

@@ -13,15 +13,15 @@ from crucible.cli.log_options import SAID
 from crucible.cli.opening import open_vault
 from crucible.cli.output import say, write
 from crucible.cli.project_folders import folders_of
-from crucible.errors import CrucibleError, UsageError
-from crucible.history.making import refresh_history
-from crucible.inbox.answering import Answered, Verdict
-from crucible.inbox.answering import answer as write_answer
-from crucible.inbox.reading import places, read_items
-from crucible.secrets import Redact
-from crucible.secrets.redacting import redact_of
-from crucible.session.waiting import ITEM_NAME
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.session.waiting import ITEM_NAME
+from crucible.memory.history.history_update import refresh_history
+from crucible.memory.inbox.answers import Answered, Verdict
+from crucible.memory.inbox.answers import answer as write_answer
+from crucible.memory.inbox.pending__reading import places, read_items
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["answer"]
 

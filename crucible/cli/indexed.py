@@ -12,14 +12,14 @@ from crucible.cli.door import Door
 from crucible.cli.output import say
 from crucible.cli.reading_line import ReadingLine
 from crucible.cli.surroundings import vault_place, whence
-from crucible.errors import CrucibleError
-from crucible.idling.noticing import look_at
-from crucible.index.query import unreadable_rows
-from crucible.index.schema import Row, path_of_cell
-from crucible.index.store import Index, Refreshed
-from crucible.index.view import View
-from crucible.index.vouching import ask
-from crucible.settings import VaultSettings
+from crucible.commands.idle.idle_check import look_at
+from crucible.core.errors import CrucibleError
+from crucible.core.settings.settings import VaultSettings
+from crucible.vault.index.index import Index, Refreshed
+from crucible.vault.index.query import unreadable_rows
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
 
 __all__ = ["asked", "keep_index", "open_index", "rebuilt", "say_unreadable"]
 

@@ -12,9 +12,9 @@ from crucible.cli.indexed import asked, open_index, rebuilt, say_unreadable
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, in_color, room_of, write
 from crucible.cli.tables import write_rows
-from crucible.index.query import find_row, select_rows, unreadable_rows
-from crucible.index.schema import TABLES, Row
-from crucible.index.view import View
+from crucible.vault.index.query import find_row, select_rows, unreadable_rows
+from crucible.vault.index.schema import TABLES, Row
+from crucible.vault.index.view import View
 
 __all__ = ["rebuild", "show_table"]
 

@@ -11,8 +11,8 @@ from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.output import clean_line, say_lines, write
 from crucible.cli.surroundings import from_here, settings_path, user_settings, working_directory
-from crucible.templates import render_template
-from crucible.vault.init import init_vault, set_user_settings
+from crucible.core.templates import render_template
+from crucible.vault.notes.init_vault import init_vault, set_user_settings
 
 __all__ = ["init"]
 

@@ -13,8 +13,8 @@ from crucible.cli.door import Door
 from crucible.cli.installing_mcp import register, say_what_stays
 from crucible.cli.output import clean_line, write
 from crucible.cli.programs import own_program, project_folder, say_where
-from crucible.errors import UsageError
-from crucible.installing.claude_code import install, settings_path, uninstall
+from crucible.core.errors import UsageError
+from crucible.integrations.install.claude_code_settings import install, settings_path, uninstall
 
 __all__ = ["claude_code", "hook_command"]
 

@@ -10,7 +10,7 @@ from crucible.cli.door import Door
 from crucible.cli.output import clean_line, say, write
 from crucible.cli.programs import own_program
 from crucible.cli.surroundings import vault_place
-from crucible.installing.git_hooks import find_hook, install, uninstall
+from crucible.integrations.install.git_hooks import find_hook, install, uninstall
 
 __all__ = ["git_hooks"]
 

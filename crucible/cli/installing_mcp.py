@@ -14,9 +14,9 @@ from crucible.cli.door import Door
 from crucible.cli.output import clean_line, say, write
 from crucible.cli.programs import own_program, project_folder
 from crucible.cli.surroundings import from_here, user_settings, vault_root
-from crucible.errors import CrucibleError, UsageError, VaultNotFound
-from crucible.installing.claude_code import find_installed, settings_path
-from crucible.installing.mcp_servers import (
+from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
+from crucible.integrations.install.claude_code_settings import find_installed, settings_path
+from crucible.integrations.install.mcp_servers import (
     CLIENTS,
     SKILL,
     TITLES,

@@ -26,14 +26,14 @@ from crucible.cli.recall_opening import ALL_PROJECTS, Asker
 from crucible.cli.recalling import recall
 from crucible.cli.tables import write_paths
 from crucible.cli.workflow_tables import write_cells
-from crucible.errors import CrucibleError, UsageError
-from crucible.index.schema import cell_of_path
-from crucible.knowledge.items import ItemType, Scope
-from crucible.knowledge.keeping import Row, Wish, find_item, list_items, load_item, load_items
-from crucible.knowledge.scopes import EVERYTHING, Place
-from crucible.knowledge.surveying import Stats, check_items, stats_of
-from crucible.recall.model import Kind
-from crucible.vault.walk import KNOWLEDGE
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.documents.knowledge.item_scope import EVERYTHING, Place
+from crucible.documents.knowledge.items import ItemType, Scope
+from crucible.memory.knowledge.knowledge_folder import Row, Wish, find_item, list_items, load_item, load_items
+from crucible.memory.knowledge.survey import Stats, check_items, stats_of
+from crucible.search.recall import Kind
+from crucible.vault.index.schema import cell_of_path
+from crucible.vault.notes.walk import KNOWLEDGE
 
 __all__ = ["check_knowledge", "list_knowledge", "search", "show_knowledge", "stats"]
 

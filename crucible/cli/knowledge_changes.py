@@ -16,17 +16,17 @@ from crucible.cli.output import say, write, write_json
 from crucible.cli.recall_opening import project_here, similar_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
-from crucible.errors import CrucibleError, UsageError
-from crucible.knowledge.adding import Added, Choice, Outcome, add_item, merge_items, provenance_in
-from crucible.knowledge.changing import restore_item, retire_item, tell_use, verify_item
-from crucible.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
-from crucible.knowledge.keeping import find_item, load_item
-from crucible.knowledge.model import Category
-from crucible.knowledge.scopes import Place
-from crucible.patterns import late_pattern
-from crucible.secrets.redacting import redact_of
-from crucible.vault.projects import project_of
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.knowledge.causes import Category
+from crucible.documents.knowledge.item_scope import Place
+from crucible.documents.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
+from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, merge_items, provenance_in
+from crucible.memory.knowledge.item_status import restore_item, retire_item, tell_use, verify_item
+from crucible.memory.knowledge.knowledge_folder import find_item, load_item
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["add", "feedback", "merge", "retire", "verify"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from crucible.cli.offering import NoteRef
-from crucible.vault.walk import KNOWLEDGE
+from crucible.vault.notes.walk import KNOWLEDGE
 
 __all__ = ["ITEM", "ITEMS", "ONE_ITEM"]
 

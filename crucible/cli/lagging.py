@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
-from crucible.doctor.findings import Finding
-from crucible.doctor.sessions import known_until
-from crucible.doctor.transcripts import Native, tell_lagging
-from crucible.importing.importing import ImportOptions, import_transcripts
-from crucible.importing.sources import SourceTable, source_name
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.commands.imports.imports import ImportOptions, import_transcripts
+from crucible.commands.imports.note_sources import SourceTable, source_name
+from crucible.integrations.doctor.check_results import Finding
+from crucible.integrations.doctor.doctor_sessions__sessions import known_until
+from crucible.integrations.doctor.doctor_transcripts__transcripts import Native, tell_lagging
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["check_lagging"]
 

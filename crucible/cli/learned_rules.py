@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import click
 
-from crucible.cases.rules import Rule, diff_of, rules_of, with_rules
 from crucible.cli.output import clean, say, write, write_json
 from crucible.cli.surroundings import from_here
-from crucible.errors import CrucibleError, NoteChanged, UsageError
-from crucible.session.model import Session
-from crucible.vault import files
-from crucible.vault.store import Vault
+from crucible.commands.learn.recurring_rules import Rule, diff_of, rules_of, with_rules
+from crucible.core import files
+from crucible.core.errors import CrucibleError, NoteChanged, UsageError
+from crucible.documents.session.session import Session
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["Target", "propose_rules"]
 

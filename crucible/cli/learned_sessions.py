@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crucible.cases.splitting import Kin
 from crucible.cli.filters import query_from
 from crucible.cli.indexed import asked
 from crucible.cli.opening import find_note
-from crucible.errors import UsageError
-from crucible.index.query import select
-from crucible.index.schema import Row, path_of_cell
-from crucible.index.store import Index
-from crucible.index.view import View
-from crucible.index.vouching import ask
-from crucible.vault.store import Vault
-from crucible.vault.walk import note_name
+from crucible.commands.learn.splits import Kin
+from crucible.core.errors import UsageError
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import select
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["Chosen", "choose", "kin_of"]
 

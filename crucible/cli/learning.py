@@ -14,15 +14,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cases.exporting import Export, export_files, export_stream
-from crucible.cases.gathering import Gathered, Gatherer, Wanted
-from crucible.cases.keeping import keep_cases
-from crucible.cases.model import Case, CaseType
-from crucible.cases.picking import Dedupe, Picked, pick
-from crucible.cases.puzzle_files import exports_folder, put_puzzles
-from crucible.cases.scrubbing import Scrubber
-from crucible.cases.shapes import Shape
-from crucible.cases.splitting import Families, Splits, parse_splits
 from crucible.cli.asked_findings import ask_first
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
@@ -37,11 +28,20 @@ from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json_line
 from crucible.cli.progress import Show, bar
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import from_here
-from crucible.errors import UsageError
-from crucible.processes import cores, spread
-from crucible.secrets.redacting import redact_of, remembering
-from crucible.vault.store import Vault
-from crucible.vault.walk import CASES, WORKFLOWS
+from crucible.commands.learn.case import Case, CaseType
+from crucible.commands.learn.case_folder import keep_cases
+from crucible.commands.learn.case_gathering import Gathered, Gatherer, Wanted
+from crucible.commands.learn.export import Export, export_files, export_stream
+from crucible.commands.learn.puzzle_files import exports_folder, put_puzzles
+from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.selection import Dedupe, Picked, pick
+from crucible.commands.learn.shapes import Shape
+from crucible.commands.learn.splits import Families, Splits, parse_splits
+from crucible.core.errors import UsageError
+from crucible.core.processes import cores, spread
+from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import CASES, WORKFLOWS
 
 __all__ = ["learn"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from crucible.cases.model import CaseType
-from crucible.cases.picking import Dedupe
-from crucible.cases.shapes import Shape
 from crucible.cli.asked_findings import with_option
 from crucible.cli.given import GivenPath
+from crucible.commands.learn.case import CaseType
+from crucible.commands.learn.selection import Dedupe
+from crucible.commands.learn.shapes import Shape
 
 __all__ = ["CHOICES", "JSONL", "MARKDOWN", "PUZZLE", "WAYS", "with_options"]
 

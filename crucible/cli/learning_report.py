@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crucible.cases.exporting import Exported
-from crucible.cases.gathering import Gathered
-from crucible.cases.keeping import Kept
-from crucible.cases.model import Case, CaseType, Puzzle, Review
-from crucible.cases.puzzle_files import Put
 from crucible.cli.door import Door
 from crucible.cli.output import say, write, write_json
 from crucible.cli.workflow_tables import write_cells
-from crucible.errors import CrucibleError
-from crucible.vault.store import Vault
+from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
+from crucible.commands.learn.case_folder import Kept
+from crucible.commands.learn.case_gathering import Gathered
+from crucible.commands.learn.export import Exported
+from crucible.commands.learn.puzzle_files import Put
+from crucible.core.errors import CrucibleError
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["Seen", "rows_of", "tell_exported", "tell_kept", "tell_put", "write_preview"]
 

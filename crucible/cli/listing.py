@@ -12,8 +12,8 @@ from crucible.cli.indexed import asked, open_index
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, in_color, room_of
 from crucible.cli.tables import write_paths, write_rows
-from crucible.errors import UsageError
-from crucible.index.query import COLUMNS, select
+from crucible.core.errors import UsageError
+from crucible.vault.index.query import COLUMNS, select
 
 __all__ = ["list_sessions"]
 

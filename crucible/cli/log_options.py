@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible import record
 from crucible.cli.door import Door
 from crucible.cli.options import BEGIN
 from crucible.cli.output import say, write
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import vault_place, whence
-from crucible.errors import UsageError
-from crucible.record import Recorder
-from crucible.vault.store import Vault
+from crucible.commands import record
+from crucible.commands.record import Recorder
+from crucible.core.errors import UsageError
+from crucible.vault.notes.vault import Vault
 
 __all__ = [
     "SAID",

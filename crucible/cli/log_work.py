@@ -13,8 +13,8 @@ import click
 from crucible.cli.given import GivenPath
 from crucible.cli.log_options import SAID, Logged, logs, standard_input
 from crucible.cli.output import write
-from crucible.errors import UsageError, reason_of
-from crucible.record import InlineWork
+from crucible.commands.record import InlineWork
+from crucible.core.errors import UsageError, reason_of
 
 __all__ = ["phase", "subagent", "tasks", "tokens", "tool"]
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from crucible import __version__
-from crucible.errors import CrucibleError
+from crucible.core.errors import CrucibleError
 
 if TYPE_CHECKING:
     import click

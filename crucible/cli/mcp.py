@@ -11,8 +11,8 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.output import say
 from crucible.cli.surroundings import working_directory
-from crucible.mcp.place import Place
-from crucible.mcp.server import serve
+from crucible.integrations.mcp.server import serve
+from crucible.integrations.mcp.server_context import Place
 
 __all__ = ["mcp"]
 

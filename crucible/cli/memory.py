@@ -8,11 +8,6 @@ from pathlib import Path
 
 import click
 
-from crucible.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
-from crucible.briefing.likeness import Aim
-from crucible.briefing.model import Item, Rank
-from crucible.briefing.place import Position
-from crucible.briefing.quoting import Quoter
 from crucible.cli.briefing_context import aim_named, project_here
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
@@ -21,14 +16,19 @@ from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_json
 from crucible.cli.surroundings import user_settings
 from crucible.cli.workflow_ref import WORKFLOW
-from crucible.history.memories import FILES
-from crucible.history.shortening import shortener
-from crucible.index.moments import utc
-from crucible.index.store import Index
-from crucible.index.view import View
-from crucible.index.vouching import ask
-from crucible.secrets.redacting import redact_of
-from crucible.vault.projects import folder_in_project
+from crucible.commands.briefing.briefing_parts import Item, Rank
+from crucible.commands.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
+from crucible.commands.briefing.position import Position
+from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.relevance import Aim
+from crucible.core.secrets.redaction import redact_of
+from crucible.memory.history.memory_log import FILES
+from crucible.memory.history.short_paths import shortener
+from crucible.vault.index.index import Index
+from crucible.vault.index.time_filters import utc
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import folder_in_project
 
 __all__ = ["digest"]
 

@@ -13,8 +13,8 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.surroundings import user_settings, vault_root
-from crucible.errors import CrucibleError
-from crucible.vault.walk import find_notes, note_name
+from crucible.core.errors import CrucibleError
+from crucible.vault.notes.walk import find_notes, note_name
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -10,11 +10,11 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.indexed import keep_index
 from crucible.cli.surroundings import vault_place, whence, working_directory
-from crucible.errors import UsageError
-from crucible.idling.noticing import look
-from crucible.index.store import Index
-from crucible.index.vouching import ask
-from crucible.vault.store import Note, Vault
+from crucible.commands.idle.idle_check import look
+from crucible.core.errors import UsageError
+from crucible.vault.index.index import Index
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Note, Vault
 
 __all__ = ["find_note", "here", "load_note", "open_vault"]
 

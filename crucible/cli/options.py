@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from crucible.index.moments import parse_when
+from crucible.vault.index.time_filters import parse_when
 
 __all__ = ["BEGIN", "END", "Moment", "format_option", "local_now"]
 

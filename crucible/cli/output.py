@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from crucible.cli.door import Door
-from crucible.patterns import late_pattern
+from crucible.core.patterns import late_pattern
 
 if TYPE_CHECKING:
     import re
 
-    from crucible.note.source import Problem
+    from crucible.documents.markdown.source import Problem
 
 __all__ = [
     "PROBLEMS_FOUND",

@@ -9,10 +9,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 import click
 
-from crucible.asking.loop import seen_by
-from crucible.cases.playing import Verdict, judge_answer, parts_of, prompt_of
-from crucible.cases.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
-from crucible.cases.rubric import CheckKind, Result
+from crucible.analysis.review.ask_loop import seen_by
 from crucible.cli.asked_agents import agent_named
 from crucible.cli.asking import as_agent, say_spent
 from crucible.cli.door import Door
@@ -20,10 +17,13 @@ from crucible.cli.given import GivenPath
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
 from crucible.cli.surroundings import from_here, user_settings, vault_root
-from crucible.errors import AgentFailed, NoteUnreadable, UsageError, VaultNotFound
-from crucible.note.source import Source
-from crucible.secrets.redacting import redact_of
-from crucible.vault.files import read_bytes
+from crucible.commands.learn.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
+from crucible.commands.learn.puzzle_play import Verdict, judge_answer, parts_of, prompt_of
+from crucible.commands.learn.rubric import CheckKind, Result
+from crucible.core.errors import AgentFailed, NoteUnreadable, UsageError, VaultNotFound
+from crucible.core.files import read_bytes
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.markdown.source import Source
 
 __all__ = ["play"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, say
 from crucible.cli.surroundings import from_here, user_settings, vault_root
-from crucible.errors import VaultNotFound
+from crucible.core.errors import VaultNotFound
 
 __all__ = ["own_program", "project_folder", "say_where"]
 

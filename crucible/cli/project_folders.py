@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crucible.cli.surroundings import whence
-from crucible.vault.projects import folder_in_project
+from crucible.vault.notes.projects import folder_in_project
 
 __all__ = ["folders_of"]
 

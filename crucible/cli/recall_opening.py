@@ -14,15 +14,15 @@ import click
 
 from crucible.cli.door import Door
 from crucible.cli.surroundings import user_settings, vault_place, whence
-from crucible.errors import CrucibleError, UsageError
-from crucible.index.vouching import ask
-from crucible.knowledge.noise import Similar
-from crucible.knowledge.scopes import EVERYTHING, Place
-from crucible.knowledge.shelving import ItemShelf
-from crucible.recall.embedded import Embedded, Progress, open_embedded
-from crucible.recall.model import Recall
-from crucible.vault.projects import named_project_of
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.documents.knowledge.item_scope import EVERYTHING, Place
+from crucible.documents.knowledge.novelty import Similar
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.embedded.engine import Embedded, Progress, open_embedded
+from crucible.search.recall import Recall
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import named_project_of
+from crucible.vault.notes.vault import Vault
 
 __all__ = [
     "ALL_PROJECTS",
@@ -92,8 +92,8 @@ def open_asked(door: Door, asker: Asker, progress: Progress, *, embedded: bool) 
     own = user_settings().recall
     if not embedded and has_server():
         # Late: few have a server, and its modules take longer to load than a question takes.
-        from crucible.recall.postgres import open_postgres  # noqa: PLC0415
-        from crucible.recall.postgres_address import chosen_address  # noqa: PLC0415  as above
+        from crucible.search.postgres.address import chosen_address  # noqa: PLC0415  as above
+        from crucible.search.postgres.engine import open_postgres  # noqa: PLC0415
 
         address = chosen_address(own.backend, os.environ)
         if address is not None:

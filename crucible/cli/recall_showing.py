@@ -16,11 +16,11 @@ from crucible.cli.aligning import broadest
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
 from crucible.cli.tables import write_paths
-from crucible.note.contain import cut, normal_line
-from crucible.note.wikilinks import strip_heading_for_link
-from crucible.patterns import late_pattern
-from crucible.recall.model import Answer, Event, Hit, Kind, Question, SessionHit, Snippet
-from crucible.toon import dump_rows
+from crucible.core.patterns import late_pattern
+from crucible.core.toon import dump_rows
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.markdown.wikilinks import strip_heading_for_link
+from crucible.search.recall import Answer, Event, Hit, Kind, Question, SessionHit, Snippet
 
 __all__ = ["write_answer"]
 

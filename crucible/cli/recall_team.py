@@ -13,12 +13,12 @@ from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json
 from crucible.cli.progress import bar
 from crucible.cli.surroundings import user_settings
-from crucible.errors import UsageError
-from crucible.knowledge.shelving import ItemShelf
-from crucible.recall.postgres import open_postgres, open_pusher, set_up_server
-from crucible.recall.postgres_address import VARIABLE, chosen_address, place_of
-from crucible.recall.postgres_vault import VaultDocuments, identities
-from crucible.recall.postgres_writing import Pushed
+from crucible.core.errors import UsageError
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.postgres.address import VARIABLE, chosen_address, place_of
+from crucible.search.postgres.engine import open_postgres, open_pusher, set_up_server
+from crucible.search.postgres.push import Pushed
+from crucible.search.postgres.vault_rows import VaultDocuments, identities
 
 __all__ = ["push", "set_up", "status", "sync"]
 

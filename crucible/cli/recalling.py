@@ -15,10 +15,10 @@ from crucible.cli.reading_line import ReadingLine
 from crucible.cli.recall_opening import ALL_PROJECTS, Asker, Opened, open_asked
 from crucible.cli.recall_showing import write_answer
 from crucible.cli.session_ref import SESSION
-from crucible.errors import CrucibleError, UsageError
-from crucible.patterns import late_pattern
-from crucible.recall.model import MOST, USUAL, Answer, Event, Hit, Kind, Question, Snippet
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.patterns import late_pattern
+from crucible.search.recall import MOST, USUAL, Answer, Event, Hit, Kind, Question, Snippet
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["recall"]
 
@@ -174,7 +174,7 @@ def _nothing(question: Question, viewer: str) -> str:
 
 def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
     """Now and then, as the settings say."""
-    from crucible.knowledge.changing import asks  # noqa: PLC0415  few questions come to it, and it takes long to import
+    from crucible.memory.knowledge.item_status import asks  # noqa: PLC0415  few questions come to it, and it takes long to import
 
     if asks(vault, vault.settings.knowledge.ask_one_in):
         say(f"Did “{item.title}” help? cru recall feedback {item.id} --useful, or --not-useful")

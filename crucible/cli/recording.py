@@ -8,7 +8,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from crucible import record
 from crucible.cli.door import Door
 from crucible.cli.indexed import open_index
 from crucible.cli.log_options import (
@@ -25,10 +24,11 @@ from crucible.cli.output import say, write, write_json
 from crucible.cli.session_ref import SESSION
 from crucible.cli.stopped import follow
 from crucible.cli.surroundings import user_settings, working_directory
-from crucible.errors import UsageError
-from crucible.index.query import SessionQuery, select
-from crucible.vault.projects import project_of
-from crucible.vault.walk import note_name
+from crucible.commands import record
+from crucible.core.errors import UsageError
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.walk import note_name
 
 __all__ = ["pause", "start"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from crucible.cli.main import build_root
-from crucible.templates import render_template
+from crucible.core.templates import render_template
 
 __all__ = ["Described", "describe", "reference", "reference_text"]
 

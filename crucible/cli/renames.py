@@ -8,7 +8,7 @@ from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write
 from crucible.cli.session_ref import SESSION
-from crucible.renaming.renaming import rename_named
+from crucible.commands.rename.rename import rename_named
 
 __all__ = ["rename"]
 

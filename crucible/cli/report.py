@@ -14,16 +14,16 @@ from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_document, write_json
 from crucible.cli.project_folders import folders_of
-from crucible.errors import CrucibleError
-from crucible.history.making import told_of
-from crucible.history.report import Reported, is_within, render_report, reported
-from crucible.index.following import Work, work_in
-from crucible.index.moments import begun, utc
-from crucible.index.query import SessionQuery, select
-from crucible.index.schema import Row, path_of_cell
-from crucible.index.view import View
-from crucible.secrets.redacting import redact_of, remembering
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError
+from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.memory.history.history_update import told_of
+from crucible.memory.history.standup import Reported, is_within, render_report, reported
+from crucible.vault.index.later_sessions import Work, work_in
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.time_filters import begun, utc
+from crucible.vault.index.view import View
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["report"]
 

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from crucible.cli.opening import here
 from crucible.cli.surroundings import user_settings
-from crucible.importing.sources import source_name
-from crucible.resume.context import find_material, settled_context
-from crucible.resume.continuing import Native, find_native, folder_of, last_client
-from crucible.resume.extent import find_extent
-from crucible.resume.model import Context, Drift, Material
-from crucible.session.model import Session
-from crucible.transcript.dialects import DIALECTS
-from crucible.vault.store import Vault
+from crucible.clients.registry import DIALECTS
+from crucible.commands.imports.note_sources import source_name
+from crucible.commands.resume.continue_session import Native, find_native, folder_of, last_client
+from crucible.commands.resume.extent import find_extent
+from crucible.commands.resume.resume_context import find_material, settled_context
+from crucible.commands.resume.resume_material import Context, Drift, Material
+from crucible.documents.session.session import Session
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["Asked", "Told", "build", "native_of", "place_of", "resume_problem", "tell_context"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from crucible.bookmarks.keeping import load_bookmarks
 from crucible.cli.door import Door
 from crucible.cli.log_options import SAID
 from crucible.cli.opening import find_note, here, open_vault
@@ -18,16 +17,17 @@ from crucible.cli.passing_on import PassingOn, client_arguments
 from crucible.cli.resume_context import Asked, Told, tell_context
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import user_settings
-from crucible.errors import SessionNotFound, UsageError
-from crucible.index.schema import Row, path_of_cell
-from crucible.index.store import Index
-from crucible.index.vouching import ask
-from crucible.resume.choosing import newest_first, newest_rows, paused_rows
-from crucible.resume.continuing import check_goes_on
-from crucible.session.model import Status
-from crucible.vault.holding import is_held
-from crucible.vault.projects import project_of
-from crucible.vault.store import Vault
+from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
+from crucible.commands.resume.continue_session import check_goes_on
+from crucible.core.errors import SessionNotFound, UsageError
+from crucible.documents.session.session import Status
+from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.vault.index.index import Index
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.holding import is_held
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["resume"]
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import click
 
-from crucible.agents.launching import check_installed, ending_of, run_client
 from crucible.cli.door import Door
 from crucible.cli.output import say
 from crucible.cli.surroundings import working_directory
-from crucible.codify.revising import Choice
-from crucible.errors import UsageError
-from crucible.workflow.checking import has_errors
-from crucible.workflow.model import Diagnostic
+from crucible.clients.launch.terminal import check_installed, ending_of, run_client
+from crucible.commands.codify.edit_draft import Choice
+from crucible.core.errors import UsageError
+from crucible.documents.workflow.workflow import Diagnostic
+from crucible.documents.workflow.workflow_check import has_errors
 
 __all__ = ["TerminalDesk", "check_terminal", "tell_kept"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from crucible.cli.offering import offered
-from crucible.settings import load_vault_settings
-from crucible.vault.walk import find_notes, note_name
+from crucible.core.settings.settings import load_vault_settings
+from crucible.vault.notes.walk import find_notes, note_name
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -10,7 +10,6 @@ import click
 from rich.rule import Rule
 from rich.text import Text
 
-from crucible.checking.checking import link_table
 from crucible.cli.door import Door
 from crucible.cli.embeds import expand
 from crucible.cli.opening import find_note, load_note, open_vault
@@ -19,12 +18,13 @@ from crucible.cli.output import clean_line, say, say_problems, write, write_docu
 from crucible.cli.session_ref import SESSION
 from crucible.cli.showing_findings import findings_document, write_findings
 from crucible.cli.terminal import console_for, draw, draw_phase
-from crucible.errors import CrucibleError
-from crucible.note.source import Source
-from crucible.session.export import export_phase, export_session
-from crucible.session.model import Phase
-from crucible.vault.phases import find_phase
-from crucible.vault.store import Note, Vault
+from crucible.commands.check.check_vault import link_table
+from crucible.core.errors import CrucibleError
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.session import Phase
+from crucible.documents.session.session_json import export_phase, export_session
+from crucible.vault.notes.phase_links import find_phase
+from crucible.vault.notes.vault import Note, Vault
 
 __all__ = ["show"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from crucible.cli.output import write
-from crucible.session.findings import Finding, findings_of
-from crucible.session.grounds import render_grounds
-from crucible.session.model import Grounds, Phase
-from crucible.vault.store import Note
+from crucible.documents.session.findings import Finding, findings_of
+from crucible.documents.session.findings_block__grounds import render_grounds
+from crucible.documents.session.session import Grounds, Phase
+from crucible.vault.notes.vault import Note
 
 __all__ = ["findings_document", "write_findings"]
 

@@ -12,22 +12,22 @@ from typing import NamedTuple
 
 import click
 
-from crucible.agents.beginning import BEGINNERS, Beginner, Beginning, begin, beginner_of
-from crucible.agents.clients import LONGEST_ARGUMENT
-from crucible.agents.launching import ClientFailed, ClientMissing, check_installed, ending_of, run_client
-from crucible.agents.marks import BRIEFED_ENVIRONMENT
 from crucible.cli.briefing_context import Asked, Told, tell_briefing
 from crucible.cli.door import Door
 from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.passing_on import PassingOn, client_arguments
 from crucible.cli.workflow_ref import WORKFLOW
-from crucible.errors import UsageError
-from crucible.index.schema import split_list
-from crucible.index.store import Index
-from crucible.index.vouching import ask
-from crucible.resume.choosing import newest_rows
-from crucible.vault.store import Vault
+from crucible.clients.launch.client_context import BEGINNERS, Beginner, Beginning, begin, beginner_of
+from crucible.clients.launch.programs import LONGEST_ARGUMENT
+from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
+from crucible.clients.launch.terminal import ClientFailed, ClientMissing, check_installed, ending_of, run_client
+from crucible.commands.resume.choose_session import newest_rows
+from crucible.core.errors import UsageError
+from crucible.vault.index.index import Index
+from crucible.vault.index.schema import split_list
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["start"]
 

@@ -12,7 +12,7 @@ from crucible.cli.filters import columns_of, query_from, session_filters
 from crucible.cli.indexed import asked, open_index
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND
-from crucible.index.stats import GROUPINGS, aggregate
+from crucible.vault.index.stats import GROUPINGS, aggregate
 
 __all__ = ["stats"]
 

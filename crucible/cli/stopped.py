@@ -7,17 +7,17 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.agents.asking import Asker
-from crucible.asking.budget import BUDGET
-from crucible.capture.asking import Ask
-from crucible.capture.ending import Ended, Helpers, after_stop
+from crucible.analysis.review.ask_budget import BUDGET
 from crucible.cli.asking import user_budget
 from crucible.cli.compacting import compact_at_end
 from crucible.cli.output import say
 from crucible.cli.project_folders import folders_of
-from crucible.errors import CrucibleError
-from crucible.history.keeping import entry_path
-from crucible.vault.store import Vault
+from crucible.clients.launch.ask import Asker
+from crucible.commands.capture.after_stop import Ended, Helpers, after_stop
+from crucible.commands.capture.question import Ask
+from crucible.core.errors import CrucibleError
+from crucible.memory.history.history_folder import entry_path
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["finish", "follow", "say_problems_of", "update_histories"]
 

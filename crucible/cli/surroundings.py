@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 
 from crucible.cli.door import Door
 from crucible.cli.output import say
-from crucible.errors import VaultError
-from crucible.settings import (
+from crucible.core.errors import VaultError
+from crucible.core.settings.settings import (
     UserSettings,
     VaultSettings,
     load_user_settings,
     load_vault_settings,
     user_settings_path,
 )
-from crucible.trust import told_ignored
-from crucible.vault.discovery import find_vault, is_unfinished
+from crucible.core.settings.trust import told_ignored
+from crucible.vault.notes.discovery import find_vault, is_unfinished
 
 __all__ = [
     "from_here",

@@ -11,7 +11,7 @@ import toons
 
 from crucible.cli.aligning import GAP, Tier, broadest, fitted
 from crucible.cli.output import clean_line, say, write_json, write_text
-from crucible.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
+from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 
 __all__ = ["write_paths", "write_rows", "write_table"]
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import click
 
-from crucible.asking.agent import Agent
+from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.asked_agents import agent_named
 from crucible.cli.asking import as_agent, say_spent, user_budget
 from crucible.cli.door import Door
@@ -22,20 +22,20 @@ from crucible.cli.recall_opening import Asker, open_asked
 from crucible.cli.session_ref import SESSION
 from crucible.cli.task_opening import find_session, our_session
 from crucible.cli.task_showing import counted, say_circles, task_json
-from crucible.errors import CrucibleError, UsageError, VaultError
-from crucible.record.tasking import NewTask, TaskWriter
-from crucible.secrets import Redact
-from crucible.secrets.redacting import redact_of
-from crucible.session.model import Session
-from crucible.session.tasks import PRIORITIES
-from crucible.tasks.breaking import TEMPLATE, Broken, Piece, break_down, find_template
-from crucible.tasks.creating import annotate_new
-from crucible.tasks.model import OpenTask, Recalled, Ref
-from crucible.tasks.picking import RecallCounts, recalled_ids
-from crucible.tasks.readiness import circles_of
-from crucible.tasks.reading import tasks_of
-from crucible.templates import OwnTemplate
-from crucible.vault.store import Vault
+from crucible.commands.record.tasks import NewTask, TaskWriter
+from crucible.core.errors import CrucibleError, UsageError, VaultError
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.templates import OwnTemplate
+from crucible.documents.session.session import Session
+from crucible.documents.session.task_block import PRIORITIES
+from crucible.memory.tasks.pick import RecallCounts, recalled_ids
+from crucible.memory.tasks.readiness import circles_of
+from crucible.memory.tasks.task import OpenTask, Recalled, Ref
+from crucible.memory.tasks.task_breakdown import TEMPLATE, Broken, Piece, break_down, find_template
+from crucible.memory.tasks.task_knowledge import annotate_new
+from crucible.memory.tasks.task_reading import tasks_of
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["add"]
 

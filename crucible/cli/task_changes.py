@@ -10,8 +10,6 @@ from pathlib import Path
 
 import click
 
-from crucible import record
-from crucible.capture.keeping import Captured, When, capture_session
 from crucible.cli.capturing import project_folder
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.capturing_telling import say_captured
@@ -25,29 +23,31 @@ from crucible.cli.recall_opening import Asker, open_asked
 from crucible.cli.task_opening import OpenedTask, open_task, our_session
 from crucible.cli.task_ref import TASK
 from crucible.cli.task_showing import task_json
-from crucible.errors import CrucibleError, UsageError
-from crucible.flight.reading import Record, read_records
-from crucible.index.store import Index
-from crucible.index.view import View
-from crucible.index.vouching import ask
-from crucible.note.contain import normal, normal_line
-from crucible.recall.model import Event, Recall
-from crucible.record.tasking import TaskWriter
-from crucible.secrets import Redact
-from crucible.secrets.redacting import redact_of
-from crucible.session.findings import Kind, findings_of
-from crucible.session.model import Status
-from crucible.session.tasks import TASK_PICKED
-from crucible.tasks.annotations import change_annotation, read_annotation
-from crucible.tasks.context import task_text
-from crucible.tasks.creating import annotate_new, shelf_of
-from crucible.tasks.discoveries import TAG
-from crucible.tasks.flowing import dependents_of, hand_on, inherited_from
-from crucible.tasks.model import Annotation, Choice, ChoiceKind, OpenTask, Stage, kinds_named
-from crucible.tasks.picking import Pickup, pick_up, recalled_ids
-from crucible.tasks.readiness import status_of
-from crucible.tasks.reading import tasks_of
-from crucible.vault.store import Vault
+from crucible.commands import record
+from crucible.commands.capture.capture import Captured, When, capture_session
+from crucible.commands.record.tasks import TaskWriter
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.markdown.containment import normal, normal_line
+from crucible.documents.session.findings import Kind, findings_of
+from crucible.documents.session.session import Status
+from crucible.documents.session.task_block import TASK_PICKED
+from crucible.memory.tasks.annotations import change_annotation, read_annotation
+from crucible.memory.tasks.decision_flow import dependents_of, hand_on, inherited_from
+from crucible.memory.tasks.discoveries import TAG
+from crucible.memory.tasks.pick import Pickup, pick_up, recalled_ids
+from crucible.memory.tasks.readiness import status_of
+from crucible.memory.tasks.task import Annotation, Choice, ChoiceKind, OpenTask, Stage, kinds_named
+from crucible.memory.tasks.task_context import task_text
+from crucible.memory.tasks.task_knowledge import annotate_new, shelf_of
+from crucible.memory.tasks.task_reading import tasks_of
+from crucible.search.recall import Event, Recall
+from crucible.vault.events.event_reading import Record, read_records
+from crucible.vault.index.index import Index
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["annotate", "done", "pick"]
 

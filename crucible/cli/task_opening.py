@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.cli.indexed import asked
 from crucible.cli.surroundings import whence, working_directory
-from crucible.errors import CrucibleError, UsageError, VaultError
-from crucible.index.query import SessionQuery, select
-from crucible.index.store import Index
-from crucible.index.view import View
-from crucible.index.vouching import ask
-from crucible.patterns import late_pattern
-from crucible.tasks.gathering import Found, Owner, Scope, tasks_called
-from crucible.tasks.model import OpenTask
-from crucible.tasks.naming import beginning_of, find_task
-from crucible.tasks.overview import Client
-from crucible.tasks.reading import tasks_of
-from crucible.tasks.stores import with_stores
-from crucible.vault.projects import named_project_of
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError, UsageError, VaultError
+from crucible.core.patterns import late_pattern
+from crucible.memory.tasks.client_task_lists import with_stores
+from crucible.memory.tasks.overview import Client
+from crucible.memory.tasks.task import OpenTask
+from crucible.memory.tasks.task_index import Found, Owner, Scope, tasks_called
+from crucible.memory.tasks.task_names import beginning_of, find_task
+from crucible.memory.tasks.task_reading import tasks_of
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import named_project_of
+from crucible.vault.notes.vault import Vault
 
 if TYPE_CHECKING:
-    from crucible.session.model import Session
+    from crucible.documents.session.session import Session
 
 __all__ = [
     "OpenedTask",

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from crucible.cli.offering import offered
-from crucible.errors import IndexBroken
-from crucible.index.draft import Draft
-from crucible.index.folder import IndexFolder
-from crucible.index.view import View
+from crucible.core.errors import IndexBroken
+from crucible.vault.index.index_draft import Draft
+from crucible.vault.index.index_files import IndexFolder
+from crucible.vault.index.view import View
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -8,11 +8,11 @@ from crucible.cli.aligning import GAP, Tier, fitted
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, in_color, room_of, say, write, write_json
 from crucible.cli.task_opening import OpenedTask
-from crucible.recall.model import Event
-from crucible.tasks.model import Annotation, OpenTask, Recalled, Ref
-from crucible.tasks.overview import Overview
-from crucible.tasks.picking import RecallCounts
-from crucible.tasks.readiness import Standing
+from crucible.memory.tasks.overview import Overview
+from crucible.memory.tasks.pick import RecallCounts
+from crucible.memory.tasks.readiness import Standing
+from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref
+from crucible.search.recall import Event
 
 __all__ = [
     "counted",

@@ -24,15 +24,15 @@ from crucible.cli.task_showing import (
     write_overview_json,
     write_task,
 )
-from crucible.errors import CrucibleError, UsageError
-from crucible.note.source import Problem
-from crucible.tasks.annotations import Shelf, annotation_path, read_annotation
-from crucible.tasks.fields import values_of
-from crucible.tasks.gathering import Scope
-from crucible.tasks.model import Annotation, Ref
-from crucible.tasks.overview import Overview, overview, shown_tasks
-from crucible.tasks.picking import recalled_ids
-from crucible.vault.store import Vault
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.documents.markdown.source import Problem
+from crucible.memory.tasks.annotations import Shelf, annotation_path, read_annotation
+from crucible.memory.tasks.annotations__fields import values_of
+from crucible.memory.tasks.overview import Overview, overview, shown_tasks
+from crucible.memory.tasks.pick import recalled_ids
+from crucible.memory.tasks.task import Annotation, Ref
+from crucible.memory.tasks.task_index import Scope
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["list_tasks", "show_task"]
 

@@ -19,10 +19,9 @@ from rich.text import Text
 from crucible.cli.door import Door
 from crucible.cli.embeds import View
 from crucible.cli.output import clean, clean_line, given_width
-from crucible.note.wikilinks import heading_key
-from crucible.session.export import export_time
-from crucible.session.grounds import render_grounds
-from crucible.session.model import (
+from crucible.documents.markdown.wikilinks import heading_key
+from crucible.documents.session.findings_block__grounds import render_grounds
+from crucible.documents.session.session import (
     Callout,
     Decision,
     Entry,
@@ -40,6 +39,7 @@ from crucible.session.model import (
     ToolCalls,
     Value,
 )
+from crucible.documents.session.session_json import export_time
 
 __all__ = ["console_for", "draw", "draw_phase"]
 

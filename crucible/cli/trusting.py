@@ -11,10 +11,10 @@ import click
 from crucible.cli.door import Door
 from crucible.cli.output import say, write
 from crucible.cli.surroundings import user_settings, vault_root
-from crucible.errors import UsageError
-from crucible.settings import load_vault_settings
-from crucible.trust import Ask, accepted_in
-from crucible.vault.trusting import keep_accepted
+from crucible.core.errors import UsageError
+from crucible.core.settings.settings import load_vault_settings
+from crucible.core.settings.trust import Ask, accepted_in
+from crucible.vault.notes.accept import keep_accepted
 
 __all__ = ["trust"]
 

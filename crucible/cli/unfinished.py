@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from crucible.cli.output import say, say_problems
-from crucible.errors import CrucibleError
-from crucible.renaming.renaming import finish_rename
-from crucible.settings import VaultSettings
-from crucible.vault.store import Vault
+from crucible.commands.rename.rename import finish_rename
+from crucible.core.errors import CrucibleError
+from crucible.core.settings.settings import VaultSettings
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["finish_first"]
 

@@ -15,9 +15,9 @@ from crucible.cli.door import Door
 from crucible.cli.opening import open_vault
 from crucible.cli.output import say, write
 from crucible.cli.surroundings import user_settings, whence
-from crucible.idling.noticing import look
-from crucible.index.store import Index
-from crucible.index.watching import Notice, Started, Told, watch
+from crucible.commands.idle.idle_check import look
+from crucible.vault.index.index import Index
+from crucible.vault.index.watch.watcher import Notice, Started, Told, watch
 
 __all__ = ["follow"]
 

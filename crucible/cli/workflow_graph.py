@@ -15,11 +15,11 @@ from crucible.cli.output import clean, clean_line, room_of, say, write_json
 from crucible.cli.surroundings import from_here
 from crucible.cli.workflow_opening import Known, Shelf, known, say_diagnostics
 from crucible.cli.workflow_ref import WORKFLOW
-from crucible.errors import NoteExists
-from crucible.vault.files import create_exclusive, holds, write_atomic
-from crucible.workflow.drawing import render_dot, render_mermaid
-from crucible.workflow.export import export_workflow, step_ids
-from crucible.workflow.listing import render_lines
+from crucible.core.errors import NoteExists
+from crucible.core.files import create_exclusive, holds, write_atomic
+from crucible.documents.workflow.drawing import render_dot, render_mermaid
+from crucible.documents.workflow.graph_listing import render_lines
+from crucible.documents.workflow.workflow_json import export_workflow, step_ids
 
 __all__ = ["graph"]
 

@@ -13,9 +13,9 @@ from crucible.cli.output import say
 from crucible.cli.workflow_opening import Shelf
 from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import write_cells
-from crucible.errors import UsageError
-from crucible.index.moments import utc
-from crucible.workflow.querying import Run, runs_of
+from crucible.core.errors import UsageError
+from crucible.documents.workflow.run_query import Run, runs_of
+from crucible.vault.index.time_filters import utc
 
 __all__ = ["history"]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
 from crucible.cli.output import say
-from crucible.errors import CrucibleError, VaultNotFound
-from crucible.vault.store import Vault
-from crucible.vault.workflows import WorkflowNote, find_workflow, read_workflow_note, workflow_paths
-from crucible.workflow.checking import check_workflow
-from crucible.workflow.graph import Graph, build_graph
-from crucible.workflow.model import Diagnostic
+from crucible.core.errors import CrucibleError, VaultNotFound
+from crucible.documents.workflow.graph import Graph, build_graph
+from crucible.documents.workflow.workflow import Diagnostic
+from crucible.documents.workflow.workflow_check import check_workflow
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.workflow_notes import WorkflowNote, find_workflow, read_workflow_note, workflow_paths
 
 __all__ = ["Known", "Shelf", "Unread", "known", "say_diagnostics"]
 

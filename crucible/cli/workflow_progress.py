@@ -14,7 +14,7 @@ from rich.text import Text
 
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, given_width, say
-from crucible.execution.model import Fate, Job, Outcome, Plan, Runner, Witness
+from crucible.commands.run.run_model import Fate, Job, Outcome, Plan, Runner, Witness
 
 __all__ = ["FATE_WORDS", "duration_words", "watching"]
 

@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crucible import record
 from crucible.cli.log_options import recording_place, say_warnings
 from crucible.cli.output import say
 from crucible.cli.stopped import follow
 from crucible.cli.workflow_opening import Known
-from crucible.errors import CrucibleError
-from crucible.execution.marking import add_marker, row_of, spot_of
-from crucible.execution.model import Earlier, Fate, Job, Outcome, Plan, Report, Runner
-from crucible.execution.planning import behind
-from crucible.execution.resuming import DIGEST, LINK, condition_lines, digest_of, earlier_of, find_run
-from crucible.note.frontmatter import find_frontmatter, set_key
-from crucible.record import Recorder
-from crucible.secrets import Redact
-from crucible.session.fields import link_to
-from crucible.session.model import Session, Status
-from crucible.vault.holding import Held, hold_session
-from crucible.vault.store import Vault
+from crucible.commands import record
+from crucible.commands.record import Recorder
+from crucible.commands.run.continue_run import DIGEST, LINK, condition_lines, digest_of, earlier_of, find_run
+from crucible.commands.run.plan import behind
+from crucible.commands.run.run_model import Earlier, Fate, Job, Outcome, Plan, Report, Runner
+from crucible.commands.run.run_rows import add_marker, row_of, spot_of
+from crucible.core.errors import CrucibleError
+from crucible.core.secrets import Redact
+from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
+from crucible.documents.session.properties import link_to
+from crucible.documents.session.session import Session, Status
+from crucible.vault.notes.holding import Held, hold_session
+from crucible.vault.notes.vault import Vault
 
 __all__ = ["Going", "Recording", "begin", "find_going", "recording"]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from crucible.cli.offering import offered
-from crucible.vault.heads import is_for_rust, read_head
-from crucible.vault.walk import WORKFLOWS as FOLDER
-from crucible.vault.walk import find_notes, note_name
+from crucible.vault.notes.heads import is_for_rust, read_head
+from crucible.vault.notes.walk import WORKFLOWS as FOLDER
+from crucible.vault.notes.walk import find_notes, note_name
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

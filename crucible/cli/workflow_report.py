@@ -8,12 +8,12 @@ from itertools import islice
 from crucible.cli.output import write, write_json
 from crucible.cli.workflow_opening import Known
 from crucible.cli.workflow_progress import FATE_WORDS, duration_words
-from crucible.execution.choosing import Cast
-from crucible.execution.conditions import command_of, spelled
-from crucible.execution.model import Handed, Job, Outcome, Plan, Report
-from crucible.execution.planning import is_request
-from crucible.session.export import export_time
-from crucible.workflow.model import Grade
+from crucible.commands.run.executors import Cast
+from crucible.commands.run.plan import is_request
+from crucible.commands.run.run_model import Handed, Job, Outcome, Plan, Report
+from crucible.commands.run.step_conditions import command_of, spelled
+from crucible.documents.session.session_json import export_time
+from crucible.documents.workflow.workflow import Grade
 
 __all__ = ["tell_plan", "tell_report"]
 

@@ -16,9 +16,7 @@ from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
 from crucible.cli.workflow_opening import Shelf, Unread
 from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import write_cells
-from crucible.index.moments import utc
-from crucible.vault.workflows import WorkflowNote
-from crucible.workflow.querying import (
+from crucible.documents.workflow.run_query import (
     MarkerFigures,
     MarkerQuery,
     MarkerRow,
@@ -28,6 +26,8 @@ from crucible.workflow.querying import (
     rows_of,
     select_rows,
 )
+from crucible.vault.index.time_filters import utc
+from crucible.vault.notes.workflow_notes import WorkflowNote
 
 __all__ = ["marker_rows"]
 

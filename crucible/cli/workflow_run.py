@@ -13,10 +13,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.agents.asking import Program
-from crucible.agents.launching import check_installed
-from crucible.agents.marks import OWN_ENVIRONMENT
-from crucible.agents.running import Reins
 from crucible.cli.door import Door
 from crucible.cli.opening import here, open_vault
 from crucible.cli.options import format_option
@@ -28,17 +24,21 @@ from crucible.cli.workflow_progress import watching
 from crucible.cli.workflow_recording import Going, begin, find_going, recording
 from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_report import tell_plan, tell_report
-from crucible.errors import CrucibleError, UsageError
-from crucible.execution.choosing import Cast, cast_of
-from crucible.execution.conditions import Commands, commands_in, spelled
-from crucible.execution.model import Fate, Given, Job, Plan, Report, Runner
-from crucible.execution.planning import is_frame, plan_run
-from crucible.execution.running import Means, Signals, run_plan
-from crucible.execution.template import find_template
-from crucible.secrets.redacting import redact_of
-from crucible.vault.store import Vault
-from crucible.vault.workflows import find_workflow, read_workflow_note
-from crucible.workflow.checking import has_errors
+from crucible.clients.launch.answering_process import Reins
+from crucible.clients.launch.ask import Program
+from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
+from crucible.clients.launch.terminal import check_installed
+from crucible.commands.run.executors import Cast, cast_of
+from crucible.commands.run.plan import is_frame, plan_run
+from crucible.commands.run.run import Means, Signals, run_plan
+from crucible.commands.run.run_model import Fate, Given, Job, Plan, Report, Runner
+from crucible.commands.run.step_conditions import Commands, commands_in, spelled
+from crucible.commands.run.step_prompt__template import find_template
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.workflow.workflow_check import has_errors
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note
 
 __all__ = ["run"]
 

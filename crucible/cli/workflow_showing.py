@@ -20,12 +20,12 @@ from crucible.cli.terminal import console_for
 from crucible.cli.workflow_opening import Known, Shelf, known, say_diagnostics
 from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import STATUS_STYLES
-from crucible.index.moments import utc
-from crucible.workflow.datum import render_datum
-from crucible.workflow.export import export_workflow
-from crucible.workflow.flows import render_flow
-from crucible.workflow.model import Grade, Marker, Step, key_of
-from crucible.workflow.querying import runs_of
+from crucible.documents.workflow.datum import render_datum
+from crucible.documents.workflow.flows import render_flow
+from crucible.documents.workflow.run_query import runs_of
+from crucible.documents.workflow.workflow import Grade, Marker, Step, key_of
+from crucible.documents.workflow.workflow_json import export_workflow
+from crucible.vault.index.time_filters import utc
 
 __all__ = ["show_workflow"]
 

@@ -13,7 +13,7 @@ import click
 from crucible.cli.aligning import GAP, Tier, broadest, fitted
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
-from crucible.toon import dump_rows
+from crucible.core.toon import dump_rows
 
 __all__ = ["STATUS_STYLES", "write_cells"]
 

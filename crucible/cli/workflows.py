@@ -15,13 +15,13 @@ from crucible.cli.tables import write_paths
 from crucible.cli.workflow_opening import Known, Shelf, Unread, known
 from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import write_cells
-from crucible.errors import CrucibleError, UsageError
-from crucible.index.moments import utc
-from crucible.index.schema import cell_of_path
-from crucible.toon import dump_rows
-from crucible.vault.workflows import WorkflowNote
-from crucible.workflow.model import Severity
-from crucible.workflow.querying import runs_of
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.toon import dump_rows
+from crucible.documents.workflow.run_query import runs_of
+from crucible.documents.workflow.workflow import Severity
+from crucible.vault.index.schema import cell_of_path
+from crucible.vault.index.time_filters import utc
+from crucible.vault.notes.workflow_notes import WorkflowNote
 
 __all__ = ["list_workflows", "validate"]
 

@@ -1,1 +1,1 @@
-"""Where notes live: files, names, locks, links, queries."""
+"""Everything on disk: notes, the index, event logs, append-only logs."""

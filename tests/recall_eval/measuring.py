@@ -8,7 +8,7 @@ from math import log2
 from statistics import fmean
 from typing import NamedTuple
 
-from crucible.recall.model import Answer, Question
+from crucible.search.recall import Answer, Question
 from tests.recall_eval.questions import Graded
 
 __all__ = ["NOW", "Figures", "Outcome", "Scored", "figures_by", "put_all", "score"]

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crucible.recall.model import Document, Event, Kind, Question
+from crucible.search.recall import Document, Event, Kind, Question
 
 __all__ = ["Asked", "Graded", "Wanted", "grade_all", "read_questions"]
 

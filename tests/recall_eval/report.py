@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from crucible.recall.model import Question
-from crucible.vault.store import Vault
+from crucible.search.recall import Question
+from crucible.vault.notes.vault import Vault
 from tests.recall_eval.measuring import NOW, Figures, Outcome, figures_by, put_all
 from tests.recall_eval.questions import grade_all, read_questions
 from tests.recall_eval.vault import build_vault, documents, open_recall

@@ -10,12 +10,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from crucible.knowledge.shelving import ItemShelf
-from crucible.recall.deriving import place_note
-from crucible.recall.embedded import Embedded, open_embedded
-from crucible.recall.model import Document
-from crucible.settings import VaultSettings
-from crucible.vault.store import Vault
+from crucible.core.settings.settings import VaultSettings
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.embedded.documents import place_note
+from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.recall import Document
+from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 
 __all__ = ["build_vault", "documents", "open_recall"]

@@ -1,0 +1,1 @@
+"""What happened in a session: what each tool call did, and the findings."""

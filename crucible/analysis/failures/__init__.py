@@ -1,0 +1,1 @@
+"""Why something failed: failure reports and their categories."""

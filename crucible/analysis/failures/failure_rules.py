@@ -1,0 +1,187 @@
+"""The category of a failure, by one rule over its facts.
+
+The first line of `_RULE` that holds decides; where none holds the category is unknown.  The rule looks at what failed, at the classes of errors
+that programs print, at the files that the fix changed, and at whether the user stepped in; never at what the agent said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crucible.analysis.tools.file_kinds import is_test_file, kind_of, plain_words, type_of
+from crucible.analysis.tools.toolchains import LINT
+from crucible.core.patterns import UNSEEN, late_pattern
+from crucible.documents.knowledge.causes import PREVENTABLE, Attribution, Category, FailureReport
+from crucible.documents.markdown.containment import cut, normal_line
+
+__all__ = ["LONGEST", "classify", "does_not_compile", "readable", "says_nothing"]
+
+LONGEST = 400
+"""Code points of a cause, and of what would have prevented it."""
+_READ = 4000
+"""Maximum code points that are read of a part of a report: its head and its tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """The message, the words of the failed call and of the call that did it instead, and names of files.
+
+    `fixed` are those that the fix changed, `before` those that the agent had changed before the failure.
+    """
+
+    error: str
+    call: tuple[str, ...]
+    instead: tuple[str, ...]
+    fixed: frozenset[str]
+    before: frozenset[str]
+    corrected: bool
+
+
+def _prints(pattern: str) -> Callable[[_Facts], object]:
+    compiled = late_pattern(pattern, re.IGNORECASE | re.MULTILINE)
+    return lambda facts: compiled.search(facts.error)
+
+
+_LOCAL = late_pattern(r"\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1)\b")
+_MANIFEST = late_pattern(
+    r"(?:requirements|constraints)[\w.-]*\.txt|(?:go|package|Cargo|composer|pubspec|mix|uv|poetry|yarn|pnpm-lock|package-lock|Gemfile|Pipfile|Podfile)"
+    r"(?:\.(?:mod|sum|json|toml|lock|yaml|exs))+|Gemfile|pyproject\.toml|pom\.xml|build\.gradle(?:\.kts)?|\.gitmodules"
+)
+_OUTSIDE = _prints(
+    r"\b(?:ECONNRESET|ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b|could not resolve host|name resolution|\bconnection (?:refused|reset|timed out)"
+    r"|\brate.?limit|too ?many ?requests|quota exceeded|bad gateway|service unavailable|gateway time-?out|certificate (?:has expired|verify failed)"
+    r"|\b(?:HTTP|status|code|error)\W{1,3}(?:code\W{1,3})?(?:429|50[0-4])\b|\b50[0-4] (?:server error|bad|service|gateway)"
+)
+_LACKS_PROGRAM = _prints(r"command not found|executable file not found|\bexit (?:code|status) 127\b")
+_MACHINE = _prints(
+    r"\b(?:ENOSPC|EMFILE|ENFILE|ENOMEM|EADDRINUSE|ETXTBSY|EAGAIN|EBUSY)\b|no space left|too many open files|address already in use"
+    r"|out of memory|cannot allocate memory|resource temporarily unavailable|\bSIG(?:KILL|HUP|TERM)\b|\bkilled\b|exit (?:code|status) 1(?:34|37|39|43)\b"
+    r"|\.lock'?: file exists|database is locked|\bdeadlock"
+)
+_INTERFACE = _prints(
+    r"\bdeprecated\b|\b(?:is|was|has been|were) removed\b|no longer supported|unexpected keyword argument|\bcannot be called from\b"
+)
+_CALLED_WRONG = _prints(
+    r"^usage:|\b(?:unknown|unrecognized|illegal|invalid) (?:option|flag|switch|shorthand|argument|choice|predicate)"
+    r"|unexpected argument|no such option|flag provided but not defined|\b(?:syntax|parse) error near|unexpected EOF|unterminated"
+    r"|paths must precede|error parsing flag|\bEISDIR\b|must be absolute|invalid arguments|^<tool_use_error>(?!file does not exist)"
+)
+_MISSING = _prints(
+    r"no such file|\bENOENT\b|\bfile does not exist|cannot find (?:module|package|name|symbol)|could not import|no required module|no module named|module not found"
+    r"|\bundefined(?:: | \(type)|\bis not defined\b|\bundeclared\b|has no (?:exported )?(?:member|field|attribute)|cannot import name"
+    r"|no such (?:table|column|method)|(?:column|relation) \S+ does not exist|\bredeclared\b|duplicate identifier"
+    r"|:\d+: cannot use |not assignable to|(?:not enough|too many) arguments in call|missing \d+ required"
+)
+_COMPILES = _prints(
+    r"\(typecheck\)|\bsyntax ?error\b|imported and not used|declared and not used|expected '.{1,9}', found"
+)
+_TESTS_FAILED = _prints(r"^\s*--- FAIL\b|\b\d+ failed\b")
+_BY_A_CHECK = _prints(
+    r"(?:^|\s)\S+:\d+:\d+: .*(?: \((?!typecheck)[a-z-]+\)|\[[a-z]+(?:-[a-z]+)+\])(?: /|$)|(?:^|\s)\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} "
+)
+"""A place in a file and the name of the check's rule: `a.go:3:1: ... (errcheck)`, `a.py:3: ... [attr-defined]`, `a.py:3:1: F401 ...`."""
+
+
+def _are_tests(files: frozenset[str]) -> bool:
+    return bool(files) and all(map(is_test_file, files))
+
+
+def _is_outside(facts: _Facts) -> bool:
+    return bool(_LACKS_PROGRAM(facts) or (_OUTSIDE(facts) and not _LOCAL.search(facts.error)))
+
+
+def _is_called_otherwise(facts: _Facts) -> bool:
+    """True if the same program passed with other arguments."""
+    return facts.call[:1] == facts.instead[:1] != ()
+
+
+def _is_meant_to_fail(facts: _Facts) -> bool:
+    """True if only tests had been written so far: they fail until the code follows."""
+    return _are_tests(facts.before) and not facts.fixed <= facts.before
+
+
+def _does_not_compile(facts: _Facts) -> bool:
+    return bool(_MISSING(facts) or _COMPILES(facts))
+
+
+def _is_slip(facts: _Facts) -> bool:
+    """True if what does not compile is only what the agent had just written itself."""
+    return bool(facts.fixed) and facts.fixed <= facts.before and _does_not_compile(facts)
+
+
+_RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
+    (lambda facts: facts.call == facts.instead != (), Category.EXECUTION_ERROR, 0.9),
+    (_is_outside, Category.EXTERNAL_DEP, 0.85),
+    (_MACHINE, Category.EXECUTION_ERROR, 0.85),
+    (_INTERFACE, Category.KNOWLEDGE_GAP, 0.85),
+    (_CALLED_WRONG, Category.TOOL_MISUSE, 0.85),
+    (_BY_A_CHECK, Category.KNOWLEDGE_GAP, 0.7),
+    (_is_meant_to_fail, None, 0.0),
+    (_is_slip, None, 0.0),
+    (_MISSING, Category.CONTEXT_MISSING, 0.7),
+    (_is_called_otherwise, Category.TOOL_MISUSE, 0.85),
+    (lambda facts: kind_of(facts.call) is LINT and not _TESTS_FAILED(facts), Category.KNOWLEDGE_GAP, 0.7),
+    (lambda facts: facts.corrected, Category.REQUIREMENTS_AMBIG, 0.7),
+    (
+        lambda facts: facts.fixed and all(map(_MANIFEST.fullmatch, facts.fixed)),
+        Category.EXTERNAL_DEP,
+        0.7,
+    ),
+    # The agent had not read the tests of the code, or the code of the new tests.
+    (lambda facts: _are_tests(facts.fixed), Category.CONTEXT_MISSING, 0.7),
+)
+"""Checked from top to bottom; None ends it: the category is unknown."""
+
+
+def classify(report: FailureReport) -> Attribution | None:
+    """The category of a failure; None if the facts do not suffice."""
+    facts = _facts(report)
+    found = ((category, sure) for holds, category, sure in _RULE if holds(facts))
+    category, sure = next(found, (None, 0.0))
+    if category is None:
+        return None
+    happened, fixed = readable(report.happened, LONGEST), readable(report.resolution, LONGEST)
+    cause = happened or readable(report.error, LONGEST)
+    return Attribution(category, cause, (fixed or happened) if category in PREVENTABLE else "", sure)
+
+
+def says_nothing(report: FailureReport) -> bool:
+    """True for a failure that teaches nothing: fresh lines that did not compile yet, or tests written before the code."""
+    facts = _facts(report)
+    return _is_slip(facts) or _is_meant_to_fail(facts)
+
+
+def does_not_compile(report: FailureReport) -> bool:
+    """True if a name, a file or a declaration was missing."""
+    return _does_not_compile(_facts(report))
+
+
+def readable(text: str, limit: int) -> str:
+    """Foreign text in one line of at most `limit` code points, without what nobody sees."""
+    return cut(normal_line(UNSEEN.sub("", text[: 4 * limit + 1000])), limit)
+
+
+_FILE = late_pattern(r"(?<![\w./@-])[\w./@-]+\.[A-Za-z]\w{0,11}(?![\w/@-])")
+
+
+def _facts(report: FailureReport) -> _Facts:
+    return _Facts(
+        _bounded(report.error),
+        plain_words(report.call[:_READ].split()),
+        plain_words(report.resolution[:_READ].strip(" `").split()),
+        _files(report.files),
+        _files(report.before),
+        bool(report.corrected.strip()),
+    )
+
+
+def _files(text: str) -> frozenset[str]:
+    """The names of the files in a text."""
+    return frozenset(filter(type_of, (path.rpartition("/")[2] for path in _FILE.findall(text[:_READ]))))
+
+
+def _bounded(text: str) -> str:
+    """Head and tail of a long text."""
+    return text if len(text) <= _READ else f"{text[: _READ // 2]}\n{text[-_READ // 2 :]}"

@@ -1,0 +1,224 @@
+"""Decisions: answered questions, approved plans, picked options, and replies to offers.
+
+The text of a decision by reply is the agent's question and the reply.  A decision waits until it is known
+what followed, since permission to commit is not a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from crucible.analysis.findings.confidence import Pattern
+from crucible.analysis.findings.first_sentences import asks, line, says_what, words_in
+from crucible.analysis.findings.layout import Asked, Option, asked_in, plan_of
+from crucible.analysis.findings.replies import (
+    LONG,
+    SHORT,
+    beyond_yes,
+    concedes,
+    has_alternatives,
+    is_bare,
+    is_go_ahead,
+    is_no,
+    offered_in,
+    one_by_one,
+    picked,
+    takes_all,
+)
+from crucible.analysis.findings.story import Story
+from crucible.clients.events import PlanSettled, PromptKind, QuestionsAnswered
+from crucible.core.patterns import late_pattern
+from crucible.documents.recording.user_answers import decision_of
+from crucible.documents.session.findings import Source
+from crucible.documents.session.sentences import SUMMARY
+from crucible.documents.session.session import Decision
+from crucible.documents.session.titles import shortened
+
+__all__ = ["Decisions"]
+
+HANDED_OVER = Pattern("plan handed over", Source.PLAN, 19, 20)
+APPROVED = Pattern("approved plan", Source.PLAN, 3, 3)
+LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)
+ANSWERED = Pattern("answered question", Source.QUESTION, 6, 7)
+PICKED = Pattern("picked option", Source.OPTION, 30, 32)
+EACH = Pattern("reply to each item of a list", Source.OPTION, 14, 15)
+GO_AHEAD = Pattern("yes or no to an offer", Source.REPLY, 14, 18)
+IN_ITS_WORDS = Pattern("answer in a word or two, or in the question's words", Source.REPLY, 4, 5)
+LONGER = Pattern("answer to a question, then edits", Source.REPLY, 4, 4)
+
+_USER = "user"
+_REPLY = 80
+"""Code points of a reply beside the question that it answers."""
+_TO = " → "
+_TWO, _FEW = 2, 4
+_LONG_WORD, _LONGER_WORD = 5, 8
+
+
+_QUOTED = late_pattern(r"[\"`\u201c]([^\"`\n\u201d]{3,80})[\"`\u201d]")
+
+
+class _Waiting(NamedTuple):
+    """A possible decision of the current turn."""
+
+    pattern: Pattern
+    text: str
+    reason: str = ""
+    alternatives: str = ""
+
+
+class Decisions:
+    """Decisions of one session, each reported as soon as it is certain."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._waiting: list[_Waiting] = []
+        self._rows: tuple[str, ...] = ()
+        """The rows of the last reply and of what it replies to."""
+        self._plans: set[str] = set()
+
+    # --- recorded by the client ----------------------------------------------------------------------------------
+
+    def questions(self, event: QuestionsAnswered) -> list[Decision]:
+        """A decision for each answered question."""
+        return [
+            replace(decision_of(choice), grounds=ANSWERED.on(event.at.row))
+            for choice in event.choices
+            if choice.answer.strip()
+        ]
+
+    def plan(self, event: PlanSettled) -> list[Decision]:
+        """A plan that was approved, or dismissed without a comment to start in a fresh context."""
+        if event.approved is False:
+            return []
+        return self._plan(APPROVED if event.approved else LEFT_PLAN, event.text, event.at.row)
+
+    def _plan(self, pattern: Pattern, plan: str, row: str) -> list[Decision]:
+        title, choice, reason = plan_of(plan)
+        if not title or title.casefold() in self._plans:
+            return []
+        self._plans.add(title.casefold())
+        told = None if reason.partition(". ")[0].rstrip(".:") in choice else reason
+        return [Decision(choice, told, by=_USER, grounds=pattern.on(row))]
+
+    # --- replies -------------------------------------------------------------------------------------------------
+
+    def prompted(self, plan: str) -> list[Decision]:
+        """A new turn began; `plan` is the plan that its prompt passes on."""
+        turn = self._story.now
+        settled = self.ended()
+        if plan:
+            return settled + self._plan(HANDED_OVER, plan, turn.prompt.row)
+        self._rows = (turn.prompt.row, turn.answers.row)
+        is_reply = turn.kind is PromptKind.TYPED and turn.answers.text and not self._story.before.interrupted
+        self._waiting = list(self._reply(turn.prompt.text, turn.answers.text)) if is_reply else []
+        return settled
+
+    def _reply(self, text: str, offered: str) -> Iterator[_Waiting]:
+        """What a prompt decides about the agent's offer right before it."""
+        asked = asked_in(offered)
+        if found := list(self._picked(text, asked)):
+            yield from found
+        elif asked and len(text) <= LONG and not asks(text):
+            yield from _answered(text, offered, asked)
+
+    def _picked(self, text: str, asked: Asked | None) -> Iterator[_Waiting]:
+        """The options that a reply names, or its words about each; several numbers may refer to an earlier list."""
+        lists = self._story.offered
+        if asked and lists and (told := one_by_one(text)) and told.keys() <= lists[0].by_mark.keys():
+            yield from _each(told, lists[0].by_mark)
+        elif lists and lists[0].is_last and takes_all(text, len(lists[0].by_mark)):
+            yield from _choice(text, lists[0].by_mark, list(lists[0].by_mark), asked)
+        elif asked or len(text.split()) <= _FEW:
+            for at, by_mark in enumerate(self._story.lists):
+                marks = picked(text, by_mark)
+                if marks and (at < len(lists) or len(marks) > 1):
+                    yield from _choice(text, by_mark, marks, asked)
+                    break
+
+    # --- what followed -------------------------------------------------------------------------------------------
+
+    def edited(self) -> list[Decision]:
+        """Files changed: confirm the pending decisions."""
+        waiting, self._waiting = self._waiting, []
+        return [] if concedes(self._story.now.first.text) else list(map(self._settled, waiting))
+
+    def committed(self) -> None:
+        """The user only asked for or allowed a commit."""
+        self._waiting = [one for one in self._waiting if one.pattern in (PICKED, EACH)]
+
+    def ended(self) -> list[Decision]:
+        """The turn ended without an edit since the reply."""
+        waiting, self._waiting = self._waiting, []
+        return [self._settled(one) for one in waiting if one.pattern is not LONGER]
+
+    def stopped(self) -> None:
+        """The user stopped the agent or took a prompt back: nothing was decided."""
+        self._waiting = []
+
+    def _settled(self, one: _Waiting) -> Decision:
+        grounds = one.pattern.on(*self._rows)
+        return Decision(one.text, one.reason or None, one.alternatives or None, _USER, grounds)
+
+
+def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Waiting]:
+    """A reply's words about each option; a bare yes or no only if the option asks."""
+    for mark, reply in told.items():
+        one = offers[mark]
+        about = f"{one.label}: {one.said}" if one.said else one.label
+        if reply and not asks(reply) and (asks(about) or not (is_go_ahead(reply) and is_bare(reply))):
+            yield _Waiting(EACH, _pair(about, reply))
+
+
+def _choice(text: str, offers: Mapping[str, Option], marks: list[str], asked: Asked | None) -> Iterator[_Waiting]:
+    """The options with these marks; for one that asks, such as `Something else?`, what the reply says."""
+    if any(asks(offers[mark].label) for mark in marks):
+        if asked:
+            yield _Waiting(PICKED, _pair(asked.question, text))
+        return
+    chosen = " + ".join(offers[mark].label for mark in marks)
+    # Of numbered things some are done first and others later: only `2` or `Option 2` leaves out the rest.
+    is_only = len(marks) == 1 and (
+        marks[0].isalpha() or (text.count(" ") < _TWO and text.rstrip(" .!").endswith(marks[0]))
+    )
+    rest = "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW]) if is_only else ""
+    about = f"{asked.question}{_TO}" if asked else f"{text.strip()}: "
+    # A question as short as `Which one?` adds nothing.
+    is_long = about.count(" ") < (_FEW if asked else _TWO) or len(about) + len(chosen) > SUMMARY
+    more = f'"{line(text, 120)}"' if asked and text.count(" ") >= _FEW else ""
+    reason = ". ".join(part for mark in marks[:_TWO] if (part := offers[mark].said.rstrip(".")))
+    reason = " — ".join(filter(None, (reason, more)))
+    yield _Waiting(PICKED, line(chosen if is_long else f"{about}{chosen}", SUMMARY), reason, rest)
+
+
+def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
+    """A reply to the question at the end of a text, if both together say what was decided."""
+    whole = f"{asked.first} {asked.question}".strip()
+    is_open = asked.first or has_alternatives(whole)
+    if is_go_ahead(text) and is_bare(text):
+        question = asked.first or asked.question
+        what = offered_in(question)
+        if says_what(question) and not has_alternatives(question) and (what or not asked.first):
+            told = what if what and not is_no(text) else _pair(question, text)
+            yield _Waiting(GO_AHEAD, line(told, SUMMARY), asked.context)
+    elif is_go_ahead(text):
+        if says_what(beyond_yes(text), _LONG_WORD) or says_what(whole, LONG if is_open else _LONGER_WORD):
+            yield _Waiting(GO_AHEAD, _pair(whole, text), asked.context)
+    elif says_what(f"{whole} {text}" if is_open else text, _LONG_WORD) or says_what(whole):
+        is_about = (is_open or not offered_in(whole)) and _shares(text, offered)
+        if len(words_in(text)) <= _TWO or _shares(text, whole):
+            yield _Waiting(IN_ITS_WORDS, _pair(whole, text), asked.context)
+        elif len(text) > SHORT and (is_about or any(said in offered for said in _QUOTED.findall(text))):
+            yield _Waiting(LONGER, _pair(whole, text), asked.context)
+
+
+def _shares(text: str, other: str) -> bool:
+    """True if both share a long and so rare word."""
+    return any(len(word) > _LONG_WORD for word in words_in(text) & words_in(other))
+
+
+def _pair(about: str, reply: str) -> str:
+    """A question, and the reply to it."""
+    told = shortened(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
+    return f"{told}{_TO}{line(reply, SUMMARY - len(told) - len(_TO))}"

@@ -1,0 +1,307 @@
+"""The layout of a text: its sections with their lists, its options, its closing question, and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+
+from crucible.analysis.findings.first_sentences import asks, said
+from crucible.core.patterns import late_pattern
+from crucible.documents.recording.report_lines_blocks import Block, Part, blocks_of
+from crucible.documents.session.sentences import clipped, leads_on, plain, sentences
+
+__all__ = [
+    "FEW",
+    "Asked",
+    "Option",
+    "Options",
+    "Plan",
+    "Section",
+    "asked_in",
+    "labelled",
+    "options",
+    "plan_of",
+    "sections",
+]
+
+FEW = 3
+"""Blanks in a text that is too short to stand alone."""
+_REASON, _ENOUGH = 300, 60
+"""Most and least code points of a reason."""
+_MARKED = late_pattern(
+    r"\s*[*_`]*(?P<word>[^\W\d_]{3,}[ \t]+)?\(?#?(?P<mark>[A-H]|\d{1,2})(?![\w/-])"
+    r"(?P<end>[*_`]*(?:[.):]+[*_`]*(?=\s)|[ \t]*\|)|[*_`]*(?=\s))"
+)
+"""The beginning of a heading, bullet, row or paragraph with a number or letter: `Option A:`, `**2.**`."""
+
+
+def _marked(block: Block) -> tuple[str, str, str]:
+    """The word and the number or letter of a block, and the text after them; no mark if it has none."""
+    if block.mark.isalnum():
+        return "", block.mark, block.text
+    found = _MARKED.match(block.text)
+    if not found or not (found["word"] or found["end"].strip("*_` ")):
+        return "", "", block.text
+    return found["word"] or "", found["mark"], block.text[found.end() :]
+
+
+def _cells(row: str) -> Sequence[str]:
+    return [told for cell in row.split("|") if (told := plain(cell))]
+
+
+# --- sections --------------------------------------------------------------------------------------------------------
+
+_BOLD = late_pattern(r"\*\*[^*\n]+\*\*:?\Z")
+"""A paragraph that looks like a heading."""
+_ENTRY = late_pattern(r"\*\*[^*\n]+\*\*\W")
+"""A paragraph that looks like an item."""
+_NUMBER = late_pattern(r"\d{1,2}[.)]\s+")
+_UNDER_BOLD, _LEAD, _OUTER = 7, 8, -9
+
+
+@dataclass(slots=True, eq=False)
+class Section:
+    """A label, the sentences of its paragraphs, and its list; the first section of a text has no label.
+
+    `rank` is the level of a heading, 7 for a bold line, 8 for a sentence that ends in a colon.
+    """
+
+    label: str = ""
+    rank: int = 0
+    said: list[str] = field(default_factory=list)
+    items: list[Block] = field(default_factory=list)
+    is_apart: bool = False
+    """True if the label is a paragraph of its own."""
+
+    @property
+    def is_titled(self) -> bool:
+        """True if the label is a heading."""
+        return 0 < self.rank < _UNDER_BOLD
+
+    @property
+    def is_led(self) -> bool:
+        """True if the label is a sentence that ends in a colon."""
+        return self.rank == _LEAD
+
+    @property
+    def is_of(self) -> Part | None:
+        """The kind of the list: items, rows, or paragraphs that begin with a bold name."""
+        return self.items[0].kind if self.items else None
+
+    def points(self) -> list[str]:
+        """The rows or top-level items of the list; an item that only introduces others includes them."""
+        items = [item for item in self.items if item.kind is not Part.ROW or item.kind is self.is_of]
+        top = min((item.indent for item in items), default=0)
+        parts: list[list[str]] = []
+        for item in items:
+            is_inner = item.indent > top + 1 or (items[0].mark.isdecimal() and not item.mark.isdecimal())
+            if not parts or not is_inner:
+                parts.append([])
+            parts[-1].append(" \u2013 ".join(_cells(item.text)) if item.kind is Part.ROW else plain(item.text))
+        return [_joined(part) for part in parts]
+
+
+def sections(text: str) -> list[Section]:
+    """The sections of a text."""
+    found = [Section()]
+    for block in blocks_of(text):
+        if block.kind is Part.HEADING:
+            found.append(Section(_NUMBER.sub("", plain(block.text), 1), len(block.mark)))
+        elif block.kind in (Part.ITEM, Part.ROW):
+            found[-1].items.append(block)
+        elif block.kind is Part.PROSE:
+            _add(found, block)
+    return found
+
+
+def _add(found: list[Section], block: Block) -> None:
+    """Add a paragraph: a label, an item, a part of an item, or the sentences before its questions."""
+    now = found[-1]
+    if _BOLD.match(block.text):
+        found.append(Section(_NUMBER.sub("", plain(block.text), 1), _UNDER_BOLD))
+    elif _ENTRY.match(block.text) and (now.label or now.said or now.items):
+        now.items.append(block._replace(indent=_OUTER))
+    elif not (block.indent and now.items):
+        told = list(takewhile(lambda one: not asks(one), sentences(block.text)))
+        if now.items:
+            now = Section()
+            found.append(now)
+        if told and leads_on(told[-1]):
+            label = told.pop()
+            found.append(Section(label, _LEAD, is_apart=not told))
+        now.said += told
+
+
+def labelled(label: str, items: Sequence[str]) -> str:
+    """Items after their label."""
+    return ": ".join(filter(None, (label.rstrip(":"), "; ".join(items))))
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """An item with those below it if it only introduces them: it ends in a colon, or is a name."""
+    if len(parts) == 1 or not (leads_on(parts[0]) or parts[0].count(" ") <= FEW):
+        return parts[0]
+    return labelled(parts[0], parts[1:])
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+_LABEL = late_pattern(r"(.{3,100}?)(?:\s+[-\u2013\u2014]+\s+|:\s+|\.\s+|[.:]?\Z)")
+_DONE = late_pattern(r"[\u2705\u2611\u2713\u2714]|~~|\[[xX]\]")
+"""The marks of a finished item."""
+_TWO = 2
+
+
+class Option(NamedTuple):
+    """An option that a text lists: its label and its description."""
+
+    label: str
+    said: str
+
+
+class Options(NamedTuple):
+    """A list of options by their marks; `is_last` if at most one paragraph follows it."""
+
+    by_mark: Mapping[str, Option]
+    is_last: bool
+
+
+def options(text: str) -> Sequence[Options]:
+    """The lists of options of a text by letter or number, the last one first; finished items do not count."""
+    blocks = blocks_of(text)
+    lists: dict[tuple[str, str, bool], list[dict[str, int]]] = {}
+    for at, block in enumerate(blocks):
+        word, mark, _ = _marked(block)
+        if mark:
+            lead = "" if block.mark.isalnum() else block.mark
+            same = lists.setdefault((lead, word, mark.isdigit()), [{}])
+            if any((len(mark), mark) <= (len(one), one) for one in same[-1]):
+                same.append({})
+            same[-1][mark] = at
+    runs = [run for same in lists.values() for run in same if len(run) > 1]
+    return [_options(blocks, run) for run in sorted(runs, key=lambda run: -max(run.values()))]
+
+
+def _options(blocks: Sequence[Block], run: Mapping[str, int]) -> Options:
+    below = [
+        list(takewhile(lambda one: not one.is_apart, blocks[at + 1 : end]))
+        for at, end in pairwise([*run.values(), len(blocks)])
+    ]
+    by_mark = {
+        mark: _option(blocks[at], more)
+        for (mark, at), more in zip(run.items(), below, strict=True)
+        if not _DONE.search(blocks[at].text)
+    }
+    rest = blocks[max(run.values()) + 1 + len(below[-1]) :]
+    return Options(by_mark, sum(block.kind is Part.PROSE for block in rest) < _TWO)
+
+
+def _option(block: Block, below: Sequence[Block]) -> Option:
+    _, _, text = _marked(block)
+    more = [_bare(one.text) for one in below]
+    if block.kind is Part.ROW:
+        label, *more = _cells(text) or [""]
+        return Option(clipped(label, 100), clipped("; ".join(more), _REASON))
+    whole = _bare(text)
+    found = None if block.kind is Part.HEADING else _LABEL.match(whole)
+    label = clipped(found[1] if found and _is_closed(found[1]) else whole, 100)
+    rest = whole[len(label) :].lstrip(" .:-\u2013\u2014") if whole.startswith(label) else whole
+    return Option(label, clipped("; ".join(filter(None, (rest, *more))), _REASON))
+
+
+def _bare(text: str) -> str:
+    return plain(text).lstrip(" .:)-\u2013\u2014*").rstrip(" .:")
+
+
+def _is_closed(text: str) -> bool:
+    """True if a text closes all its parentheses and quotes."""
+    return text.count("(") == text.count(")") and text.count('"') % 2 == 0
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """A question, the question right before it in its paragraph, and the other sentences of the paragraph."""
+
+    question: str
+    first: str
+    near: Sequence[str]
+
+    @property
+    def context(self) -> str:
+        """The rest of the paragraph."""
+        return clipped(" ".join(self.near), _REASON)
+
+
+def asked_in(text: str) -> Asked | None:
+    """The last question of the last paragraph, or the list of questions at the end; a list of offers may follow it."""
+    blocks = blocks_of(text)
+    if blocks and blocks[-1].kind is Part.ITEM:  # a line right below an item belongs to it, unless it asks
+        blocks += [one for one in blocks_of(text.rstrip().rpartition("\n")[2]) if one.kind is Part.PROSE]
+    last = max((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), default=-1)
+    told = sentences(blocks[last].text) if last >= 0 else []
+    listed = [plain(block.text) for block in blocks[last + 1 :]]
+    if told and leads_on(told[-1]) and any(map(asks, listed)):
+        return Asked(" ".join((told[-1], *(listed if all(map(asks, listed)) else ()))), "", told[:-1])
+    at = max((at for at, one in enumerate(told) if asks(one)), default=-1)
+    if at < 0:
+        return None
+    near = [one for one in told if not asks(one) and not leads_on(one)]
+    return Asked(told[at], told[at - 1] if at and asks(told[at - 1]) else "", near)
+
+
+# --- plans -----------------------------------------------------------------------------------------------------------
+
+_PLAN = 20_000
+_PLAN_WORD = late_pattern(r"(?i)(?:Implementation )?Plan[ \t]*[:\u2013\u2014-][ \t]*(?=\S)")
+
+
+class Plan(NamedTuple):
+    """A plan: its title, what it decides, and why it is made."""
+
+    title: str
+    choice: str
+    reason: str
+
+
+def plan_of(text: str) -> Plan:
+    """Read a plan.
+
+    Its decision is its first sentence if that begins like its title or another heading, else its title and its steps.
+    The reason is its first longer paragraph.
+    """
+    blocks = blocks_of(text[:_PLAN])
+    headings = [block for block in blocks if block.kind is Part.HEADING]
+    title = headings[0].text if headings else text.strip().partition("\n")[0]
+    blocks = blocks[blocks.index(headings[0]) if headings else 0 :]
+    first = next((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), len(blocks))
+    title = clipped(_PLAN_WORD.sub("", title, 1) if _PLAN_WORD.match(title) else title, 160)
+    told = [said(block.text, _REASON) for block in blocks[first:] if block.kind is Part.PROSE]
+    choice = next(iter(sentences(blocks[first].text)), "") if told else ""
+    if _begins(choice) in {_begins(title), *(_begins(_marked(one)[2]) for one in headings[1:])}:
+        items = (plain(one.text) for one in takewhile(lambda one: one.kind is Part.ITEM, blocks[first + 1 :]))
+        choice = f"{choice} {'; '.join(items)}" if leads_on(choice) else choice
+    else:
+        choice = "; ".join(_steps(headings[1:]))
+    if _begins(choice) != _begins(title):
+        choice = f"{title}: {choice}" if choice else title
+    return Plan(title, clipped(choice), next((one for one in told if len(one) > _ENOUGH), ""))
+
+
+def _steps(headings: Sequence[Block]) -> Sequence[str]:
+    """The last headings numbered from one, without those that only name a file."""
+    steps: list[str] = []
+    for one in headings:
+        word, mark, rest = _marked(one)
+        if mark and not word:
+            steps = [*(steps if mark != "1" else ()), plain(rest)]
+    told = [one for one in steps if one.count(" ") > 1 and not _DONE.search(one)]
+    return told if len(told) > len(steps) // 2 else ()
+
+
+def _begins(text: str) -> str:
+    """The first word of a text."""
+    return plain(text).partition(" ")[0].casefold().rstrip(":")

@@ -1,0 +1,237 @@
+"""Outcomes: one for each turn that changed files or recorded work, with the commits, pull requests and checks that prove it.
+
+Its head is the subject of a commit, the title of a pull request, or what the agent said at the end; its points are from the closing text.
+A commit right after the turn that it records belongs to that turn's outcome.  Work that was undone later is not an outcome.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from crucible.analysis.findings.closing_text import key_of, told
+from crucible.analysis.findings.confidence import Pattern
+from crucible.analysis.findings.first_sentences import line, words_in
+from crucible.analysis.findings.observed_calls import Call, base_name, checks_in, is_red, red_in
+from crucible.analysis.findings.story import Story, Trace
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.findings import Kind, Source
+from crucible.documents.session.sentences import SUMMARY
+from crucible.documents.session.session import Noted
+
+__all__ = ["Outcomes", "commits_in", "requests_in"]
+
+CLOSING = Pattern("closing text after edits", Source.SUMMARY, 43, 53)
+COMMIT = Pattern("commit", Source.COMMIT, 45, 45)
+REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
+
+_MOST, _CHECKS, _POINTS = 12, 6, 7
+_SAME, _LIKE = 0.6, 0.4
+"""The share of a line's words in another for both to say the same, and of a commit's words in the outcome that it records."""
+_CREATES = late_pattern(r"\b(?:gh pr|glab mr) create\b")
+_TITLED = late_pattern(r"""--title[ =](["'])(.+?)\1""")
+_COMMIT = late_pattern(r"^\[([^\]\n]+?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
+_REQUEST = late_pattern(r"^https://\S+/(?:pull|merge_requests)/\d+[ \t]*$", re.MULTILINE)
+_LOGGED = late_pattern(r"^[*|\\/ ]{0,20}([0-9a-f]{7,40}) (?:\([^)\n]{1,200}\) )?(\S.{0,300})$", re.MULTILINE)
+_AMENDS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\bcommit\b[^\n|;&\"']{0,80} --amend\b")
+_RESETS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\breset\b[^\n|;&]{0,40} HEAD(?:~(\d{1,2})|(~|\^{1,9}))")
+
+
+@dataclass(slots=True, eq=False)
+class _Proof:
+    """What was recorded in a turn: `text` is a commit's subject or a pull request's title, `name` its id or address."""
+
+    pattern: Pattern
+    text: str
+    name: str
+    row: str
+    is_undone: bool = False
+    """True if the commit was reset: its work may be in another one."""
+    is_lost: bool = False
+    """True if its work is lost as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The outcome of one turn."""
+
+    recorded: tuple[_Proof, ...] = ()
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """Checks since the last edit: "" if the last run passed, else the script that failed and did not pass since."""
+    row: str = ""
+    """The row of the closing text."""
+    head: str = ""
+    """Its first sentence."""
+    points: tuple[str, ...] = ()
+    trace: Trace = field(default_factory=Trace)
+
+    @property
+    def proofs(self) -> tuple[_Proof, ...]:
+        """The work that is not undone."""
+        return tuple(one for one in self.recorded if not one.is_undone)
+
+    @property
+    def words(self) -> set[str]:
+        """The words of the closing text."""
+        return words_in(" ".join((self.head, *self.points)))
+
+    @property
+    def is_told(self) -> bool:
+        """False if nothing is recorded and the edits were undone."""
+        is_lost = self.trace.is_lost or any(one.is_lost for one in self.recorded)
+        return bool(self.proofs or (self.head and not is_lost))
+
+
+class Outcomes:
+    """Outcomes of one session; that of the current turn is kept apart, since more may follow."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._found: list[_Found] = []
+        self._now = _Found()
+        self._commits: list[_Proof] = []
+        self._told: set[str] = set()
+        """The points of earlier turns: a summary that grows repeats them."""
+
+    def ended(self) -> None:
+        """End a turn."""
+        self._found = self._with()
+        self._now = _Found()
+        if self._found:
+            self._told.update(map(key_of, self._found[-1].points))
+
+    def edited(self) -> None:
+        """Files changed: what passed before proves nothing."""
+        self._now = replace(self._now, checks={})
+
+    def returned(self, call: Call, text: str, row: str) -> None:
+        """Take the output of a shell command that succeeded."""
+        now = self._now
+        if is_red(text):
+            self.failed(call, text)
+            now = self._now
+        elif self._story.now.edits:
+            # A run of other tests does not replace the failed ones.
+            passed = {key: "" for key in checks_in(call) if now.checks.get(key, "") in ("", call.script)}
+            now = replace(now, checks={**now.checks, **passed})
+        made: list[_Proof] = []
+        for address in requests_in(call.script, text):
+            title = _TITLED.search(call.script)
+            made.append(_Proof(REQUEST, line(title[2], SUMMARY) if title else "", address, row))
+        # What a script prints of commits is of another repository, such as one that a test makes.
+        if "git " in call.script and "git init" not in call.script:
+            commits = [
+                _Proof(COMMIT, line(subject, SUMMARY), name[:9], row)
+                for place, name, subject in commits_in(text)
+                if "root-commit" not in place
+            ]
+            self._undo(call.script, commits)
+            made += commits
+        self._now = replace(now, recorded=(*now.recorded, *made)[:_MOST])
+        self._rename(text)
+
+    def _undo(self, script: str, made: list[_Proof]) -> None:
+        """Take back the commits that a command amends, resets or reverts."""
+        reset = _RESETS.search(script)
+        if made and self._commits and _AMENDS.search(script):
+            self._commits.pop().is_undone = True
+        elif reset:
+            for _ in range(min(int(reset[1] or len(reset[2])), len(self._commits))):
+                last = self._commits.pop()
+                last.is_undone, last.is_lost = True, "--hard" in reset[0]
+        for proof in made:
+            for old in self._commits:
+                if proof.text == f'Revert "{old.text}"':
+                    old.is_undone = old.is_lost = True
+        self._commits += made
+
+    def _rename(self, text: str) -> None:
+        """Use the id that git shows now for a commit: a rebase changes it."""
+        known = {proof.text: proof for proof in self._commits if proof.text in text}
+        if known:
+            for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
+                proof = known.get(line(subject, SUMMARY))
+                if proof:
+                    proof.name = name[:9]
+
+    def failed(self, call: Call, text: str) -> None:
+        """A command failed: an earlier pass no longer counts."""
+        red, _ = red_in(call, text)
+        self._now = replace(self._now, checks={**self._now.checks, red: call.script})
+
+    def noted(self) -> list[Noted]:
+        """The outcomes so far, including that of the current turn."""
+        return [_noted(each) for each in self._with() if each.is_told]
+
+    def _with(self) -> list[_Found]:
+        """The outcomes with that of the current turn."""
+        turn, now = self._story.now, self._of_turn()
+        last = self._found[-1] if self._found else None
+        if last and not turn.edits and _records(now, last):
+            checks = {**last.checks, **now.checks}
+            merged = replace(last, recorded=(*last.recorded, *now.recorded), checks=checks)
+            return [*self._found[:-1], merged]
+        return [*self._found, now] if now.head or now.proofs else self._found
+
+    def _of_turn(self) -> _Found:
+        turn = self._story.now
+        said = turn.closing
+        if not (turn.edits and said.text):
+            return self._now
+        goes_on = said.text.endswith(":") or (said is turn.last and turn.calls_since > 0 and not turn.is_recorded)
+        written = "\n".join(text for _, text in turn.trace.left)
+        files, asked = self._story.edited, turn.prompt.text
+        head, rest = told(said.text, files, asked, self._told, written=written, goes_on=goes_on)
+        if not head and not goes_on:
+            head = f"Changed {', '.join(sorted(map(base_name, turn.files))[:8])}"
+        return replace(self._now, row=said.row, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)
+
+
+def _records(now: _Found, last: _Found) -> bool:
+    """True if commits are about an outcome without commits."""
+    if any(proof.pattern is COMMIT for proof in last.proofs):
+        return False
+    shared = ((words_in(proof.text), words_in(proof.text) & last.words) for proof in now.proofs)
+    return any(len(same) >= _LIKE * len(words) for words, same in shared)
+
+
+def _noted(found: _Found) -> Noted:
+    """An item of the block: a line that says the same as its head is left out."""
+    proofs, words = found.proofs, found.words
+    # Git's own messages say nothing; the one closest to the closing text is best.
+    named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
+    subject = max(named, key=lambda text: len(words_in(text) & words), default="")
+    head = line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
+    told = [line(one, SUMMARY) for one in (found.head, *found.points)]
+    rest = tuple(dict.fromkeys(one for one in told if not _is_same(one, head)))
+    patterns = {proof.pattern for proof in proofs}
+    pattern = COMMIT if COMMIT in patterns else REQUEST if proofs else CLOSING
+    grounds = pattern.on(found.row, *(proof.row for proof in proofs))
+    return Noted(Kind.OUTCOME, head, "; ".join(_proof(found, head)) or None, grounds, rest)
+
+
+def _proof(found: _Found, head: str) -> Iterator[str]:
+    """Commits, pull requests, and what passed after the last edit."""
+    for proof in found.proofs:
+        if proof.name not in head:
+            told = proof.text if proof.text != head else ""
+            yield f"{'commit' if proof.pattern is COMMIT else 'PR'} {proof.name} {told}".rstrip()
+    if passed := [check for check, failed in found.checks.items() if not failed]:
+        yield f"passed: {', '.join(passed[:_CHECKS])}"
+
+
+def commits_in(text: str) -> list[tuple[str, str, str]]:
+    """Branch, short id and subject of each commit that `git commit` reported."""
+    return _COMMIT.findall(text[-20_000:])
+
+
+def requests_in(script: str, text: str) -> list[str]:
+    """The URL of the pull request that a command created, if it did."""
+    found = _REQUEST.search(text) if _CREATES.search(script) else None
+    return [found[0].strip()] if found else []
+
+
+def _is_same(one: str, other: str) -> bool:
+    words = words_in(one)
+    return len(words & words_in(other)) >= _SAME * len(words)

@@ -1,0 +1,184 @@
+"""What the patterns know about a session while it is read: the current turn and the previous one, with trimmed texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from crucible.analysis.findings.first_sentences import trimmed, words_in
+from crucible.analysis.findings.layout import Option, Options, options
+from crucible.analysis.findings.observed_calls import Call
+from crucible.clients.events import PromptKind
+
+__all__ = ["NOTHING", "Said", "Story", "Turn"]
+
+_MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
+_LEFT = 0.1
+"""The share of a turn's lines that must remain for it to count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text and its row."""
+
+    text: str
+    row: str
+
+
+NOTHING = Said("", "")
+
+
+@dataclass(slots=True)
+class Trace:
+    """The lines that a turn changed and that were not changed back since; `most` is their original number."""
+
+    left: set[tuple[str, str]] = field(default_factory=set)
+    before: set[tuple[str, str]] = field(default_factory=set)
+    """The lines that it removed."""
+    most: int = 0
+    is_committed: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """True if hardly any of the turn's edits remain."""
+        return len(self.left) < _LEFT * self.most
+
+    def change(self, call: Call) -> None:
+        """A later call changed lines: a reworded line still counts, unless it has its original text again."""
+        whole = {one for one in self.left if call.is_whole and one[0] in call.files}
+        for old in self.left & (call.removed | whole) - call.added:
+            self.left.discard(old)
+            self.left |= {new for new in call.added - self.before if _is_like(new, old)}
+        self.without(call.gone)
+
+    def add(self, call: Call) -> None:
+        """The turn itself changed lines, or changed files without showing lines."""
+        self.before |= call.removed
+        if len(self.left) < _MOST_LINES:
+            self.left |= call.added or {(path, "") for path in call.files}
+        self.most = max(self.most, len(self.left))
+        self.is_committed = False
+
+    def without(self, files: Sequence[str]) -> None:
+        """Files, folders or everything ("") were deleted or restored."""
+        if files:
+            self.left = {one for one in self.left if not any(_is_in(one[0], path) for path in files)}
+
+
+@dataclass(slots=True)
+class Turn:
+    """A prompt and what the agent did with it.
+
+    `closing` is the last text after the last edit that is not much shorter than the one before.  `approach` is the agent's text right
+    before its first edit.  `red` is true if a command failed before the first edit.
+    """
+
+    prompt: Said = NOTHING
+    kind: PromptKind = PromptKind.TYPED
+    answers: Said = NOTHING
+    """The agent's last text before the prompt, if no call followed it."""
+    first: Said = NOTHING
+    last: Said = NOTHING
+    approach: Said = NOTHING
+    closing: Said = NOTHING
+    files: set[str] = field(default_factory=set)
+    trace: Trace = field(default_factory=Trace)
+    edits: int = 0
+    calls_since: int = 0
+    """The calls after the last text."""
+    red: bool = False
+    interrupted: bool = False
+    worked: bool = False
+    """True if anything came after the last text."""
+    last_was_edit: bool = False
+    is_recorded: bool = False
+    """True if a commit has the edits."""
+
+
+def _is_in(file: str, path: str) -> bool:
+    return not path or file == path or file.startswith(f"{path}/")
+
+
+def _is_like(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """True if two lines of a file share more than half of their words."""
+    words, others = words_in(one[1]), words_in(other[1])
+    return one[0] == other[0] and 2 * len(words & others) > max(len(words), len(others))
+
+
+class Story:
+    """The current turn (`now`), the previous one (`before`), and the calls without a result."""
+
+    def __init__(self) -> None:
+        self.now = Turn()
+        self.before = Turn()
+        self.roots: tuple[str, ...] = ()
+        self.edited: set[str] = set()
+        self.calls: dict[str, Call] = {}
+        self._traces = [self.now.trace]
+        self._said_now = NOTHING
+        self.offered: Sequence[Options] = ()
+        """The lists of options that the prompt may pick from."""
+        self.lists: list[Mapping[str, Option]] = []
+        """These and those of earlier turns, the last one first."""
+        self.held: Said | None = None
+        """A slash command; it becomes a turn when the agent starts to work on it."""
+
+    def prompted(self, text: str, row: str, kind: PromptKind) -> None:
+        """Begin a new turn."""
+        old = self.now
+        answers = NOTHING if old.worked or old.interrupted else old.last
+        self.offered = options(answers.text)
+        self.lists = [*(each.by_mark for each in self.offered), *self.lists][:_LISTS]
+        self.before = old
+        self.now = Turn(Said(trimmed(text), row), kind, answers)
+        self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
+        self._said_now = NOTHING
+
+    def rewound(self) -> None:
+        """The user took the last prompt back: it waits for no answer and offers nothing."""
+        self.now.kind, self.now.last = PromptKind.COMMAND, NOTHING
+
+    def replied(self, text: str, row: str) -> Said:
+        """Record a text of the agent."""
+        turn, said = self.now, Said(trimmed(text), row)
+        turn.first = turn.first if turn.first.text else said
+        turn.last = self._said_now = said
+        if len(turn.closing.text) <= 2 * len(said.text):
+            turn.closing = said
+        turn.worked, turn.calls_since = False, 0
+        return said
+
+    def used(self, key: str, call: Call) -> None:
+        """Record a call; the text right before it is its approach."""
+        call.approach = self._said_now.text
+        if not call.files or self.now.edits:
+            self._said_now = NOTHING
+        elif not self.now.approach.text:
+            self.now.approach, self._said_now = self._said_now, NOTHING
+        self.now.calls_since += 1
+        self.now.worked = True
+        self.now.last_was_edit = bool(call.files)
+        self.calls[key] = call
+        if len(self.calls) > 500:
+            del self.calls[next(iter(self.calls))]
+
+    def edited_by(self, call: Call) -> None:
+        """Record that a call changed files."""
+        turn = self.now
+        turn.edits += 1
+        turn.is_recorded = False
+        turn.closing = NOTHING
+        for trace in self._traces:
+            trace.change(call)
+        turn.trace.add(call)
+        for files in (turn.files, self.edited):
+            if len(files) < _MOST_FILES:
+                files.update(call.files)
+
+    def returned(self, call: Call) -> None:
+        """Record the files that a shell command deleted, restored or committed."""
+        for trace in self._traces:
+            trace.is_committed |= call.commits and "commit" in call.script
+            trace.without(call.gone)
+            if not trace.is_committed:
+                trace.without(call.restored)

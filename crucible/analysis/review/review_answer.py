@@ -1,0 +1,239 @@
+"""Read an agent's answer: the findings that the record supports.
+
+A finding is dropped if it refers to no line, has no text, or names something that is neither in the record nor in the note.  A decision
+that no line settles becomes an instruction, and a failure without a fix becomes an open end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crucible.analysis.findings.confidence import short_row
+from crucible.analysis.findings.first_sentences import words_in
+from crucible.analysis.findings.observed_calls import base_name
+from crucible.analysis.review.ask_loop import Refused, visible
+from crucible.analysis.review.review_prompt import MOST, MOST_FACTS
+from crucible.analysis.review.review_record import SAID, Line, Record, Tag
+from crucible.clients.launch.json_answers import objects_in
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.session.findings import Kind
+from crucible.documents.session.sentences import clipped, sentences
+
+__all__ = ["Claim", "Claims", "Said", "read_answer", "stems_of"]
+
+_KINDS: Mapping[str, Kind] = {
+    **{kind: kind for kind in Kind if kind is not Kind.REPORT},
+    "open": Kind.OPEN_END,
+}
+_LONGEST, _LONGEST_WHY = 200, 300
+_MOST_ROWS, _ROWS_OF_LINE = 8, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A finding from an agent that passed the check.
+
+    `rows` belong to the lines that it refers to, in the order of its references, and to edits of the files that it names.  `quote` is a sentence
+    from one of these lines, word for word.
+    """
+
+    kind: Kind
+    text: str
+    why: str = ""
+    rows: tuple[str, ...] = ()
+    phase: str = ""
+    also: Kind | None = None
+    quote: str = ""
+
+
+class Claims(NamedTuple):
+    """The claims of an answer that passed the check, and the number of those that did not."""
+
+    kept: tuple[Claim, ...] = ()
+    dropped: int = 0
+
+
+class Said:
+    """The text of the record and the note; everything that a finding names must be in it."""
+
+    def __init__(self, *texts: str) -> None:
+        self._text = "\n".join(texts).casefold()
+        self._stems = stems_of(self._text)
+
+    def holds(self, claim: str) -> bool:
+        """True if every name and number of a claim, and at least half of its longer words, are in the text; of a short text a third."""
+        if not all(self._has(name) for name in _names(claim)):
+            return False
+        words, share = stems_of(claim), 3 if len(self._stems) < _FEW_WORDS else 2
+        return share * len(words & self._stems) >= len(words)
+
+    def _has(self, name: str) -> bool:
+        """True if a name, or each part of a list such as `read/write`, is in the text."""
+        folded = name.casefold()
+        if folded in self._text or _PLACE.search(folded):
+            return folded in self._text
+        return all(part in self._text for part in _PARTS.split(folded))
+
+
+_NAME = late_pattern(r"`([^`]{1,200})`|(\S{2,200})")
+_MARKS = "\"'`*_.,;:!?()[]{}<>“”‘’…"
+_IS_NAME = late_pattern(r"\d\d|\w[._/:\\@#$~=+]\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|://|^--?\w|\w\(|[/\\][\w.]")
+_PLACE = late_pattern(r"://|^[~/\\]|\.\.[/\\]|@")
+"""A URL, an absolute path or an e-mail address must be in the text as a whole."""
+_PARTS = late_pattern(r"[/,;|()\[\]{}\"'`*]+")
+_WORD = late_pattern(r"[^\W\d_]{4,}")
+_STEM = 4
+_FEW_WORDS = 150
+"""A text with fewer longer words has hardly any of those that a summary needs."""
+
+
+def _names(text: str) -> Iterator[str]:
+    """Words that name something: in backticks, or with digits, dots, slashes or mixed case."""
+    for found in _NAME.finditer(text):
+        if found[1]:
+            yield found[1].strip()
+        else:
+            word = found[2].strip(_MARKS)
+            if _IS_NAME.search(word):
+                yield word
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The first letters of the longer words of a text."""
+    return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_answer(text: str, record: Record, said: Said, seen: Callable[[str], str] = visible) -> Claims:
+    """The claims of an answer, in its order.  Raises `Refused` if it has no list of findings, or if none of them passes the check.
+
+    `seen` is applied to each text: escapes in JSON can hide a secret or invisible characters from the check of the whole answer.
+    """
+    row = next((row for row in objects_in(text) if "findings" in row), None)
+    listed = row["findings"] if row is not None else None
+    if not isinstance(listed, list):
+        raise Refused(['answer with one JSON object {"findings": [...]} and nothing else'])
+    kept: list[Claim] = []
+    for one in listed[:MOST]:
+        claim = _claim(one, record, said, seen)
+        if claim and not any(_is_again(claim, other) for other in kept):
+            kept.append(claim)
+    facts = [claim for claim in kept if claim.kind is Kind.ENVIRONMENT][MOST_FACTS:]
+    kept = [claim for claim in kept if claim not in facts]
+    if listed and not kept:
+        raise Refused(
+            [
+                "no finding holds: `refs` must be numbers of lines of the record, and `text` must name only what the record names"
+            ]
+        )
+    return Claims(tuple(kept), len(listed) - len(kept))
+
+
+def _claim(one: object, record: Record, said: Said, seen: Callable[[str], str]) -> Claim | None:
+    if not isinstance(one, Mapping):
+        return None
+    kind, also = (_kind(one.get(name)) for name in ("kind", "also"))
+    text = _line(one.get("text"), _LONGEST, seen)
+    why = _line(one.get("why"), _LONGEST_WHY, seen)
+    lines = [record.lines[number] for number in _numbers(one.get("refs")) if number in record.lines]
+    rows = _rows(lines, record, text)
+    if kind is None or not text or not rows or _TAKEN_OUT in text or not said.holds(text):
+        return None
+    kind = _grounded(kind, lines, record)
+    also = _grounded(also, lines, record) if also else None
+    why = why if said.holds(why) and _TAKEN_OUT not in why else ""
+    phase = next((line.phase for line in lines if line.phase), "")
+    also = also if also in _SECOND and also is not kind else None
+    return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"))
+
+
+_TAKEN_OUT = "[REDACTED:"
+_SECOND = (Kind.DECISION, Kind.CORRECTION, Kind.FAILURE)
+"""Kinds that a finding may have as its second one."""
+
+
+def _kind(value: object) -> Kind | None:
+    return _KINDS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def _line(value: object, most: int, seen: Callable[[str], str]) -> str:
+    return cut(normal_line(seen(value).strip()), most) if isinstance(value, str) else ""
+
+
+def _numbers(value: object) -> list[int]:
+    listed = value if isinstance(value, list) else [value]
+    return [one for one in listed[:20] if isinstance(one, int) and not isinstance(one, bool)]
+
+
+def _rows(lines: Sequence[Line], record: Record, text: str) -> tuple[str, ...]:
+    """The rows of the lines; in their turns also the last edit of each file that the text names, rather than any edit."""
+    turns = {line.turn for line in lines}
+    edited = [
+        rows[-1]
+        for line in record.lines.values()
+        if line.turn in turns
+        for path, rows in line.edits.items()
+        if base_name(path) in text
+    ]
+    told = (row for line in lines for row in ((not (edited and line.edits) and line.rows[:_ROWS_OF_LINE]) or ()))
+    found = (short_row(row) for row in (*told, *edited))
+    return tuple(dict.fromkeys(filter(None, found)))[:_MOST_ROWS]
+
+
+def _grounded(kind: Kind, lines: Sequence[Line], record: Record) -> Kind:
+    """The kind that the lines support."""
+    if kind is Kind.DECISION and not (any(line.settles for line in lines) or _is_done(lines, record)):
+        return Kind.INSTRUCTION
+    if kind is Kind.FAILURE and not _is_done(lines, record):
+        return Kind.OPEN_END
+    return kind
+
+
+_USER = (Tag.PROMPT, Tag.STEERING, Tag.ANSWER, Tag.REFUSED)
+_AGENT = (Tag.CLOSING, Tag.TEXT, Tag.AFTER_FAIL, Tag.PLAN, Tag.APPROVED, Tag.LEFT, Tag.PROPOSED, Tag.SUBAGENT)
+_LONGEST_QUOTE = 160
+
+
+def _quote(lines: Sequence[Line], claim: str) -> str:
+    """Quote the sentence closest to a claim: the user's, with the agent's if it is short; without both, output of a failed command."""
+    told: list[str] = []
+    for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
+        line = next((line for line in lines if line.tag in tags and line.has_words), None)
+        best = _closest(line.text.rpartition(SAID)[2], claim) if line else ""
+        if best:
+            told.append(f"{name}: “{clipped(best, _LONGEST_QUOTE)}”")
+            if len(stems_of(best)) >= _TELLING:
+                break
+    return "; ".join(told[:2])
+
+
+_TELLING = 3
+
+
+def _closest(text: str, claim: str) -> str:
+    """The sentence of a text that shares the most words with a claim."""
+    words = words_in(claim)
+    told = (one for part in text.split("\n") for one in sentences(part))
+    return max(told, key=lambda one: len(words_in(one) & words), default="")
+
+
+_DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)
+
+
+def _is_done(lines: Sequence[Line], record: Record) -> bool:
+    """True if something was edited, passed or committed in one of the lines' turns, or in the turn after it."""
+    turns = {turn for line in lines for turn in (line.turn, line.turn + 1)}
+    return any(line.tag in _DONE and line.turn in turns for line in record.lines.values())
+
+
+_LIKE = 0.7
+
+
+def _is_again(claim: Claim, other: Claim) -> bool:
+    words, others = stems_of(claim.text), stems_of(other.text)
+    return claim.kind is other.kind and len(words & others) >= _LIKE * max(len(words | others), 1)

@@ -1,0 +1,236 @@
+"""Ask an agent what mattered in a session, check its answer, and keep the supported claims in the note.
+
+The agent sees the events as a record within a budget of tokens.  Claims are checked against the record and the note.  Nothing that an agent does or
+says raises an error here: a failure is one line, and the note does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.analysis.findings.detector import Detector
+from crucible.analysis.review.ask_budget import BUDGET, Budget
+from crucible.analysis.review.ask_loop import ask_checked, quoted, seen_by
+from crucible.analysis.review.record_from_note import lines_of_note
+from crucible.analysis.review.record_lines import Placed, lines_of
+from crucible.analysis.review.review_answer import Claims, Said, read_answer
+from crucible.analysis.review.review_merge import Detected, Merged, Told, merged
+from crucible.analysis.review.review_prompt import RULES
+from crucible.analysis.review.review_record import Record, fit
+from crucible.clients.events import Prompted, Replied
+from crucible.clients.launch.ask import Asker
+from crucible.clients.launch.session_marks import OWN_MARK
+from crucible.clients.redact import redactor_of
+from crucible.core.errors import CrucibleError
+from crucible.core.secrets import Redact
+from crucible.core.templates_chosen import load_template
+from crucible.documents.markdown.containment import normal_line
+from crucible.documents.markdown.quoting import shorten
+from crucible.documents.markdown.source import Edit
+from crucible.documents.session.findings_block import read_noted, render_noted
+from crucible.documents.session.merge_findings import merge_findings
+from crucible.documents.session.session import Decision, Failure, Noted, Session
+from crucible.vault.events.event_decoding import events_of
+from crucible.vault.events.event_entries import append_entry
+from crucible.vault.events.event_reading import Record as Kept
+from crucible.vault.events.event_reading import read_records
+from crucible.vault.notes.vault import Note, Vault
+
+__all__ = ["FINDINGS", "Material", "Review", "material_of", "review"]
+
+FINDINGS = "findings"
+"""The type of the event log's entry with an agent's answer."""
+TEMPLATE = "findings.md.j2"
+_VARIABLES = frozenset({"rules", "session", "record", "refused"})
+_LEFT_FOR_REFUSAL = 150
+"""Tokens."""
+_LEAST_RECORD = 300
+_LONGEST_MODEL = 40
+
+
+class Review(NamedTuple):
+    """The result: the model, the number of findings that were kept and of those that were dropped; or the `problem`, one line.
+
+    `is_known` is true if no agent was asked: the session is a subagent's or empty, or has nothing new since the last answer.
+    """
+
+    model: str = ""
+    said: int = 0
+    dropped: int = 0
+    problem: str = ""
+    is_known: bool = False
+
+    @property
+    def line(self) -> str:
+        """`claude-haiku-4-5 found 12 things, 1 more was dropped`; "" if no agent was asked or there was a problem."""
+        if self.is_known or self.problem:
+            return ""
+        more = f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""
+        return f"{self.model or 'the agent'} found {self.said} thing{'' if self.said == 1 else 's'}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is known of a session before an agent is asked.  `digest` is that of the record in the last answer's prompt."""
+
+    events: tuple[Placed, ...] = ()
+    detected: Detected = field(default_factory=Detected)
+    digest: str = ""
+
+
+def material_of(root: Path, session_id: str) -> Material:
+    """Read the event log of a session."""
+    kept = [*_records(root, session_id)]
+    events = tuple(Placed(event, record.row or record.key, record.phase) for event, record in events_of(kept))
+    detector = Detector()
+    callouts: list[Decision | Failure] = []
+    for placed in events:
+        if not placed.event.at.agent:
+            callouts += detector.add(placed.event)
+    digest = str(_last_said(kept).get("record", ""))
+    return Material(events, Detected(detector.noted(), callouts), digest)
+
+
+def _last_said(kept: Sequence[Kept]) -> Mapping[str, object]:
+    """The entry of the last answer; empty if there is none."""
+    return next((record.values for record in reversed(kept) if record.type == FINDINGS), {})
+
+
+def _earlier(root: Path, session_id: str) -> list[Told]:
+    """What an agent said before, each with what it stands for."""
+    told = _last_said(_records(root, session_id)).get("items")
+    pairs = map(_items, told if isinstance(told, list) else [])
+    return [Told(*pair[:2]) for pair in pairs if pair]
+
+
+def _records(root: Path, session_id: str) -> list[Kept]:
+    try:
+        return [*read_records(root, session_id)]
+    except (CrucibleError, OSError):
+        return []
+
+
+def _items(value: object) -> tuple[Noted, ...]:
+    """Read items from an entry of the event log, where each is a text as in the note."""
+    texts = value if isinstance(value, list) else []
+    found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
+    return tuple(item for item in found if item)
+
+
+def _texts(items: Iterable[Noted]) -> list[str]:
+    return ["\n".join(render_noted(item)) for item in items]
+
+
+def review(
+    vault: Vault,
+    ref: str | Path,
+    asker: Asker,
+    *,
+    now: datetime,
+    redact: Redact,
+    budget: Budget = BUDGET,
+    again: bool = True,
+) -> Review:
+    """Ask about the session whose note is `ref`; without `again` only if something is new.  Raises only what reading the note raises.
+
+    No agent is asked about a subagent's session: its parent's record has its report.
+    """
+    note = vault.read(vault.find(ref) if isinstance(ref, str) else ref)
+    session = note.session
+    is_deleted = not session.findings and bool(_earlier(vault.root, session.id))  # the block, by a human
+    if session.parent or is_deleted:
+        return Review(is_known=True)
+    material, seen = material_of(vault.root, session.id), seen_by(redact)
+    try:
+        record, prompt = _prompts(vault, session, material, seen, budget)
+    except CrucibleError as error:
+        return Review(problem=normal_line(str(error)))
+    digest = sha256(record.text.encode("utf-8", "replace")).hexdigest()[:16]
+    if not record.lines or (digest == material.digest and not again):
+        return Review(is_known=True)
+    said = Said(record.text, seen(note.source.text))
+    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said, seen), seen, budget=budget)
+    model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
+    if came.value is None:
+        return Review(model, problem=came.problem)
+    return _keep(vault, note, material, _Answer(came.value, model, digest), now)
+
+
+def _prompts(
+    vault: Vault, session: Session, material: Material, seen: Callable[[str], str], budget: Budget
+) -> tuple[Record, Callable[[str], str]]:
+    """The record, and a function from a refusal to the prompt, which never has more tokens than the budget."""
+    count = budget.counter.count
+    most = budget.tokens - count(f"{OWN_MARK}\n")  # what stands before each prompt
+    template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
+
+    def filled(record: str, refused: str) -> str:
+        return template.render(rules=RULES, session=session.id, record=quoted(record), refused=refused)
+
+    room = most - count(filled("", "")) - _LEFT_FOR_REFUSAL
+    if room < _LEAST_RECORD:
+        raise CrucibleError("agents.budget_tokens leaves no room for the record", "raise it")
+    is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
+    clean = redactor_of(vault.settings.secrets)  # before any text is shortened: a cut may hide a secret
+    events = (replace(placed, event=clean(placed.event)[0]) for placed in material.events)
+    lines = lines_of(events) if is_whole else lines_of_note(session)
+    record = fit(lines, room, budget.counter, seen)
+    # A fence is as long as what it holds demands, and a tokenizer need not count a whole as the sum of its parts.
+    while record.lines and (over := count(filled(record.text, "")) + _LEFT_FOR_REFUSAL - most) > 0:
+        room -= over
+        record = fit(lines, room, budget.counter, seen)
+
+    def prompt(refused: str) -> str:
+        whole = filled(record.text, refused)
+        left = len(refused)
+        while count(whole) > most and left > _SMALLEST:
+            left //= 2
+            whole = filled(record.text, quoted(shorten(refused, left)))
+        return whole
+
+    return record, prompt
+
+
+_SMALLEST = 100
+
+
+class _Answer(NamedTuple):
+    """The claims of an answer, its model, and the digest of the record that was shown."""
+
+    claims: Claims
+    model: str
+    digest: str
+
+
+def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: datetime) -> Review:
+    """Merge the claims into the note as it is now, and store them in the event log."""
+    claims, model = answer.claims, answer.model
+    source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
+    found = Merged(())
+
+    def intention(there: Note) -> list[Edit]:
+        nonlocal found
+        # Somebody else may have asked meanwhile.
+        session, earlier = there.session, _earlier(vault.root, there.session.id)
+        if earlier and not session.findings:  # a human deleted the block
+            found = Merged((), (), tuple(earlier))
+            return []
+        found = merged(session, claims.kept, material.detected, earlier, source)
+        return merge_findings(there.source, session, session.findings, found.items)
+
+    problem = "the answer was not stored"
+    try:
+        vault.update(note.path, intention)
+        problem = "the answer is in the note, but counts as yours from now on"
+        items = [_texts(filter(None, told)) for told in (*found.said, *found.gone)]
+        values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
+        # Whole, whatever the vault's limit is: what is cut would not be known again.
+        append_entry(vault.root, note.session.id, FINDINGS, values, now=now)
+    except CrucibleError as error:
+        return Review(model, problem=normal_line(f"{problem}: {error}"))
+    return Review(model, len(found.said), claims.dropped)

@@ -1,0 +1,250 @@
+"""What the commands of a shell did, as acts.
+
+Owns what became of redirected output, and what is run, tested, checked and built.  The small tools that print, change and search
+files are `shell_tools`', the tables of commands that check and build `kinds`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from crucible.analysis.tools.file_kinds import (
+    INTERPRETERS,
+    changes_files,
+    is_known_tool,
+    kind_of,
+    languages_of,
+    plain_words,
+    type_of,
+)
+from crucible.analysis.tools.session_files import Files, as_datum
+from crucible.analysis.tools.shell_acts_of_files import CHANGERS, TELLERS
+from crucible.analysis.tools.shell_parser import Part, take_apart
+from crucible.analysis.tools.shell_paths import Command, change_file, outputs_of, patch_acts, run_act, write_file
+from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.analysis.tools.toolchains import BUILD, TEST, Kind
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.session import Outcome
+from crucible.documents.workflow.workflow import Datum
+
+__all__ = ["command_acts", "is_command"]
+
+
+def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tuple[Act, ...]:
+    """What a script did, command by command; when that is nothing that can be named, one act: of bookkeeping, or run where it changed files.
+
+    `files` learns what was written.
+    Which command of a script failed is not known, so all of them have the call's outcome.
+    """
+    acts: list[Act] = []
+    untold = Deed.PLAN
+    for part in take_apart(script):
+        told = _acts(part, files)
+        acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in told)
+        if not told and part.words and part.words[0] in CHANGERS:  # `rm -rf "$OUT"`
+            untold = Deed.RUN
+    return tuple(acts) or (Act(untold, files.shown(script), outcome=outcome),)
+
+
+def is_command(name: str) -> bool:
+    """Whether a word is a command that is known here."""
+    return name in TELLERS or name in INTERPRETERS or kind_of((name,)) is not None or is_known_tool(name)
+
+
+def _acts(part: Part, files: Files) -> list[Act]:
+    step = Command(part, plain_words(part.words), files)
+    taken = [as_datum(name) for name in step.names(part.takes)]
+    acts = list(_told(step)) if step.words else []
+    given = [*((path, False) for path in part.gives), *((path, True) for path in part.adds)]
+    made = [_redirected(step, name, adds=adds) for path, adds in given for name in step.names([path])]
+    if made and all(act.deed in (Deed.READ, Deed.PLAN, Deed.SEARCH) for act in acts):
+        sources = [datum for act in acts for datum in act.reads]
+        return [_with(act, reads=[*act.reads, *sources, *taken]) for act in made]
+    if made and acts:
+        acts[-1] = _with(acts[-1], writes=[*acts[-1].writes, *(datum for act in made for datum in act.writes)])
+    if taken and acts:
+        acts[-1] = _with(acts[-1], reads=[*acts[-1].reads, *taken])
+    elif taken:
+        acts = [Act(Deed.READ, datum.name, (datum,)) for datum in taken]
+    return acts
+
+
+def _with(act: Act, reads: Iterable[Datum] | None = None, writes: Iterable[Datum] | None = None) -> Act:
+    """The same act with other data, each once."""
+    return replace(
+        act,
+        reads=act.reads if reads is None else tuple(dict.fromkeys(reads)),
+        writes=act.writes if writes is None else tuple(dict.fromkeys(writes)),
+    )
+
+
+def _redirected(step: Command, name: str, *, adds: bool) -> Act:
+    """A file that a command's output went to."""
+    return (change_file if adds and name in step.files else write_file)(step.files, name)
+
+
+def _told(step: Command) -> Iterator[Act]:
+    """The acts of a command without its redirections."""
+    name = step.words[0]
+    if name in ("apply_patch", "patch") or step.words[:2] == ("git", "apply"):
+        return _patch(step)
+    if (teller := TELLERS.get(name)) is not None:
+        return teller(step)
+    if changes_files(step.words):
+        names = [name for name in step.names(step.words[1:]) if type_of(name)]
+        return iter([change_file(step.files, name) for name in names]) if names else _run(step)
+    if (kind := kind_of(step.words)) is not None:
+        return iter([_checked(step, kind)])
+    return _run(step)
+
+
+# --- running, checking, building -------------------------------------------------------------------------------------
+
+
+def _patch(step: Command) -> Iterator[Act]:
+    """A patch in a here-document or in a word tells its files; one in a file is run."""
+    acts = patch_acts("\n".join([*step.words[1:2], step.part.fed or ""]), step.files, step.part.folder)
+    return iter(acts) if acts else _run(step)
+
+
+def _run(step: Command) -> Iterator[Act]:
+    """Any other command: it reads the script that it runs and the known files among its words."""
+    ending = INTERPRETERS.get(step.words[0], "")
+    code = _code(step) if ending else None
+    reads = _run_files(step, ending, code)
+    if code and (acts := _programmed(step, code, reads)):
+        yield from acts
+        return
+    writes = [name for name in step.names(outputs_of(step.words)) if type_of(name)]
+    for name in writes:
+        step.files.write(name)
+    yield run_act(step, (name for name in reads if name not in writes), writes)
+
+
+def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
+    """The files that a program, which stands in the command, writes and changes; nothing when it does not."""
+    touched = _touched_files(code)
+    reads, writes = step.names(touched.reads), step.names(touched.writes)
+    acts = [(change_file if name in reads else write_file)(step.files, name) for name in writes]
+    if acts:
+        others = [as_datum(name) for name in [*imported, *reads] if name not in writes]
+        acts[0] = _with(acts[0], reads=[*acts[0].reads, *others])
+    return acts
+
+
+def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
+    """The script that is run, then the known files among the words."""
+    files = step.files
+    scripts = list(_scripts(step, ending)) if code is None else step.names(_touched_files(code).reads)
+    given = step.names(word.partition("::")[0] for word in step.words[1:] if word[:1] != "-")
+    taken = {name for name in step.names(_inputs(step.words)) if type_of(name)}
+    return tuple(dict.fromkeys([*scripts, *(name for name in given if name in files or name in taken)]))
+
+
+def _inputs(words: Sequence[str]) -> Iterator[str]:
+    """The files named by options that everywhere name what is read: `-f FILE`, `--config FILE`."""
+    for at, word in enumerate(words[1:-1], 1):
+        if word in ("-f", "--file", "--config", "--input", "-i", "-r", "--requirement"):
+            yield words[at + 1]
+
+
+def _scripts(step: Command, ending: str) -> Iterator[str]:
+    """The file that is run: `app.py` of `python app.py`, `run.sh` of `./run.sh`, a known one of a module's name."""
+    path = step.part.words[0]
+    if ending:
+        path = next((word for word in step.words[1:] if word[:1] not in ("-", "") and word != "run"), "")
+    elif "/" not in path or path.startswith(("/usr/", "/bin/", "/opt/")):
+        path = step.words[0].replace(".", "/") + ".py" if step.words != step.part.words else ""
+    for name in step.names([path]):
+        if name in step.files or (type_of(name) and path == step.part.words[0]) or ending:
+            step.files.learn(name)
+            yield name
+
+
+def _code(step: Command) -> str | None:
+    """The program that an interpreter was given in a word or in a here-document."""
+    for at, word in enumerate(step.words[1:], 1):
+        if word in ("-c", "-e", "--eval", "-r", "-E", "-p"):
+            return "\n".join(step.words[at + 1 : at + 2])
+        if word[:1] != "-":
+            return None
+    return step.part.fed or ""
+
+
+def _checked(step: Command, kind: Kind) -> Act:
+    """A check reads the files that it was given, else all of its languages that were written; a test reads both."""
+    files, languages = step.files, languages_of(step.words)
+    named = list(_checked_files(step, kind))
+    for name in named:
+        files.learn(name)
+    if kind is TEST or not any(type_of(name) in languages for name in named):
+        named += [*(files.tests(languages) if kind is TEST and not named else ()), *files.written(languages)]
+    writes = step.names(outputs_of(step.words)) if kind is BUILD else []
+    reads = tuple(as_datum(name) for name in dict.fromkeys(named) if name not in writes)
+    made = (*map(as_datum, writes), kind.gives)
+    return Act(kind.deed, files.shown(step.repeated), reads, made, command=step.typed)
+
+
+def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
+    """The files among the words, and the command itself if it is a script."""
+    if kind is TEST and step.words[0] not in INTERPRETERS:
+        yield from _scripts(step, "")
+    for word in step.words[1:]:
+        path = word.partition("::")[0]
+        if path[:1] in ("-", "") or "=" in path:
+            continue
+        name = step.files.path_of(path.rstrip("/"), step.part.folder)
+        if name and (name in step.files or type_of(name)):
+            yield name
+
+
+# --- the files of a program that stands in a command ------------------------------------------------------------------
+
+_MOST_TEXT = 1 << 17
+
+_GIVEN = r"""(?:(?P<name>[A-Za-z_]\w{0,60})|[rb]?(?P<quote>['"])(?P<text>[^'"\n]{1,300})(?P=quote))"""
+_SET = late_pattern(r"""\b([A-Za-z_]\w{0,60})[ \t]*=[ \t]*(?:(?:pathlib\.)?Path\([ \t]*)?['"]([^'"\n]{1,300})['"]""")
+_OPENED = late_pattern(
+    rf"""\bopen\([ \t]*{_GIVEN}[ \t]*(?:,[ \t]*(?:mode[ \t]*=[ \t]*)?['"](?P<mode>[rwaxbt+]{{1,4}})['"])?"""
+)
+_PATHS = late_pattern(
+    rf"""(?:\bPath\([ \t]*{_GIVEN}[ \t]*\)|\b(?P<path>[A-Za-z_]\w{{0,60}}))\.(?P<verb>read|write)_(?:text|bytes)\("""
+)
+_NODE = late_pattern(rf"""\b(?P<verb>read|write|append)File(?:Sync)?\([ \t]*{_GIVEN}""")
+
+
+class _Touched(NamedTuple):
+    """Paths as they stand in the program, each once."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+def _touched_files(code: str) -> _Touched:
+    """What a program reads and writes by name: `open("a")`, `Path("a").write_text(…)`, `writeFileSync("a", …)`."""
+    code = code[:_MOST_TEXT]
+    named = dict(_SET.findall(code))
+    reads: dict[str, None] = {}
+    writes: dict[str, None] = {}
+    for path, is_written, is_read in _uses(code, named):
+        if is_written:
+            writes[path] = None
+        if is_read:
+            reads[path] = None
+    return _Touched(tuple(reads), tuple(writes))
+
+
+def _uses(code: str, named: dict[str, str]) -> Iterator[tuple[str, bool, bool]]:
+    """Each path with whether it is written and whether it is read."""
+    for found in _OPENED.finditer(code):
+        mode = found["mode"] or "r"
+        if path := found["text"] or named.get(found["name"], ""):
+            yield path, any(c in mode for c in "wax+"), "r" in mode or "a" in mode or "+" in mode
+    for found in _PATHS.finditer(code):
+        if path := found["text"] or named.get(found["name"] or found["path"], ""):
+            yield path, found["verb"] == "write", found["verb"] == "read"
+    for found in _NODE.finditer(code):
+        if path := found["text"] or named.get(found["name"], ""):
+            yield path, found["verb"] != "read", found["verb"] != "write"

@@ -1,0 +1,215 @@
+"""A command of a shell with what is needed to tell its acts, and what becomes of a file that it writes or changes.
+
+Owns how the files among a command's words and in a patch are found, and how a command is typed again.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from crucible.analysis.tools.session_files import Files, as_datum
+from crucible.analysis.tools.shell_parser import Part
+from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.core.patterns import late_pattern
+
+__all__ = [
+    "Command",
+    "Teller",
+    "arguments_of",
+    "change_file",
+    "command_text",
+    "leads_out",
+    "outputs_of",
+    "patch_acts",
+    "run_act",
+    "write_file",
+]
+
+
+class Command(NamedTuple):
+    """One command, and what is needed to tell its acts."""
+
+    part: Part
+    words: tuple[str, ...]
+    files: Files
+
+    def names(self, words: Iterable[str]) -> list[str]:
+        """The files among some words."""
+        found = (self.files.path_of(word, self.part.folder) for word in words)
+        return list(dict.fromkeys(name for name in found if name))
+
+    @property
+    def told(self) -> str:
+        """The command, with paths as seen from the project."""
+        return self.files.shown(command_text(self.part))
+
+    @property
+    def repeated(self) -> str:
+        """The command as one would type it in the project's folder, with the folder that it was run in where that is another.
+
+        A program outside of the project goes by its name, settings that lead out of it are left out; the words may still do so.
+        """
+        folder = self.files.folder_of(self.part.folder)
+        settings = [self.files.seen_from(folder, text) for text in self.part.settings]
+        words = [self.files.seen_from(folder, text) for text in self.part.words]
+        if leads_out(words[0]):
+            words[0] = words[0].rpartition("/")[2]
+        kept = tuple(setting for setting in settings if not leads_out(setting))
+        text = command_text(self.part._replace(settings=kept, words=tuple(words)))
+        return f"cd {shlex.quote(folder)} && {text}" if folder else text
+
+    @property
+    def typed(self) -> str:
+        """The same, with the folder even if it is outside the project."""
+        is_outside = self.part.folder and self.files.is_outside(self.part.folder)
+        return f"cd {shlex.quote(self.part.folder)} && {self.repeated}" if is_outside else self.repeated
+
+
+def leads_out(text: str) -> bool:
+    """Whether an absolute path stands in a text, which means something on one machine alone."""
+    return bool(_ABSOLUTE.search(text))
+
+
+_ABSOLUTE = late_pattern(
+    r"(?<![^\s=:,'\"(])(?:/(?!dev/(?:null|stdin|stdout|stderr)\b)[^\s/:=]|~[\w/]|[A-Za-z]:[\\/](?!/))"
+)
+
+Teller: TypeAlias = Callable[[Command], Iterator[Act]]
+
+
+def arguments_of(words: Sequence[str], valued: str = "") -> list[str]:
+    """The words that are no options; `valued` are the short options that take the next word."""
+    found: list[str] = []
+    at = 1
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return [*found, *words[at + 1 :]]
+        if len(word) > 1 and word[0] == "-":
+            at += len(word) == 2 and word[1] in valued
+        elif word:
+            found.append(word)
+        at += 1
+    return found
+
+
+def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
+    """The files named by `-o FILE` and `--output FILE`."""
+    for at, word in enumerate(words):
+        if word in (short, "--output", "--out", "--outfile", "--output-document") and words[at + 1 :]:
+            yield words[at + 1]
+
+
+def run_act(step: Command, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> Act:
+    """A command was run."""
+    data = tuple(map(as_datum, reads)), tuple(map(as_datum, writes))
+    return Act(Deed.RUN, step.told, *data, command=step.typed)
+
+
+def write_file(files: Files, name: str) -> Act:
+    """A file was written anew."""
+    files.write(name)
+    return Act(Deed.WRITE, name, (), (as_datum(name),))
+
+
+def change_file(files: Files, name: str) -> Act:
+    """A file was changed."""
+    files.write(name)
+    datum = as_datum(name)
+    return Act(Deed.EDIT, name, (datum,), (datum,))
+
+
+def patch_acts(patch: str, files: Files, folder: str = "") -> list[Act]:
+    """What a patch did, file by file; nothing when it is none."""
+    acts: list[Act] = []
+    for one in patched_files(patch):
+        if name := files.path_of(one.path, folder):
+            acts.extend(_patched(files, one.verb, name, files.path_of(one.origin, folder)))
+    return acts
+
+
+def _patched(files: Files, verb: str, name: str, origin: str) -> Iterator[Act]:
+    if verb == "Add":
+        yield write_file(files, name)
+    elif verb == "Update":
+        yield change_file(files, name)
+    elif verb == "Delete":
+        files.forget(name)
+        yield Act(Deed.DELETE, name)
+    elif origin:
+        files.write(name)
+        files.forget(origin)
+        yield Act(Deed.WRITE, name, (as_datum(origin),), (as_datum(name),))
+        yield Act(Deed.DELETE, origin)
+
+
+# --- commands typed again --------------------------------------------------------------------------------------------
+
+
+def command_text(part: Part) -> str:
+    """The command as one would type it, without redirections."""
+    words = (word if _SAFE.fullmatch(word) else shlex.quote(word) for word in part.words)
+    return " ".join([*map(_setting_text, part.settings), *words])
+
+
+def _setting_text(setting: str) -> str:
+    """Names of variables stay what they are, as they were before the quotes were taken off."""
+    name, _, value = setting.partition("=")
+    if value and not _SAFE.fullmatch(value.replace("$", "")):
+        value = '"' + _QUOTED.sub(r"\\\g<0>", value) + '"' if "$" in value else shlex.quote(value)
+    return f"{name}={value}"
+
+
+_QUOTED = late_pattern(r'["\\`]')
+_SAFE = late_pattern(r"[\w@%+=:,./*?~\[\]{}^!-]+")
+
+
+# --- patches ---------------------------------------------------------------------------------------------------------
+
+
+class Patched(NamedTuple):
+    """One file of a patch: `verb` is `Add`, `Update`, `Delete` or, of a file that got another name, `Move`."""
+
+    verb: str
+    path: str
+    origin: str = ""
+
+
+_HEAD = late_pattern(r"\*\*\* (Add|Update|Delete) File: (.+?)[ \t\r]*")
+_MOVED = late_pattern(r"\*\*\* Move to: (.+?)[ \t\r]*")
+
+
+def patched_files(patch: str) -> Iterator[Patched]:
+    """The files of an `apply_patch`, or of a unified diff."""
+    verb = path = moved = before = ""
+    mark = "*** " if "*** Begin Patch" in patch or _HEAD.search(patch) else "+++ "
+    for line in [*patch.split("\n"), f"{mark}End"]:
+        if line.startswith(mark):
+            if (found := _MOVED.fullmatch(line)) and path:
+                moved = found[1]
+                continue
+            if path:
+                yield Patched("Move", moved, path) if moved else Patched(verb, path)
+            verb, path, moved, before = *_head(line, before), "", ""
+        elif line.startswith("--- "):
+            before = _diffed(line)
+
+
+def _head(line: str, before: str) -> tuple[str, str]:
+    """What is done to which file, by the line that says so; a diff needs two lines, and `before` is the first."""
+    if head := _HEAD.fullmatch(line):
+        return head[1], head[2]
+    if not line.startswith("+++ ") or not before:
+        return "", ""
+    after = _diffed(line)
+    if after == "/dev/null":
+        return "Delete", before
+    return ("Add" if before == "/dev/null" else "Update"), after
+
+
+def _diffed(line: str) -> str:
+    """The path of `--- a/limiter.py`, of `+++ b/limiter.py`."""
+    path = line[4:].partition("\t")[0].strip()
+    return path[2:] if path.startswith(("a/", "b/")) else path

@@ -1,0 +1,279 @@
+"""What a tool call did, the same for the tools of every client.
+
+Owns the meaning of the clients' tools and of their arguments; where those were not recorded, the line of the note, cut as it
+is, must do.  What a shell's commands mean is `commands`'.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from crucible.analysis.tools.session_files import Files, as_datum
+from crucible.analysis.tools.shell_acts import command_acts, is_command
+from crucible.analysis.tools.shell_paths import change_file, patch_acts, write_file
+from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.core.patterns import late_pattern
+from crucible.documents.recording.call_lines import call_line
+from crucible.documents.session.session import Outcome, ToolCall
+
+__all__ = ["SHELLS", "Files", "acts_of"]
+
+
+class _Call(NamedTuple):
+    """A call with what is known of it; `arguments` are empty where only its line is, `rest` is that without the tool."""
+
+    arguments: Mapping[str, object]
+    tool: str
+    rest: str
+    outcome: Outcome
+    folder: str
+    files: Files
+
+    def text(self, *names: str) -> str:
+        """The first of some arguments that is a text."""
+        if not self.arguments:
+            return ""
+        found = (self.arguments.get(name) for name in names)
+        return next((value for value in found if isinstance(value, str) and value), "")
+
+    @property
+    def told(self) -> str:
+        return self.files.shown(self.rest)
+
+
+_Teller: TypeAlias = Callable[[_Call], Iterator[Act]]
+
+
+def acts_of(call: ToolCall, evidence: Evidence, files: Files) -> tuple[Act, ...]:
+    """What a call did, in order; never empty.  `files` learns what is known from then on: go through a session in its order.
+
+    Never raises: of a call that makes no sense the tool's name is told.
+    """
+    for root in evidence.roots:
+        files.add_root(root)
+    arguments, name = evidence.arguments(call), evidence.name(call)
+    rest = call.call.partition(" ")[2]
+    if arguments:
+        rest = call_line(name, arguments, evidence.folder(call)).partition(" ")[2]
+    tool = name.casefold().replace("-", "_")
+    seen = _Call(
+        arguments or {},
+        name,
+        rest,
+        call.outcome,
+        evidence.folder(call),
+        files,
+    )
+    teller = _teller(tool)
+    acts = tuple(teller(seen)) or (_untold(seen, _FALLBACK.get(teller, Deed.OTHER)),)
+    return tuple(act if act.outcome is call.outcome else replace(act, outcome=call.outcome) for act in acts)
+
+
+def _untold(call: _Call, deed: Deed) -> Act:
+    """What no more is known of than its line: reading a folder, a tool of a server."""
+    told = call.rest if deed is not Deed.OTHER else f"{call.tool} {call.rest}"
+    return Act(deed, call.files.shown(told.strip()))
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+_PATHS = "file_path filePath absolute_path notebook_path path filename file target_file uri".split()  # noqa: SIM905
+
+
+def _name(call: _Call) -> str:
+    """The file that a call is about; an agent that records its own calls may name it as their command."""
+    path = call.text(*_PATHS) or (call.text("command") if call.arguments.keys() == {"command"} else "")
+    path = path or ("" if call.arguments else _path_in(call.rest))
+    return call.files.path_of(path.removeprefix("file://"), _folder(call))
+
+
+def _folder(call: _Call) -> str:
+    """Where a call's relative paths are seen from: "" is the project's folder."""
+    return "" if not call.folder or call.files.is_root(call.folder) else call.folder
+
+
+def _path_in(rest: str) -> str:
+    """The path of a line that has no other argument; a line that was cut has its end no more."""
+    return "" if rest.endswith("…") else rest
+
+
+def _read(call: _Call) -> Iterator[Act]:
+    many = call.arguments.get("paths", call.arguments.get("include"))
+    paths = [path for path in many if isinstance(path, str)] if isinstance(many, list) else []
+    names = list(
+        dict.fromkeys(filter(None, [call.files.path_of(path, _folder(call)) for path in paths] or [_name(call)]))
+    )
+    for name in names:
+        call.files.learn(name)
+        yield Act(Deed.READ, name, (as_datum(name),))
+
+
+def _write(call: _Call) -> Iterator[Act]:
+    if name := _name(call):
+        yield write_file(call.files, name)
+
+
+def _edit(call: _Call) -> Iterator[Act]:
+    if name := _name(call):
+        yield change_file(call.files, name)
+
+
+def _patch(call: _Call) -> Iterator[Act]:
+    patch = call.text("input", "patch", "patchText")
+    if not patch and not call.arguments:
+        for path in _path_in(call.rest).split(", "):
+            if name := call.files.path_of(path):
+                yield change_file(call.files, name)
+        return
+    yield from patch_acts(patch, call.files, _folder(call))
+
+
+def _edit_by_command(call: _Call) -> Iterator[Act]:
+    """The text editor of the API: `view`, `create`, `str_replace`, `insert`."""
+    teller = {"view": _read, "create": _write}.get(call.text("command"), _edit)
+    return teller(call)
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+_CUT_END = late_pattern(r"(?<!\S)\S*…\Z")
+_SCRIPTS = ("command", "cmd", "script")
+
+
+def _shell(call: _Call) -> Iterator[Act]:
+    script = _script(call)
+    acts = command_acts(script, call.files, call.outcome)
+    if script == call.rest or call.arguments or not call.rest.endswith("…"):
+        return iter(acts)
+    last = acts[-1]
+    is_torn = last.deed not in (Deed.READ, Deed.WRITE, Deed.EDIT, Deed.DELETE) and not last.what.endswith("…")
+    return iter((*acts[:-1], replace(last, what=f"{last.what}…") if is_torn else last))
+
+
+def _script(call: _Call) -> str:
+    """The command as it was typed; of a line that was cut, without the word that was."""
+    for name in _SCRIPTS:
+        value = call.arguments.get(name)
+        if isinstance(value, str) and value.strip():
+            return _in_folder(value, call)
+        if isinstance(value, list) and value:
+            return _in_folder(_typed([str(word) for word in value]), call)
+    return _CUT_END.sub("", call.rest).replace("⏎", "\n")
+
+
+def _in_folder(script: str, call: _Call) -> str:
+    """With the folder that the call was made in, where it says so and that is none of the roots."""
+    folder = call.text("workdir", "cwd", "directory", "dir_path", "working_directory") or _folder(call)
+    if not folder or call.files.is_root(folder):
+        return script
+    return f"cd {shlex.quote(folder)} && {script}"
+
+
+def _typed(words: list[str]) -> str:
+    is_script = len(words) == 3 and words[1] in ("-lc", "-c", "-Command", "/c")
+    return words[2] if is_script else shlex.join(words)
+
+
+def _search(call: _Call) -> Iterator[Act]:
+    """A search reads the file that it was given; what its output names need not be a file."""
+    given = call.files.path_of(call.text("path", "dir_path"), _folder(call))
+    reads = (as_datum(given),) if given in call.files else ()
+    yield Act(Deed.SEARCH, call.told, reads)
+
+
+def _list(call: _Call) -> Iterator[Act]:
+    yield Act(Deed.SEARCH, call.told)
+
+
+def _fetch(call: _Call) -> Iterator[Act]:
+    yield Act(Deed.FETCH, call.files.shown(call.text("url", "uri", "query", "prompt") or call.rest))
+
+
+def _plan(call: _Call) -> Iterator[Act]:
+    yield Act(Deed.PLAN, call.told)
+
+
+def _delegate(call: _Call) -> Iterator[Act]:
+    yield Act(Deed.DELEGATE, call.files.shown(call.text("description", "message", "prompt", "task") or call.rest))
+
+
+def _stdin(call: _Call) -> Iterator[Act]:
+    """What is typed into a running command; nothing typed is waiting for it."""
+    typed = call.text("chars", "input")
+    yield Act(Deed.RUN if typed.strip() else Deed.PLAN, call.files.shown(typed or call.rest))
+
+
+_CODE_CALL = late_pattern(
+    r"""\btools\.(?P<tool>\w+)\(\s*(?:\{\s*(?:\w+\s*:\s*\w+\s*,\s*)?["']?(?:cmd|command|input)["']?\s*:\s*)?"""
+    r"""(?P<text>"(?>(?:[^"\\]|\\.)*)(?:"|\\?\Z)|'(?>(?:[^'\\]|\\.)*)(?:'|\\?\Z)|`(?>(?:[^`\\]|\\.)*)(?:`|\\?\Z))""",
+    re.DOTALL,
+)
+_ESCAPED = late_pattern(r"\\(.)", re.DOTALL)
+_MEANS = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def _program(call: _Call) -> Iterator[Act]:
+    """Codex's programs, which call its tools: `await tools.exec_command({cmd: "ls"})`."""
+    program = call.text("input", "code", "script") or _CUT_END.sub("", call.rest).replace("⏎", "\n")
+    acts: list[Act] = []
+    for found in _CODE_CALL.finditer(program):
+        text = _ESCAPED.sub(lambda m: _MEANS.get(m[1], m[1]), found["text"][1:].removesuffix(found["text"][0]))
+        teller = _TELLERS.get(found["tool"])
+        if teller is _shell:
+            acts.extend(command_acts(text, call.files, call.outcome))
+        elif teller is _patch:
+            acts.extend(_patch(call._replace(arguments={"input": text})))
+    return iter(acts) if acts else iter((Act(Deed.RUN, call.told),))
+
+
+def _other(call: _Call) -> Iterator[Act]:
+    """A tool that is not known: a command, where an agent told of one by its name."""
+    if is_command(call.tool) and call.tool != call.tool.upper():
+        return iter(command_acts(f"{call.tool} {_script(call)}", call.files, call.outcome))
+    return iter(())
+
+
+_BY_NAME: Mapping[_Teller, str] = {
+    _read: "read read_file file_read readfile read_many_files view view_image notebookread open_file cat read_text_file read_multiple_files get_file_contents",
+    _write: "write write_file file_write create_file create writefile",
+    _edit: "edit multiedit replace edit_file file_edit notebookedit str_replace insert search_replace edit_block",
+    _edit_by_command: "str_replace_editor str_replace_based_edit_tool text_editor",
+    _patch: "apply_patch patch",
+    _shell: "bash shell exec_command run_shell_command shell_command local_shell local_shell_call container.exec container_exec powershell execute_command run_command run_in_terminal terminal monitor",
+    _search: "grep grep_search search_file_content codebase_search file_search",
+    _list: "glob ls list list_dir list_directory find_files directory_tree lsp toolsearch tool_search list_files codesearch",
+    _fetch: "webfetch web_fetch websearch web_search web_search_call google_web_search fetch fetch_url",
+    _plan: "todowrite todoread taskcreate taskupdate tasklist taskget taskoutput taskstop update_plan write_todos exitplanmode enterplanmode exit_plan_mode enter_plan_mode "
+    "plan_exit plan_enter wait_agent close_agent wait bashoutput killshell killbash kill_shell kill_bash askuserquestion question ask_user request_user_input save_memory skill "
+    "activate_skill schedulewakeup complete_task invalid agentoutput view_plan list_agents think sendusermessage update_topic tasks_list crucible",
+    _delegate: "task agent spawn_agent send_input send_message sendmessage resume_agent invoke_agent delegate_to_agent followup_task",
+    _stdin: "write_stdin",
+    _program: "exec",
+}
+_TELLERS: Mapping[str, _Teller] = {name: teller for teller, names in _BY_NAME.items() for name in names.split()}
+SHELLS = frozenset(_BY_NAME[_shell].split())
+"""The tools that run commands, in any client; their names in lower case."""
+_FALLBACK: Mapping[_Teller, Deed] = {
+    _read: Deed.READ,
+    _write: Deed.WRITE,
+    _edit: Deed.EDIT,
+    _patch: Deed.EDIT,
+    _edit_by_command: Deed.EDIT,
+}
+_FETCHES = "fetch search_web web_search navigate browse crawl scrape get_url http_request".split()  # noqa: SIM905
+
+
+def _teller(tool: str) -> _Teller:
+    """By the tool's name; a server's tool (`mcp__fetch__get`, `server.tool`) is told by its own."""
+    if (found := _TELLERS.get(tool)) is not None:
+        return found
+    if (found := _TELLERS.get("_".join(reversed(tool.split("_"))))) is not None:  # `file_write`
+        return found
+    if tool.startswith("mcp__"):
+        return _fetch if any(word in tool for word in _FETCHES) else _other
+    return _other

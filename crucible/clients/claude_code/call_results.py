@@ -1,0 +1,265 @@
+"""How tool calls end, in Claude Code's transcripts: outcome, feedback, small facts, tasks, subagents' reports.
+
+Owns the sentences and shapes of tool results.  Which call a result belongs to is `user`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from crucible.clients.events import At, CallEnd, TaskChanged, TasksListed, TaskState
+from crucible.clients.log_values import Row, as_dict, count, line_count
+
+__all__ = [
+    "AGENT_TOOLS",
+    "TASK_TOOLS",
+    "call_end",
+    "content_text",
+    "details",
+    "facts_of_use",
+    "peel_agent_tail",
+    "task_events",
+]
+
+AGENT_TOOLS = frozenset({"Task", "Agent"})
+"""`Task` became `Agent`; both hand work to a subagent."""
+TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+
+_REJECTED = (
+    "The user doesn't want to proceed with this tool use.",
+    "The user doesn't want to take this action right now.",
+    "Permission for this tool use was denied. The tool use was rejected (eg.",
+    "The agent proposed a plan that was rejected by the user.",
+)
+_FEEDBACK = ("To tell you how to proceed, the user said:\n", ") The user said:\n", ". The user said:\n")
+_FEEDBACK_NOTE = "\n\nNote: The user's next message may contain a correction or preference."
+_INTERRUPTED = ("[Request interrupted by user", "Sibling tool call errored", "Request interrupted by user")
+_EXIT_CODE = re.compile(r"(?:Error: )?Exit code (-?\d{1,9})\b")
+_FOUND = re.compile(r"Found (\d{1,15}) ")
+_AGENT_TAIL = re.compile(r"agentId: ([\w-]+)(?: \([^\n]*\))?\s*(?:<usage>(?P<usage>[^<]*)(?:<[^<]*)*</usage>)?\s*\Z")
+_TOKENS = re.compile(r"(?:subagent|total)_tokens: (\d{1,15})")
+
+
+def content_text(content: object) -> tuple[str, int]:
+    """The text of a message's or result's content, a string or a list of blocks, and how many images it holds."""
+    if isinstance(content, str):
+        return content, 0
+    if not isinstance(content, list):
+        return "", 0
+    blocks = [block for block in content if isinstance(block, dict)]
+    texts = [b["text"] for b in blocks if b.get("type") == "text" and isinstance(b.get("text"), str)]
+    return "\n".join(texts), sum(b.get("type") == "image" for b in blocks)
+
+
+def call_end(text: str, failed: bool, raw: object) -> tuple[CallEnd, str]:
+    """How a call ended, and what the user said when rejecting it, to the letter."""
+    if failed or text.startswith(_REJECTED):
+        told = text.removeprefix("<tool_use_error>").lstrip() if text.startswith("<") else text
+        if told.startswith(_REJECTED) or raw == "User rejected tool use":
+            return CallEnd.REJECTED, _feedback(told)
+        return (CallEnd.INTERRUPTED if told.startswith(_INTERRUPTED) else CallEnd.FAILED), ""
+    if isinstance(raw, dict) and raw.get("interrupted") is True:
+        return CallEnd.INTERRUPTED, ""
+    return (CallEnd.INTERRUPTED if text.startswith(_INTERRUPTED[0]) else CallEnd.OK), ""
+
+
+def _feedback(text: str) -> str:
+    for opening in _FEEDBACK:
+        _, found, said = text.partition(opening)
+        if found:
+            return said.partition(_FEEDBACK_NOTE)[0]
+    return ""
+
+
+# --- small facts -----------------------------------------------------------------------------------------------------
+
+
+class _Result(NamedTuple):
+    """A result: the structured one (empty when there is none), its text, and the facts of its call."""
+
+    raw: Row
+    text: str
+    used: Mapping[str, object]
+
+
+def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
+    """What of a call's arguments a one-line summary of its result will want: subagents' rows have no other source."""
+    if name == "Write":
+        return {"lines": line_count(arguments.get("content"))}
+    if name == "Edit":
+        return {"lines": line_count(arguments.get("new_string"))}
+    edits = arguments.get("edits") if name == "MultiEdit" else None
+    return {"edits": len(edits)} if isinstance(edits, list) else {}
+
+
+def details(name: str, raw: object, text: str, used: Mapping[str, object]) -> dict[str, object] | None:
+    """Flat small facts about a result that did not fail for want of permission, or None.
+
+    `lines`, `total_lines`, `kind` (create, update, image, pdf …), `added`, `removed`, `exit_code`, `note`,
+    `background`, `matches`, `files`, `code`, `bytes`, `results`, `edits`.
+    """
+    find = _DETAILS.get(name)
+    if find is None:
+        return None
+    return find(_Result(as_dict(raw), text, used)) or None
+
+
+def _of_bash(result: _Result) -> dict[str, object]:
+    stdout = result.raw.get("stdout")
+    code = _EXIT_CODE.match(result.text)
+    body = result.text.partition("\n")[2] if code else result.text
+    found: dict[str, object] = {"lines": line_count(stdout if isinstance(stdout, str) else body)}
+    if isinstance(result.raw.get("returnCodeInterpretation"), str):
+        found["note"] = result.raw["returnCodeInterpretation"]
+    elif isinstance(result.raw.get("backgroundTaskId"), str):
+        found["background"] = result.raw["backgroundTaskId"]
+    elif code or not result.raw.get("interrupted"):
+        found["exit_code"] = int(code.group(1)) if code else 0
+    return found
+
+
+def _of_read(result: _Result) -> dict[str, object]:
+    file = result.raw.get("file")
+    if not isinstance(file, dict):
+        return {"lines": line_count(result.text)}
+    kind = result.raw.get("type")
+    if kind != "text":
+        return {"kind": kind} if isinstance(kind, str) else {}
+    found: dict[str, object] = {"lines": count(file.get("numLines"))}
+    total = count(file.get("totalLines"))
+    return {**found, "total_lines": total} if total else found
+
+
+def _of_write(result: _Result) -> dict[str, object]:
+    kind = result.raw.get("type") if result.raw.get("type") in ("create", "update") else None
+    written = result.raw.get("content")
+    lines = line_count(written) if isinstance(written, str) else result.used.get("lines", 0)
+    return {
+        "kind": kind or ("create" if result.text.startswith("File created") else "update"),
+        "lines": lines,
+    }
+
+
+def _of_edit(result: _Result) -> dict[str, object]:
+    found: dict[str, object] = {"kind": "update", **result.used}
+    hunks = result.raw.get("structuredPatch")
+    if isinstance(hunks, list) and hunks:
+        lines = [line for hunk in hunks if isinstance(hunk, dict) for line in _strings(hunk.get("lines"))]
+        found["added"] = sum(line.startswith("+") for line in lines)
+        found["removed"] = sum(line.startswith("-") for line in lines)
+    return found
+
+
+def _of_search(result: _Result) -> dict[str, object]:
+    files = result.raw.get("numFiles")
+    for key in ("numMatches", "numLines", "numFiles"):
+        if isinstance(result.raw.get(key), int) and (result.raw[key] or key == "numFiles"):
+            found: dict[str, object] = {"matches": count(result.raw[key])}
+            return {**found, "files": count(files)} if count(files) else found
+    if result.text.startswith(("No files found", "No matches found")):
+        return {"matches": 0}
+    told = _FOUND.match(result.text)
+    return {"matches": int(told.group(1)) if told else line_count(result.text)}
+
+
+def _of_fetch(result: _Result) -> dict[str, object]:
+    return {key: result.raw[key] for key in ("code", "bytes") if isinstance(result.raw.get(key), int)}
+
+
+def _of_web_search(result: _Result) -> dict[str, object]:
+    results = result.raw.get("results")
+    return {"results": len(results)} if isinstance(results, list) else {}
+
+
+_DETAILS: dict[str, Callable[[_Result], dict[str, object]]] = {
+    "Bash": _of_bash,
+    "Read": _of_read,
+    "Write": _of_write,
+    "Edit": _of_edit,
+    "MultiEdit": _of_edit,
+    "NotebookEdit": _of_edit,
+    "Grep": _of_search,
+    "Glob": _of_search,
+    "WebFetch": _of_fetch,
+    "WebSearch": _of_web_search,
+}
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+# --- subagents' reports ----------------------------------------------------------------------------------------------
+
+
+def peel_agent_tail(text: str) -> tuple[str, str, int | None]:
+    """A subagent's report without the client's tail, the agent's id ("" without a tail), and its tokens."""
+    at = text.rfind("agentId: ")
+    found = _AGENT_TAIL.match(text, at) if at == 0 or (at > 0 and text[at - 1] in "\n ") else None
+    if found is None:
+        return text, "", None
+    tokens = _TOKENS.search(found.group("usage") or "")
+    return text[:at].rstrip(), found.group(1), int(tokens.group(1)) if tokens else None
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def task_events(
+    at: At, name: str, arguments: Mapping[str, Any], raw: object, text: str
+) -> Iterator[TasksListed | TaskChanged]:
+    """What a task tool that succeeded did to the list.  `TaskCreate` learns its id from its result alone."""
+    given = as_dict(raw)
+    if name == "TodoWrite":
+        yield TasksListed(at, _todos(arguments.get("todos", given.get("newTodos"))))
+    elif name == "TaskCreate":
+        yield from _task_created(at, arguments, given, text)
+    elif given.get("success") is not False:
+        yield from _task_updated(at, arguments)
+
+
+def _todos(todos: object) -> tuple[TaskState, ...]:
+    items = [item for item in todos if isinstance(item, dict)] if isinstance(todos, list) else []
+    return tuple(
+        TaskState(
+            _word(item.get("id")) or str(number),
+            _word(item.get("content")),
+            _word(item.get("status")) or "pending",
+            _word(item.get("priority")),
+        )
+        for number, item in enumerate(items, 1)
+    )
+
+
+def _task_created(at: At, arguments: Mapping[str, Any], given: Row, text: str) -> Iterator[TaskChanged]:
+    task = given.get("task")
+    found = re.match(r"Task #(\S+) created", text)
+    ident = _word(task.get("id")) if isinstance(task, dict) else found.group(1) if found else ""
+    if ident:
+        yield TaskChanged(at, ident, _word(arguments.get("subject")), "pending")
+
+
+def _task_updated(at: At, arguments: Mapping[str, Any]) -> Iterator[TaskChanged]:
+    ident = _word(arguments.get("taskId"))
+    if not ident:
+        return
+    needs = tuple(filter(None, map(_word, _list(arguments.get("addBlockedBy")))))
+    content = _word(arguments.get("subject")) or None
+    status = _word(arguments.get("status")) or None
+    if content or status or needs:
+        yield TaskChanged(at, ident, content, status, needs)
+    for other in filter(None, map(_word, _list(arguments.get("addBlocks")))):
+        yield TaskChanged(at, other, adds_dependencies=(ident,))
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _word(value: object) -> str:
+    """An id or a word; clients write ids as numbers too."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""

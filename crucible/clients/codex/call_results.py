@@ -1,0 +1,207 @@
+"""How tool calls end, in Codex's rollouts: outcome, text, small facts, plans.
+
+Owns the headers and sentences of tool results.  Which call a result belongs to is `tools`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from crucible.clients.codex.values import dicts, parsed
+from crucible.clients.events import CallEnd, TaskState
+from crucible.clients.log_values import Row, as_dict, as_str, line_count, number
+
+__all__ = [
+    "Result",
+    "change_facts",
+    "command_line",
+    "of_command",
+    "of_output",
+    "of_patch",
+    "tasks_of",
+    "tasks_of_script",
+]
+
+
+class Result(NamedTuple):
+    """What came of a call.  `open` when the command runs on and another result will follow."""
+
+    text: str
+    end: CallEnd = CallEnd.OK
+    details: Mapping[str, object] | None = None
+    open: bool = False
+
+
+_HEADER = re.compile(
+    r"(?:Chunk ID: \S*\n)?(?:Exit code: (?P<exit>-?\d{1,9})\n)?(?:Wall time:? [^\n]*\n)?"
+    r"(?:Process exited with code (?P<code>-?\d{1,9})\n)?"
+    r"(?:Process running with session ID (?P<session>\d{1,18})\n)?"
+    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?(?:Warning: [^\n]*\n)?Output:(?:\n|\Z)"
+)
+_SCRIPT = re.compile(r"Script (completed|failed|running[^\n]*)\n(?:Wall time:? [^\n]*\n)?Output:(?:\n|\Z)")
+_REJECTED = re.compile(
+    r"(?:exec command |patch |\w+ |exec_command failed: \w+ \{ message: \"Rejected\(\\?\")?"
+    r"(?:rejected|denied|declined|cancelled) by (?:the )?user(?! approval)|user (?:rejected|cancelled) MCP tool call",
+    re.IGNORECASE,
+)
+_ABORTED = re.compile(
+    r"(?:Wall time:? [^\n]*\n)?(?:(?:command )?(?:was )?aborted(?: by user)?\b|request_user_input was cancelled)",
+    re.IGNORECASE,
+)
+_ABORTED_HEAD = re.compile(r"\AWall time:? [^\n]*\n(?=aborted)")
+_FAILED = (
+    "request_user_input ",
+    "unsupported call: ",
+    "unsupported custom tool call: ",
+    "failed to parse function arguments",
+    "apply_patch verification failed",
+    "apply_patch handler received",
+    "execution error",
+    "exec_command failed",
+    "write_stdin failed",
+    "failed in sandbox",
+    "sandbox error",
+    "unable to locate image",
+    "unable to process image",
+    "tool call error",
+    "collab spawn failed",
+    "Error: ",
+    "err: ",
+)
+_SHELLS = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh\Z|(?:.*[/\\])?(?:pwsh|powershell)(?:\.exe)?\Z", re.IGNORECASE)
+
+
+def command_line(command: object) -> str:
+    """A command as one would type it: the script alone of `bash -lc SCRIPT`."""
+    if isinstance(command, str):
+        return command
+    words = [word for word in command if isinstance(word, str)] if isinstance(command, list) else []
+    if len(words) == 3 and _SHELLS.match(words[0]) and words[1].startswith("-"):
+        return words[2]
+    return " ".join(words)
+
+
+# --- what a call printed ---------------------------------------------------------------------------------------------
+
+
+def of_output(output: object, *, failed: bool = False) -> Result:
+    """The result of a call as the model saw it: text, parts, or an object in a string with the exit code beside it."""
+    told = parsed(output)
+    code = number(as_dict(told.get("metadata")).get("exit_code"))
+    if "output" in told and (code is not None or "metadata" in told):
+        text = as_str(told.get("output"))
+    elif isinstance(output, dict):
+        text, failed = _text(output.get("content")), failed or output.get("success") is False
+    else:
+        text = _text(output)
+    return _told(text, code, failed=failed)
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = [as_str(part.get("text")) for part in dicts(content)]
+    images = sum("image" in as_str(part.get("type")) for part in dicts(content))
+    pictures = [f"[{images} picture{'' if images == 1 else 's'}]"] if images else []
+    return "".join(part if part.endswith("\n") else f"{part}\n" for part in [*parts, *pictures] if part).rstrip("\n")
+
+
+def _told(text: str, code: int | None, *, failed: bool) -> Result:
+    session, body = "", _ABORTED_HEAD.sub("", text)
+    script = _SCRIPT.match(body)
+    if script:
+        body, failed = body[script.end() :], failed or script[1] == "failed"
+    while (found := _HEADER.match(body)) and found.end():
+        body = body[found.end() :]
+        told = found["code"] or found["exit"]
+        code = int(told) if told else code
+        session = found["session"] or session
+    if session and code is None:
+        return Result(body, CallEnd.OK, {"background": session}, open=True)
+    return Result(body, _end(text, code, failed=failed), _facts(body, code))
+
+
+def _facts(body: str, code: int | None) -> dict[str, object] | None:
+    return {"lines": line_count(body), "exit_code": code} if code is not None else None
+
+
+def _end(text: str, code: int | None, *, failed: bool) -> CallEnd:
+    head = text[:400].lstrip()
+    if _REJECTED.match(head):
+        return CallEnd.REJECTED
+    if _ABORTED.match(head) and len(text) < 400:
+        return CallEnd.INTERRUPTED
+    if failed or code or (code is None and head.startswith(_FAILED)):
+        return CallEnd.FAILED
+    return CallEnd.OK
+
+
+def of_command(item: Row) -> Result:
+    """The end of a command as the interface saw it."""
+    output = as_str(item.get("aggregated_output")) or as_str(item.get("stdout")) + as_str(item.get("stderr"))
+    status, code = as_str(item.get("status")), number(item.get("exit_code"))
+    if status in ("declined", "Declined"):
+        return Result(output, CallEnd.REJECTED)
+    failed = bool(code) or (code is None and status in ("failed", "Failed"))
+    return Result(output, CallEnd.FAILED if failed else CallEnd.OK, _facts(output, code))
+
+
+# --- patches ---------------------------------------------------------------------------------------------------------
+
+
+def of_patch(item: Row) -> Result:
+    """The end of a patch."""
+    text = as_str(item.get("stdout")) or as_str(item.get("stderr"))
+    if item.get("success") is False:
+        text = as_str(item.get("stderr")) or text
+    status = as_str(item.get("status"))
+    if status == "declined":
+        return Result(text, CallEnd.REJECTED)
+    failed = item.get("success") is False or status == "failed"
+    return Result(text, CallEnd.FAILED if failed else CallEnd.OK, None if failed else change_facts(item.get("changes")))
+
+
+def change_facts(changes: object) -> dict[str, object]:
+    """`files`, `added` and `removed` lines, and `kind` (create, update) of a set of changes by path."""
+    told = [change for change in as_dict(changes).values() if isinstance(change, dict)]
+    if not told:
+        return {}
+    added = removed = 0
+    for change in told:
+        kind = as_str(change.get("type")) or next(iter(change), "")
+        inner = as_dict(change.get(kind)) or change
+        diff, content = (
+            as_str(inner.get("unified_diff")).split("\n"),
+            line_count(as_str(inner.get("content"))),
+        )
+        added += sum(line.startswith("+") for line in diff) + (content if kind == "add" else 0)
+        removed += sum(line.startswith("-") for line in diff) + (content if kind == "delete" else 0)
+    new = all((as_str(change.get("type")) or next(iter(change), "")) == "add" for change in told)
+    return {"kind": "create" if new else "update", "files": len(told), "added": added, "removed": removed}
+
+
+# --- plans -----------------------------------------------------------------------------------------------------------
+
+_STEP = re.compile(
+    r"""["']?step["']?\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)\s*,\s*"""
+    r"""["']?status["']?\s*:\s*["'](\w+)["']""",
+    re.DOTALL,
+)
+
+
+def tasks_of(arguments: Mapping[str, Any]) -> tuple[TaskState, ...]:
+    """The steps of a plan as tasks, numbered from 1."""
+    steps = ((as_str(step.get("step")), as_str(step.get("status"))) for step in dicts(arguments.get("plan")))
+    return tuple(TaskState(str(n), step, status or "pending") for n, (step, status) in enumerate(steps, 1) if step)
+
+
+def tasks_of_script(script: str) -> tuple[TaskState, ...]:
+    """The steps of the last plan that a script of the code mode writes."""
+    plan = script.rpartition("tools.update_plan")[2] if "tools.update_plan" in script else ""
+    found = _STEP.findall(plan[:50_000])
+    return tuple(
+        TaskState(str(n), re.sub(r"\\(.)", r"\1", double or single or tick), status)
+        for n, (double, single, tick, status) in enumerate(found, 1)
+    )

@@ -1,0 +1,151 @@
+"""Codex's transcripts: where they lie, which files are one session, and their rows as events.
+
+Owns the files; what rows mean is `transcript.codex_cli`'s.  A session is the id in the first row of its rollout.
+
+A subagent is a session of its own to the client, in a file beside its parent's; here it is a `SubagentFile` of the
+eldest session that is there, nested ones too, and only a session of its own when its parent's file is gone.  A fork is a
+session of its own; the copy of its parent's history, at the head of forks and of some subagents, is read as nobody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from crucible.clients.codex.families import (
+    Head,
+    families,
+    head_of,
+    is_rollout,
+    kin_of,
+    near,
+    rollouts,
+    subagents_of,
+    title_of,
+)
+from crucible.clients.codex.files import Line, first_lines, reach_of_file, read_lines
+from crucible.clients.codex.replays import own_lines
+from crucible.clients.codex.rows import ROWS, SILENT_ROWS, feed, finish
+from crucible.clients.codex.state import State
+from crucible.clients.events import At, Event, Titled
+from crucible.clients.log_values import as_str
+from crucible.clients.session_files import Reach, Transcript, check_reachable
+from crucible.core.errors import TranscriptError
+
+__all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
+
+NAME = "codex"
+TITLE = "Codex"
+_LOOKED_AT = 20
+_BARE = frozenset({"function_call", "function_call_output", "local_shell_call", "message", "reasoning"})
+
+
+def default_folder(env: Mapping[str, str], home: Path) -> Path:
+    """The client's own folder; its `sessions` and `archived_sessions` are looked into."""
+    folder = env.get("CODEX_HOME")
+    return Path(folder) if folder else home / ".codex"
+
+
+def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
+    """The events of one log: the trunk's, or the subagent's of that id."""
+    return read_log(transcript.path_of(agent), agent)
+
+
+def reach(transcript: Transcript) -> Reach:
+    """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+    return reach_of_file(transcript.path)
+
+
+def read_log(path: Path, agent: str = "") -> Iterator[Event]:
+    """The events of a file, one row of it in memory at a time.
+
+    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` when the file cannot be opened; what
+    cannot be read inside it becomes `Unreadable`.
+    """
+    state = State(agent)
+    titled = False
+    for line in own_lines(read_lines(path), lambda parent: _turns_of(path, parent)):
+        yield from feed(state, line)
+        if state.session and not titled:
+            titled = True
+            yield from _title(path, state, line)
+    yield from finish(state)
+
+
+def _title(path: Path, state: State, line: Line) -> Iterator[Titled]:
+    title = title_of(path, state.session)
+    if title:
+        yield Titled(At(line.number, line.row, line.time, state.agent), title, by_user=True)
+
+
+def _turns_of(path: Path, session: str) -> frozenset[str]:
+    """The ids of the turns of another session near a file; none when it is not there."""
+    for other in near(path) if session else ():
+        if is_rollout(other) and session in other.name and other != path:
+            try:
+                return frozenset(turn for line in read_lines(other) for turn in _turns_in(line))
+            except TranscriptError:
+                return frozenset()
+    return frozenset()
+
+
+def _turns_in(line: Line) -> Iterator[str]:
+    turn = as_str(line.payload.get("turn_id"))
+    if turn and line.type in ("turn_context", "event_msg"):
+        yield turn
+
+
+def sniff(path: Path) -> bool:
+    """Whether one of the first rows looks like ours; False for what cannot be read."""
+    return any(_is_ours(line) for line in first_lines(path, _LOOKED_AT))
+
+
+def _is_ours(line: Line) -> bool:
+    kind, payload = line.type, line.payload
+    if kind == "session_meta":
+        return isinstance(payload.get("id"), str) and ("cwd" in payload or "instructions" in payload)
+    if kind == "response_item" and as_str(payload.get("type")) not in _BARE:
+        return False
+    return kind in (ROWS.keys() | SILENT_ROWS) and line.time is not None and bool(payload)
+
+
+# --- finding ---------------------------------------------------------------------------------------------------------
+
+
+def find(path: Path) -> Iterator[Transcript]:
+    """The sessions of a file, of a folder or of the client's whole folder.
+
+    A file that is named is a transcript whatever it holds; a subagent's, when its parent's lies near, stands for the
+    parent's session.  In a folder, files count whose name is a rollout's or that `sniff` knows.  A folder that cannot be
+    listed comes as if it were a file: `read` says why.  Raises `TranscriptError` for a path that cannot be reached.
+    """
+    check_reachable(path)
+    if path.is_dir():
+        yield from _of_folder(path)
+    else:
+        yield _of_file(path)
+
+
+def _of_folder(folder: Path) -> Iterator[Transcript]:
+    try:
+        next(folder.iterdir(), None)
+        paths = [path for path in rollouts(folder) if is_rollout(path) or sniff(path)]
+    except OSError:
+        yield Transcript(NAME, folder.name, folder)
+        return
+    for root, below in families(map(head_of, paths)):
+        yield _transcript(root, below)
+
+
+def _of_file(path: Path) -> Transcript:
+    own = head_of(path)
+    if not is_rollout(path):
+        return _transcript(own, [])
+    for root, below in families(kin_of(own)):
+        if root is own or own in below:
+            return _transcript(root, below)
+    return _transcript(own, [])
+
+
+def _transcript(root: Head, below: list[Head]) -> Transcript:
+    return Transcript(NAME, root.id, root.path, subagents_of(root, below), follows=root.forked_from)

@@ -1,0 +1,302 @@
+"""Tool calls and their results, in Codex's rollouts, from either side.
+
+A call is an item of the API (`function_call` and its like) or, where a script of the code mode made it, only an event of
+the interface; its result is often both.  The id of the call holds them together and the first result counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crucible.clients.codex.call_results import (
+    Result,
+    command_line,
+    of_command,
+    of_output,
+    of_patch,
+    tasks_of,
+    tasks_of_script,
+)
+from crucible.clients.codex.questions import QUESTION_TOOL, answered
+from crucible.clients.codex.state import OpenCall, State
+from crucible.clients.codex.subagents import (
+    AGENT_TOOLS,
+    agent_named,
+    read_collab,
+    read_statuses,
+    start_agent,
+)
+from crucible.clients.codex.values import dicts, parsed
+from crucible.clients.events import (
+    At,
+    CallEnd,
+    Prompted,
+    PromptKind,
+    SubagentReturned,
+    TasksListed,
+    TaskState,
+    ToolReturned,
+    ToolUsed,
+)
+from crucible.clients.log_values import Row, as_dict, as_str, line_count
+
+__all__ = ["API_CALLS", "UI_CALLS", "read_user_shell"]
+
+_KILLED = -1
+_POLL = "write_stdin"
+_KEPT = frozenset({"update_plan", "exec", QUESTION_TOOL, _POLL, *AGENT_TOOLS})
+
+
+# --- both sides ------------------------------------------------------------------------------------------------------
+
+
+def _use(state: State, at: At, call: str, name: str, arguments: Mapping[str, Any], *, api: bool) -> None:
+    """A call; the second side of one that is known says nothing new."""
+    known = state.calls.get(call)
+    if known and not (api and known.api):
+        known.api = known.api or api
+        return
+    state.calls[call] = OpenCall(name, arguments if name in _KEPT else {}, api)
+    state.out.append(ToolUsed(at, call, name, arguments, model=state.model))
+    if name in AGENT_TOOLS:
+        start_agent(state, at, call, arguments)
+    state.work()
+
+
+def _return(state: State, at: At, call: str, result: Result) -> None:
+    """A result; what comes after the last word on a call is a copy."""
+    known = state.calls.get(call)
+    if known and known.closed:
+        return
+    if known:
+        known.closed = not result.open
+    if result.open:
+        state.running[as_str((result.details or {}).get("background"))] = call
+    if result.end is CallEnd.FAILED and _is_killed(state, result):
+        result = result._replace(end=CallEnd.INTERRUPTED)
+    state.turn.cut = result.end is CallEnd.INTERRUPTED
+    if known and known.name == QUESTION_TOOL and result.end is not CallEnd.FAILED:
+        state.out.append(answered(at, call, known.kept, result.text))
+    state.out.append(ToolReturned(at, call, result.text, result.end, details=result.details))
+    if known and result.end is CallEnd.OK:
+        _plan(state, at, known)
+
+
+def _is_killed(state: State, result: Result) -> bool:
+    """Whether a command in the background was ended by the client, after the turn that began it."""
+    return state.turns_told and not state.turn.known and (result.details or {}).get("exit_code") == _KILLED
+
+
+def _plan(state: State, at: At, call: OpenCall) -> None:
+    tasks: tuple[TaskState, ...] = ()
+    if call.name == "update_plan":
+        tasks = tasks_of(call.kept)
+    elif call.name == "exec":
+        tasks = tasks_of_script(as_str(call.kept.get("input")))
+    if tasks:
+        state.out.append(TasksListed(at, tasks))
+
+
+# --- the side of the API ---------------------------------------------------------------------------------------------
+
+
+def _call_id(item: Row, at: At) -> str:
+    return as_str(item.get("call_id")) or as_str(item.get("id")) or f"row-{at.row}"
+
+
+def _function_call(state: State, item: Row, at: At) -> None:
+    name, space = as_str(item.get("name")), as_str(item.get("namespace"))
+    if space.startswith("mcp__") and not name.startswith("mcp__"):
+        name = f"{space.rstrip('_')}__{name}"
+    given = item.get("arguments")
+    arguments = parsed(given) or ({"input": given} if given not in (None, "", "{}") else {})
+    _use(state, at, _call_id(item, at), name, arguments, api=True)
+
+
+def _custom_call(state: State, item: Row, at: At) -> None:
+    _use(
+        state,
+        at,
+        _call_id(item, at),
+        as_str(item.get("name")),
+        {"input": as_str(item.get("input"))},
+        api=True,
+    )
+
+
+def _shell_call(state: State, item: Row, at: At) -> None:
+    action = {key: value for key, value in as_dict(item.get("action")).items() if key != "type" and value is not None}
+    _use(state, at, _call_id(item, at), "local_shell", action, api=True)
+
+
+def _output(state: State, item: Row, at: At) -> None:
+    call = _call_id(item, at)
+    known = state.calls.get(call)
+    result = of_output(item.get("output"))
+    told = parsed(result.text)
+    if known and known.name in AGENT_TOOLS and result.end is not CallEnd.REJECTED:
+        if result.end is CallEnd.OK:
+            agent_named(state, at, call, as_str(told.get("agent_id")))
+        elif not known.closed:
+            state.out.append(SubagentReturned(at, call, "", result.text, result.end))
+        known.closed = True
+        return
+    if known and known.name == _POLL:
+        result = _polled(state, at, str(known.kept.get("session_id")), result)
+    _return(state, at, call, result)
+    if known and told and as_dict(told.get("status")):
+        read_statuses(state, at, told)
+
+
+def _polled(state: State, at: At, session: str, result: Result) -> Result:
+    """The result of a look at a command that runs on: how that ended is the command's, and no end of the look."""
+    begun = state.running.get(session)
+    if begun is None or result.open or "exit_code" not in (result.details or {}):
+        return result
+    del state.running[session]
+    _return(state, at, begun, result)
+    return Result(result.text, details={"lines": line_count(result.text)})
+
+
+def _web_search(state: State, item: Row, at: At, side: str = "api") -> None:
+    action = as_dict(item.get("action"))
+    told = {key: action[key] for key in ("query", "url", "pattern") if as_str(action.get(key))}
+    told = told or ({"query": item["query"]} if as_str(item.get("query")) else {})
+    if state.mirror.is_copy(side, "web", repr(sorted(told.items()))):
+        return
+    call = _call_id(item, at)
+    _use(state, at, call, "web_search", told, api=True)
+    failed = as_str(item.get("status")) == "failed"
+    _return(state, at, call, Result("", CallEnd.FAILED if failed else CallEnd.OK))
+
+
+def _tool_search(state: State, item: Row, at: At) -> None:
+    _use(state, at, _call_id(item, at), "tool_search", parsed(item.get("arguments")), api=True)
+
+
+def _tools_found(state: State, item: Row, at: At) -> None:
+    found = len(dicts(item.get("tools")))
+    _return(state, at, _call_id(item, at), Result(f"{found} tool{'' if found == 1 else 's'}"))
+
+
+def _image_made(state: State, item: Row, at: At) -> None:
+    call = _call_id(item, at)
+    prompt = as_str(item.get("revised_prompt"))
+    _use(state, at, call, "image_generation", {"prompt": prompt} if prompt else {}, api=False)
+    failed = as_str(item.get("status")) == "failed"
+    _return(state, at, call, Result(as_str(item.get("saved_path")), CallEnd.FAILED if failed else CallEnd.OK))
+
+
+API_CALLS: Mapping[str, Callable[[State, Row, At], None]] = {
+    "function_call": _function_call,
+    "custom_tool_call": _custom_call,
+    "local_shell_call": _shell_call,
+    "function_call_output": _output,
+    "custom_tool_call_output": _output,
+    "web_search_call": _web_search,
+    "tool_search_call": _tool_search,
+    "tool_search_output": _tools_found,
+    "image_generation_call": _image_made,
+}
+"""Items of the API that are calls or results, by their type."""
+
+
+# --- the side of the interface ---------------------------------------------------------------------------------------
+
+
+def _ui_id(item: Row, at: At) -> str:
+    return as_str(item.get("id")) or as_str(item.get("call_id")) or f"row-{at.row}"
+
+
+def _command(state: State, item: Row, at: At) -> None:
+    command = command_line(item.get("command"))
+    if as_str(item.get("source")) in ("user_shell", "userShell"):
+        read_user_shell(state, at, "ui", command)
+        return
+    call = _ui_id(item, at)
+    if as_str(item.get("source")) == "unified_exec_interaction" and call not in state.calls:
+        return  # what was typed into a running command: its call is told by the API
+    _use(state, at, call, "exec_command", {"cmd": command}, api=False)
+    _return(state, at, call, of_command(item))
+
+
+def read_user_shell(state: State, at: At, side: str, command: str) -> None:
+    """The user ran a command."""
+    if command and not state.mirror.is_copy(side, "shell", command):
+        state.out.append(Prompted(at, f"!{command}", PromptKind.SHELL))
+
+
+def _patch(state: State, item: Row, at: At) -> None:
+    call = _ui_id(item, at)
+    _use(state, at, call, "apply_patch", {"path": ", ".join(as_dict(item.get("changes")))}, api=False)
+    _return(state, at, call, of_patch(item))
+
+
+def _mcp(state: State, item: Row, at: At) -> None:
+    called = as_dict(item.get("invocation")) or item
+    call = _ui_id(item, at)
+    name = f"mcp__{as_str(called.get('server'))}__{as_str(called.get('tool'))}"
+    _use(state, at, call, name, parsed(called.get("arguments")), api=False)
+    told, error = item.get("result"), item.get("error")
+    if isinstance(told, dict) and ("Ok" in told or "Err" in told):
+        told, error = as_dict(told.get("Ok")), told.get("Err")
+    problem = as_str(error) or as_str(as_dict(error).get("message"))
+    good = of_output({"content": as_dict(told).get("content")})
+    bad = bool(problem) or as_dict(told).get("is_error") is True or as_dict(told).get("isError") is True
+    _return(state, at, call, Result(problem or good.text, CallEnd.FAILED if bad else good.end, good.details))
+
+
+def _dynamic(state: State, item: Row, at: At) -> None:
+    call = _ui_id(item, at)
+    _use(state, at, call, as_str(item.get("tool")), parsed(item.get("arguments")), api=False)
+    failed = item.get("success") is False or as_str(item.get("status")) == "failed"
+    result = of_output({"content": item.get("content_items")}, failed=failed)
+    _return(state, at, call, result._replace(text=as_str(item.get("error")) or result.text))
+
+
+def _web_seen(state: State, item: Row, at: At) -> None:
+    _web_search(state, item, at, "ui")
+
+
+def _image_seen(state: State, item: Row, at: At) -> None:
+    call = _ui_id(item, at)
+    if call not in state.calls:
+        path = as_str(item.get("path")).removeprefix("file://")
+        _use(state, at, call, "view_image", {"path": path}, api=False)
+        _return(state, at, call, Result(""))
+
+
+def _collab(state: State, item: Row, at: At) -> None:
+    call, tool = _ui_id(item, at), as_str(item.get("tool"))
+    if tool and call not in state.calls:
+        given = {"message": as_str(item.get("prompt"))} if item.get("prompt") else {}
+        _use(state, at, call, tool, given, api=False)
+        if tool not in AGENT_TOOLS:
+            failed = as_str(item.get("status")) == "failed"
+            _return(state, at, call, Result("", CallEnd.FAILED if failed else CallEnd.OK))
+    read_collab(state, item, at)
+
+
+UI_CALLS: Mapping[str, Callable[[State, Row, At], None]] = {
+    "CommandExecution": _command,
+    "exec_command_end": _command,
+    "FileChange": _patch,
+    "patch_apply_end": _patch,
+    "McpToolCall": _mcp,
+    "mcp_tool_call_end": _mcp,
+    "DynamicToolCall": _dynamic,
+    "WebSearch": _web_seen,
+    "web_search_end": _web_seen,
+    "ImageView": _image_seen,
+    "view_image_tool_call": _image_seen,
+    "ImageGeneration": _image_made,
+    "image_generation_end": _image_made,
+    "CollabAgentToolCall": _collab,
+    "collab_agent_spawn_end": _collab,
+    "collab_agent_interaction_end": _collab,
+    "collab_waiting_end": _collab,
+    "collab_close_end": _collab,
+    "collab_resume_end": _collab,
+}
+"""Items and events of the interface that are calls with their results, by their type."""

@@ -1,0 +1,265 @@
+"""How tool calls end, in Gemini CLI's logs: outcome, text, small facts, the task list, subagents' reports.
+
+Owns the shapes of `toolCalls` and of `functionResponse`.  Which message a call belongs to is `messages`'.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from itertools import count as count_up
+from typing import NamedTuple
+
+from crucible.clients.events import CallEnd, Choice, TaskState
+from crucible.clients.gemini.values import is_response, parts_of, pictures, text_of
+from crucible.clients.log_questions import choice_of
+from crucible.clients.log_values import Row, as_dict, as_list, as_str, count, line_count
+
+__all__ = [
+    "AGENT_TOOLS",
+    "END_TOOL",
+    "PLAN_TOOL",
+    "QUESTION_TOOL",
+    "TASK_TOOL",
+    "Result",
+    "choices_of",
+    "peel_report",
+    "plan_settled",
+    "report_of",
+    "result_of",
+    "todos",
+    "written_plan",
+]
+
+AGENT_TOOLS = frozenset({"invoke_agent", "delegate_to_agent"})
+"""Tools that hand work to a subagent; older versions have a tool for each agent, and the call has an `agentId`."""
+END_TOOL = "complete_task"
+"""A subagent's last call, whose argument is its report."""
+TASK_TOOL = "write_todos"
+QUESTION_TOOL = "ask_user"
+PLAN_TOOL = "exit_plan_mode"
+_SHELL = "run_shell_command"
+
+_DENIED = ("User denied execution", "User did not allow tool call", "User rejected")
+_CANCELLED = re.compile(r"\A\[Operation Cancelled\] (?:Reason: )?")
+_UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(?P<text>.*?)\n?</untrusted_context>(?P<more>.*)\Z", re.DOTALL)
+_TAIL = re.compile(
+    r"(?:\nError: [^\n]*)?(?:\nExit Code: (?P<code>-?\d{1,9}|\(none\)))?(?:\nSignal: (?P<signal>[^\n]*))?"
+    r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?(?:\n</untrusted_context>)?\s*\Z"
+)
+"""The client's own lines after a command's output."""
+_OUTPUT = re.compile(r"(?:\A|\n)(?:Output|Stdout): ")
+_STDERR = re.compile(r"\nStderr: ")
+_UNKNOWN_SIGNALS = frozenset({"", "0", "(none)"})
+_TIMED_OUT = "Command was automatically cancelled because it exceeded the timeout"
+_STOPPED = "Command was cancelled by user"
+_PLAN_APPROVED, _PLAN_REJECTED = "Plan approved.", "Plan rejected."
+_PLAN_WORDS = re.compile(
+    r"\APlan rejected\. User feedback: (?P<words>.*?)(?:\n\nThe plan is stored at: [^\n]*\n[^\n]*)?\s*\Z",
+    re.DOTALL,
+)
+_REPORT = re.compile(
+    r"\ASubagent '[^\n]*' finished\.\s*\nTermination Reason: ?(?P<why>\w+)\s*\nResult:\s*\n?", re.DOTALL
+)
+_ENDS = {
+    "success": CallEnd.OK,
+    "error": CallEnd.FAILED,
+    "cancelled": CallEnd.INTERRUPTED,
+}
+"""How a call ended by its status; other states are of calls that go on."""
+
+
+class Result(NamedTuple):
+    """A call's result; `feedback` is what the user said when refusing."""
+
+    text: str
+    end: CallEnd
+    details: dict[str, object] | None
+    feedback: str = ""
+
+
+def result_of(name: str, call: Row) -> Result | None:
+    """The result of a record in `toolCalls`, None while the call goes on."""
+    status, given = as_str(call.get("status")), call.get("result")
+    end = _ENDS.get(status) if status else CallEnd.OK if given else None
+    if end is None:
+        return None
+    text, failed = _text(given, as_str(call.get("id")))
+    if not given and not text:
+        text = as_str(call.get("resultDisplay"))
+    if failed and end is CallEnd.OK:
+        end = CallEnd.FAILED
+    if end is CallEnd.INTERRUPTED and any(denied in text for denied in _DENIED):
+        end = CallEnd.REJECTED
+    return _finished(name, _CANCELLED.sub("", text), end, call)
+
+
+def _text(given: object, call: str) -> tuple[str, bool]:
+    """The words of a result, and whether they tell an error.  The parts may be those of all calls of a message."""
+    parts = parts_of(given)
+    told = [as_dict(part["functionResponse"]) for part in parts if is_response(part)]
+    own = [response for response in told if response.get("id") == call] or told[:1]
+    response = as_dict(own[0].get("response")) if own else {}
+    if not own:
+        return text_of(given), False
+    failed = "error" in response and "output" not in response
+    value = response.get("error") if failed else response.get("output", response or None)
+    return ("" if value is None else value if isinstance(value, str) else _json(value)), failed
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _finished(name: str, text: str, end: CallEnd, call: Row) -> Result:
+    wrapped = _UNTRUSTED.match(text)
+    text = wrapped["text"] + wrapped["more"].rstrip() if wrapped else text
+    facts: dict[str, object] = {}
+    if name == _SHELL and end in (CallEnd.OK, CallEnd.FAILED):
+        text, end, facts = _shell(text, end)
+    elif name == PLAN_TOOL and end is CallEnd.OK and text.startswith(_PLAN_REJECTED):
+        words = _PLAN_WORDS.match(text)
+        return Result(text, CallEnd.REJECTED, None, words["words"] if words else "")
+    elif end is CallEnd.OK:
+        facts = _FACTS.get(name, _no_facts)(text, as_dict(call.get("resultDisplay")))
+    images = pictures(call.get("result"))
+    return Result(text, end, {**facts, "images": images} if images else facts or None)
+
+
+def _shell(text: str, end: CallEnd) -> tuple[str, CallEnd, dict[str, object]]:
+    """What a command printed.  The client calls it a success whatever its exit code."""
+    if text.startswith(_TIMED_OUT):
+        return text, CallEnd.FAILED, {}
+    if text.startswith(_STOPPED):
+        return text, CallEnd.INTERRUPTED, {}
+    output, tail = _OUTPUT.search(text), _TAIL.search(text)
+    code = tail["code"] if tail else None
+    if tail is None or (code is None and output is None):
+        return text, end, {}
+    killed = code is None and (tail["signal"] or "") not in _UNKNOWN_SIGNALS
+    exit_code = int(code) if code and code != "(none)" else 0
+    said = _printed(text[output.end() if output else 0 : tail.start()])
+    if killed:
+        return said or text, CallEnd.FAILED, {"lines": line_count(said)}
+    facts: dict[str, object] = {"exit_code": exit_code, "lines": line_count(said)}
+    if exit_code:
+        return f"Exit code {exit_code}\n{said or text}", CallEnd.FAILED, facts
+    return said, end, facts
+
+
+def _printed(text: str) -> str:
+    """The bare output; older versions append what was printed to stderr."""
+    said = _STDERR.split(text)[0]
+    return "" if said in ("(empty)", "(none)") else said
+
+
+# --- questions and plans ---------------------------------------------------------------------------------------------
+
+
+def choices_of(arguments: Mapping[str, object], text: str) -> tuple[Choice, ...]:
+    """The questions of a call with the answers in its result, matched by number."""
+    try:
+        told = as_dict(as_dict(json.loads(text)).get("answers"))
+    except (ValueError, RecursionError):
+        told = {}
+    questions = map(as_dict, as_list(arguments.get("questions")))
+    answers = (as_str(told.get(str(number))) for number in count_up())
+    return tuple(
+        choice_of(question, [answer] if answer else []) for question, answer in zip(questions, answers, strict=False)
+    )
+
+
+def plan_settled(result: Result) -> bool | None:
+    """Whether the user approved a plan; None if they never saw it."""
+    if result.end is CallEnd.REJECTED:
+        return False
+    return True if result.text.startswith(_PLAN_APPROVED) else None
+
+
+def written_plan(call: Row) -> tuple[str, str] | None:
+    """Name and text of a plan that a call wrote into the client's own folder of plans."""
+    display = as_dict(call.get("resultDisplay"))
+    path, text = as_str(display.get("filePath")).replace("\\", "/"), display.get("newContent")
+    folder, _, name = path.rpartition("/")
+    return (name, text) if folder.endswith("/plans") and isinstance(text, str) else None
+
+
+# --- small facts -----------------------------------------------------------------------------------------------------
+
+
+def _no_facts(_text: str, _display: Row) -> dict[str, object]:
+    return {}
+
+
+def _of_read(text: str, _display: Row) -> dict[str, object]:
+    return {"lines": line_count(text)}
+
+
+def _of_write(_text: str, display: Row) -> dict[str, object]:
+    kind = "create" if display.get("isNewFile") is True else "update"
+    return {
+        "kind": kind,
+        **({"lines": line_count(as_str(display["newContent"]))} if "newContent" in display else {}),
+    }
+
+
+def _of_edit(_text: str, display: Row) -> dict[str, object]:
+    stat = display.get("diffStat")
+    if not isinstance(stat, dict):
+        return {"kind": "update"}
+    added, removed = (
+        sum(count(stat.get(f"{who}_{what}_lines")) for who in ("model", "user")) for what in ("added", "removed")
+    )
+    return {"kind": "update", "added": added, "removed": removed}
+
+
+def _of_listing(_text: str, display: Row) -> dict[str, object]:
+    files = display.get("files")
+    return {"results": len(files)} if isinstance(files, list) else {}
+
+
+_FACTS: Mapping[str, Callable[[str, Row], dict[str, object]]] = {
+    "read_file": _of_read,
+    "write_file": _of_write,
+    "replace": _of_edit,
+    "list_directory": _of_listing,
+}
+
+
+# --- tasks and subagents ---------------------------------------------------------------------------------------------
+
+
+def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
+    """The list that `write_todos` wrote; its tasks have no ids but their place."""
+    items = [as_dict(item) for item in as_list(arguments.get("todos"))]
+    return tuple(
+        TaskState(str(number), as_str(item.get("description")), as_str(item.get("status")) or "pending")
+        for number, item in enumerate(items, 1)
+    )
+
+
+def peel_report(text: str) -> tuple[str, bool]:
+    """A subagent's report without the client's head, and whether it came to its end."""
+    head = _REPORT.match(text)
+    return (_report(text[head.end() :]), head["why"] == "GOAL") if head else (text, True)
+
+
+def _report(text: str) -> str:
+    """The text of a report that the client stores as JSON."""
+    try:
+        told = json.loads(text) if text[:1] == "{" else None
+    except (ValueError, RecursionError):
+        return text
+    return report_of({"result": told}) if isinstance(told, dict) else text
+
+
+def report_of(arguments: Mapping[str, object]) -> str:
+    """What a subagent handed back with its last call: a text, or an object whose first text counts."""
+    given = arguments.get("result", next(iter(arguments.values()), None))
+    if isinstance(given, dict):
+        given = next((value for value in given.values() if isinstance(value, str)), _json(given))
+    return as_str(given)

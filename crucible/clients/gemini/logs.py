@@ -1,0 +1,265 @@
+"""Gemini CLI's transcripts: where they lie, which files are one session, and their messages as events.
+
+Owns the files; what a log does is `gemini_cli.conversation`'s, what a message says `gemini_cli.messages`'.
+
+`~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl` (a log that is appended to) or `.json` (one document,
+before); a subagent's log is `chats/<id of its parent>/<its id>.jsonl`.  A session is the `sessionId` in its first line, not
+its file: a resume leaves a second, nearly empty file with the same id, and a document that is resumed becomes a log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+
+import orjson
+
+from crucible.clients.events import At, ContextSeen, Event, Titled, Unreadable
+from crucible.clients.gemini.conversation import (
+    Conversation,
+    Damage,
+    Slot,
+    TakenBack,
+    is_metadata,
+    read_conversation,
+)
+from crucible.clients.gemini.files import LogFile
+from crucible.clients.gemini.messages import Teller
+from crucible.clients.gemini.values import row_id
+from crucible.clients.jsonl_reader import read_records
+from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
+from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
+
+__all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
+
+NAME = "gemini"
+TITLE = "Gemini CLI"
+_HEAD, _TAIL = 1 << 16, 1 << 16
+_SUFFIXES = (".jsonl", ".json")
+_STAMP = re.compile(rb'"(?:timestamp|lastUpdated|startTime)"\s*:\s*"([^"]{10,40})"')
+_FIELD = re.compile(rb'"(sessionId|kind|projectHash|startTime)"\s*:\s*"((?:[^"\\]|\\.){1,400})"')
+_WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- ([^\n]+)")
+_NO_SESSIONS = frozenset({"tool-outputs", "checkpoints", "logs", "plans", "tracker", "tasks", "bin", "history"})
+"""Folders of the client that hold no sessions."""
+
+
+def default_folder(env: Mapping[str, str], home: Path) -> Path:
+    """The client's own folder; `GEMINI_CLI_HOME` stands for the home it lies in."""
+    return Path(env.get("GEMINI_CLI_HOME") or home) / ".gemini"
+
+
+def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
+    """The events of one log: the trunk's, or the subagent's of that id."""
+    return read_log(transcript.path_of(agent), agent)
+
+
+def read_log(path: Path, agent: str = "") -> Iterator[Event]:
+    """The events of a file, one message of it in memory at a time; a document of the older format is held whole.
+
+    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` when the file cannot be opened; what
+    cannot be read inside it becomes `Unreadable`.
+    """
+    with LogFile(path) as log:
+        conversation = read_conversation(log)
+        yield from _context(path, log, conversation, agent)
+        teller = Teller(agent, by_agent=conversation.metadata.get("kind") == "subagent")
+        for step in conversation.steps:
+            match step:
+                case Slot():
+                    yield from teller.tell(step, log.fetch(step.place))
+                case TakenBack():
+                    yield from teller.take_back(step)
+                case Damage():
+                    yield Unreadable(At(step.line, agent=agent), step.reason)
+
+
+def _context(path: Path, log: LogFile, conversation: Conversation, agent: str) -> Iterator[Event]:
+    """Where the session ran, and its name: both are known from the whole log."""
+    metadata = conversation.metadata
+    session, title = as_str(metadata.get("sessionId")), as_str(metadata.get("summary"))
+    if session:
+        at = At(1, row_id("session", session), as_time(metadata.get("startTime")), agent)
+        yield ContextSeen(at, session, _folder_of(path, log, conversation))
+    # A subagent's summary is its report.
+    if title.strip() and metadata.get("kind") != "subagent":
+        yield Titled(At(max(1, conversation.summary_line), row_id("summary", title), agent=agent), title)
+
+
+# --- where a session ran ---------------------------------------------------------------------------------------------
+
+
+def _folder_of(path: Path, log: LogFile, conversation: Conversation) -> str:
+    """The project's folder: the client's own note of it, what the log says, or the register of projects."""
+    directories = as_list(conversation.metadata.get("directories"))
+    return (
+        _root_note(path)
+        or _told_to_model(log, conversation)
+        or next((each for each in directories if isinstance(each, str)), "")
+        or _registered(path, as_str(conversation.metadata.get("projectHash")))
+    )
+
+
+def _project_folder(path: Path) -> Path | None:
+    """`tmp/<project>` of a log in it."""
+    return next((parent.parent for parent in list(path.parents)[:3] if parent.name == "chats"), None)
+
+
+def _root_note(path: Path) -> str:
+    project = _project_folder(path)
+    try:
+        return (project / ".project_root").read_text(encoding="utf-8").strip() if project else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _told_to_model(log: LogFile, conversation: Conversation) -> str:
+    """The first message of a session is the client's and names the folder."""
+    first = next((step for step in conversation.steps if isinstance(step, Slot)), None)
+    message = log.fetch(first.place) if first else {}
+    texts = [as_str(as_dict(part).get("text")) for part in as_list(message.get("content"))]
+    found = _WORKSPACE.search("".join(texts)) if message.get("type") == "user" else None
+    return found[1].strip() if found else ""
+
+
+def _registered(path: Path, project_hash: str) -> str:
+    project = _project_folder(path)
+    if project is None:
+        return ""
+    try:
+        register = orjson.loads((project.parent.parent / "projects.json").read_bytes())
+    except (OSError, ValueError):
+        return ""
+    for folder, name in as_dict(as_dict(register).get("projects")).items():
+        if name == project.name or sha256(folder.encode("utf-8", "replace")).hexdigest() in (
+            project_hash,
+            project.name,
+        ):
+            return str(folder)
+    return ""
+
+
+# --- finding ---------------------------------------------------------------------------------------------------------
+
+
+def sniff(path: Path) -> bool:
+    """Whether a file begins as ours do; False for what cannot be read."""
+    if path.suffix not in _SUFFIXES:
+        return False
+    head = _head(path)
+    return bool(_session_of(head)) or any(_is_ours(row) for row in _rows(head))
+
+
+def _is_ours(row: Row) -> bool:
+    """A record of a log whose first line is lost."""
+    if isinstance(row.get("$rewindTo"), str) or isinstance(row.get("$set"), dict):
+        return True
+    return isinstance(row.get("id"), str) and row.get("type") == "gemini" and "timestamp" in row
+
+
+def find(path: Path) -> Iterator[Transcript]:
+    """The sessions of a file, of a folder of chats, of a project's folder or of the client's whole folder.
+
+    A file that is named is a transcript whatever it holds; in a folder, files count whose name is a session's or that
+    `sniff` knows.  A folder that cannot be listed comes as if it were a file: `read` says why.  Raises `TranscriptError`
+    for a path that cannot be reached.
+    """
+    check_reachable(path)
+    if not path.is_dir():
+        yield _transcript(path)
+        return
+    tmp = path / "tmp"
+    yield from _walk(tmp if tmp.is_dir() else path, DEEPEST)
+
+
+def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        yield Transcript(NAME, folder.name, folder)
+        return
+    trunks = [_transcript(entry) for entry in entries if entry.suffix in _SUFFIXES and _is_trunk(entry)]
+    yield from trunks
+    parents = {_plain(trunk.native_id) for trunk in trunks}
+    parents |= {file.agent for trunk in trunks for file in trunk.subagents}
+    for entry in entries:
+        if entry.name in _NO_SESSIONS or entry.name in parents or not depth:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            yield from _walk(entry, depth - 1)
+
+
+def _is_trunk(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    if path.name.startswith("session-"):
+        return True
+    # A subagent's log lies in the folder of its parent and is found with it; one whose parent is gone stands alone.
+    return sniff(path)
+
+
+def _transcript(trunk: Path) -> Transcript:
+    session = _session_of(_head(trunk)) or trunk.stem
+    return Transcript(NAME, session, trunk, tuple(_subagents(trunk.parent, session, 1, {session})))
+
+
+def _subagents(chats: Path, parent: str, depth: int, seen: set[str]) -> Iterator[SubagentFile]:
+    """Every subagent of a session, their own subagents behind them."""
+    try:
+        entries = sorted((chats / _plain(parent)).iterdir()) if _plain(parent) else []
+    except OSError:
+        return
+    for entry in entries:
+        if entry.suffix in _SUFFIXES and entry.stem not in seen and entry.is_file():
+            seen.add(entry.stem)
+            yield SubagentFile(entry.stem, entry, depth=depth)
+            yield from _subagents(chats, entry.stem, depth + 1, seen)
+
+
+def _plain(session: str) -> str:
+    """A session's id as the client names a folder or file by it."""
+    return re.sub(r"[^A-Za-z0-9-]", "_", session)
+
+
+# --- quick looks -----------------------------------------------------------------------------------------------------
+
+
+def reach(transcript: Transcript) -> Reach:
+    """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+    path = transcript.path
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+        file.seek(max(0, size - _TAIL))
+        stamps = _STAMP.findall(head[:1024]) + _STAMP.findall(file.read())
+    times = (as_time(stamp.decode("ascii", "replace")) for stamp in stamps)
+    last: datetime | None = max((time for time in times if time), default=None)
+    return Reach(last, size, _session_of(head))
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except OSError:
+        return b""
+
+
+def _session_of(head: bytes) -> str:
+    """The session that a log's first line, or a document's first lines, name; "" for a file that is not ours."""
+    start = head[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith(b"{"):
+        return ""
+    for row in _rows(head.partition(b"\n")[0]):
+        return as_str(row["sessionId"]) if is_metadata(row) else ""
+    told: dict[bytes, bytes] = dict(reversed(_FIELD.findall(start.partition(b'"messages"')[0])))
+    if b"sessionId" in told and (b"projectHash" in told or b"startTime" in told):
+        return told[b"sessionId"].decode("utf-8", "replace")
+    return ""
+
+
+def _rows(head: bytes) -> list[Row]:
+    lines = head.split(b"\n")[:20]
+    return [record.value for record in read_records(lines) if record.value is not None]

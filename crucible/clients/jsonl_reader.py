@@ -1,0 +1,131 @@
+"""A file of JSON lines to numbered records, whatever state the file is in.
+
+Owns bytes to objects; what an object means is a dialect's.  One line is held at a time and a line may be megabytes, but
+not without bound: what never ends, as a file full of holes does, is passed over in pieces.
+Nothing in a file makes this raise: what cannot be read becomes a record with a reason.
+
+Damage that clients really leave behind is mended: two objects on one line, a whole row behind one that was cut,
+unpaired surrogates, NUL bytes after a power loss.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from crucible.core.errors import TranscriptError
+
+__all__ = ["Record", "read_file", "read_records"]
+
+_BOM = b"\xef\xbb\xbf"
+_BLANK = b" \t\r\n\x00"
+_LONGEST = 1 << 27
+"""Bytes of a line; no client takes a message of a quarter of that."""
+_PIECE = 1 << 20
+_TOO_LONG = b"{ too long"
+_DECODER = json.JSONDecoder()
+_SURROGATES = re.compile(
+    r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+_RESTART = '{"parentUuid":'
+"""How most rows of a chain begin, and nothing inside a row does: where reading may go on behind a cut row."""
+
+
+class Record(NamedTuple):
+    """One object of line `line` (from 1), or None and the reason why it could not be read."""
+
+    line: int
+    value: dict[str, Any] | None
+    reason: str = ""
+
+
+def read_file(path: Path) -> Iterator[Record]:
+    """The records of a file.  Raises `TranscriptError` when the file itself cannot be opened or read."""
+    try:
+        with path.open("rb", buffering=1 << 18) as stream:
+            yield from read_records(stream)
+    except OSError as error:
+        raise TranscriptError(f"{path}: {error.strerror or error}") from error
+
+
+def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
+    """The records of an open binary file, or of any lines of bytes that keep their ends."""
+    loads = orjson.loads
+    for number, line in enumerate(_bounded(lines) if isinstance(lines, io.IOBase) else lines, 1):
+        try:
+            value = loads(line)
+        except ValueError:
+            yield from _mend(number, line)
+            continue
+        if isinstance(value, dict):
+            yield Record(number, value)
+        else:
+            yield Record(number, None, "not an object")
+
+
+def _bounded(stream: io.IOBase) -> Iterator[bytes]:
+    """The lines of a file; `_TOO_LONG` stands for one that is."""
+    readline = stream.readline
+    while line := readline(_LONGEST):
+        if len(line) == _LONGEST and not line.endswith(b"\n"):
+            while (piece := readline(_PIECE)) and not piece.endswith(b"\n"):
+                pass
+            yield _TOO_LONG
+        else:
+            yield line
+
+
+def _mend(number: int, line: bytes) -> Iterator[Record]:
+    """What can be saved of a line that is not one JSON value; a line gives one reason at most."""
+    if line is _TOO_LONG:
+        yield Record(number, None, f"a line of more than {_LONGEST >> 20} MB")
+        return
+    data = line.strip(_BLANK).removeprefix(_BOM)
+    if not data:
+        if b"\x00" in line:
+            yield Record(number, None, "NUL bytes")
+        return
+    text = _SURROGATES.sub(_mend_surrogate, data.decode("utf-8", "replace"))
+    at, complained = 0, False
+    while 0 <= at < len(text):
+        value, end, reason = _decode(text, at)
+        if value is not None:
+            yield Record(number, value)
+            at = _skip_blank(text, end)
+        elif complained:
+            return
+        else:
+            cut = end < 0 and not line.endswith(b"\n")
+            yield Record(number, None, "cut short at the end of the file" if cut else reason)
+            at, complained = text.rfind(_RESTART, at + 1), True
+
+
+def _mend_surrogate(found: re.Match[str]) -> str:
+    return found.group(1) or "\\ufffd"
+
+
+def _decode(text: str, at: int) -> tuple[dict[str, Any] | None, int, str]:
+    """The object at an offset and where it ends; or None, -1 where no JSON stands, and the reason."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError:
+        return None, 0, "nested too deeply"
+    except json.JSONDecodeError as error:
+        return None, -1, f"no JSON: {error.msg} at character {error.pos + 1}"
+    except ValueError:  # a number of more digits than int() takes
+        return None, 0, "a number too long to read"
+    if isinstance(value, dict):
+        return value, end, ""
+    return None, 0, "not an object"
+
+
+def _skip_blank(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n\x00":
+        at += 1
+    return at

@@ -1,0 +1,210 @@
+"""OpenCode's SQLite file, read beside the client that may be writing it.
+
+Owns how the file is opened, so that nothing is disturbed and nothing is left behind; which tables are read is `tables`'.
+A write-ahead log can be in three states, told by the two files beside the database:
+
+- both `-wal` and `-shm` are there: a client is at work, or died.  It is opened read-only and read like any other reader
+  does, which makes no new file.
+- no `-wal`, or an empty one without `-shm`: nobody has it open.  SQLite would make both files, so it is told that the
+  file does not change, and after every look we see for ourselves that it did not.
+- a `-wal` with something in it and no `-shm` (a copied folder), or files that we may not write: a copy in a temporary
+  folder is read.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+
+from crucible.core.errors import TranscriptError
+
+__all__ = ["Database", "is_database", "opened"]
+
+_MAGIC = b"SQLite format 3\x00"
+_WAL_VERSION = 2
+_PATIENCE = 5.0
+"""Seconds to wait for a writer of a database without a write-ahead log."""
+_FETCH = 32
+_TRIES = 3
+
+
+class Database:
+    """An open database.  What it gives is one state of it, though a client goes on writing."""
+
+    def __init__(self, connection: sqlite3.Connection, check: Callable[[], None]) -> None:
+        self._connection = connection
+        self._check = check
+        self._columns: dict[str, tuple[str, ...]] = {}
+
+    def rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, some of them in memory at a time."""
+        with closing(self._connection.execute(sql, values)) as cursor:
+            while found := cursor.fetchmany(_FETCH):
+                self._check()
+                yield from found
+        self._check()
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        """The names of a table's columns; none when there is no such table."""
+        if table not in self._columns:
+            told = self.rows("SELECT name FROM pragma_table_info(?)", table)
+            self._columns[table] = tuple(row[0] for row in told if isinstance(row[0], str))
+        return self._columns[table]
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file begins as an SQLite database does; False for what cannot be read."""
+    try:
+        return _head(path).startswith(_MAGIC)
+    except OSError:
+        return False
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Database]:
+    """A database for reading.  `TranscriptError`, with what to do, for all that SQLite has to say."""
+    try:
+        with _connected(path) as (connection, check), closing(connection):
+            connection.text_factory = _text
+            connection.execute("BEGIN")
+            yield Database(connection, check)
+    except sqlite3.Error as error:
+        raise TranscriptError(f"{path}: {error}", _advice(str(error))) from error
+    except OSError as error:
+        raise TranscriptError(f"{path}: {error.strerror or error}") from error
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _advice(message: str) -> str:
+    if "locked" in message or "busy" in message:
+        return "wait until OpenCode has finished, or close it, then import again"
+    if "malformed" in message or "corrupt" in message:
+        return "save what is left with `sqlite3 FILE .recover`, or take a backup, then import that file"
+    if "not a database" in message:
+        return "it is encrypted, or something else: name the opencode.db that OpenCode writes"
+    return "copy it to another folder and import the copy"
+
+
+# --- opening ---------------------------------------------------------------------------------------------------------
+
+
+class _Standing(NamedTuple):
+    """How a database lies there; `has_log` when there is a write-ahead log with something in it."""
+
+    is_wal: bool
+    has_log: bool
+    has_shared: bool
+    log_exists: bool
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
+
+
+def _standing(path: Path) -> _Standing:
+    head = _head(path)
+    if not head:
+        raise TranscriptError(f"{path}: empty", "take a backup of it, or leave it out")
+    if not head.startswith(_MAGIC):
+        raise TranscriptError(f"{path}: no SQLite database, or an encrypted one", _advice("not a database"))
+    log = _beside(path, "-wal")
+    size = log.stat().st_size if log.exists() else 0
+    return _Standing(_WAL_VERSION in head[18:20], size > 0, _beside(path, "-shm").exists(), log.exists())
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[tuple[sqlite3.Connection, Callable[[], None]]]:
+    """A connection that can read, and what to ask after each look."""
+    path = Path(os.path.realpath(path))  # SQLite looks for the log beside the file that a link leads to
+    standing = _standing(path)
+    if standing.is_wal and not standing.has_log and not (standing.has_shared and standing.log_exists):
+        yield _connect(path, "mode=ro&immutable=1"), _unchanged(path)
+        return
+    connection = None if standing.is_wal and not standing.has_shared else _reader(path)
+    if connection:
+        yield connection, _nothing
+    else:
+        copy = _copy(path, _signature(path))  # held here, so that it stays while it is read
+        yield _connect(copy.path, "mode=rw"), _nothing
+
+
+def _reader(path: Path) -> sqlite3.Connection | None:
+    """A connection beside a writer; None where SQLite would have to write to files that we may not write."""
+    connection = _connect(path, "mode=ro")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        connection.close()
+        if not any(word in str(error) for word in ("unable to open", "readonly", "disk I/O")):
+            raise
+        return None
+    return connection
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=_PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+
+
+def _nothing() -> None:
+    """A connection that sees one state of the database needs no check."""
+
+
+def _unchanged(path: Path) -> Callable[[], None]:
+    before = _signature(path)
+
+    def check() -> None:
+        if _signature(path) != before:
+            raise TranscriptError(f"{path}: OpenCode wrote to it while it was read", "import it again")
+
+    return check
+
+
+def _signature(path: Path) -> tuple[tuple[int, int, int], ...]:
+    """What changes when a database or its log is written."""
+    stats = [each.stat() for ending in ("", "-wal", "-journal") if (each := _beside(path, ending)).exists()]
+    # An empty log is what a reader leaves behind.
+    return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats if stat.st_size)
+
+
+class _Copy:
+    """A copy of a database; its folder goes when nobody holds this any more, or at the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        weakref.finalize(self, shutil.rmtree, path.parent, ignore_errors=True)
+
+
+@lru_cache(maxsize=1)
+def _copy(path: Path, signature: tuple[tuple[int, int, int], ...]) -> _Copy:
+    """The database with its log, as they are now; the same copy for the next session in it."""
+    for _ in range(_TRIES):
+        copy = _Copy(Path(mkdtemp(prefix="crucible-")) / path.name)
+        for ending in ("", "-wal", "-journal"):
+            if _beside(path, ending).exists():
+                shutil.copyfile(_beside(path, ending), _beside(copy.path, ending))
+        if _signature(path) == signature:
+            return copy
+        signature = _signature(path)
+    raise TranscriptError(f"{path}: OpenCode writes to it all the time", "close OpenCode, then import again")

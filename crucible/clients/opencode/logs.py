@@ -1,0 +1,191 @@
+"""OpenCode's sessions: the database since 1.2, the JSON tree before, and exported documents.
+
+Owns where they lie and which sessions are one: a subagent is a session with a parent, and all its descendants belong to
+the first session of the line.  How rows are kept, ordered and told is `transcript.open_code`'s.
+
+Many sessions lie in one file; `Transcript.path` is that file, and ids tell the sessions apart.  A subagent's `call` stays
+"": the events name the subagent's session, and finding the call here would cost a look at every part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from crucible.clients.events import Event
+from crucible.clients.opencode.database import is_database, opened
+from crucible.clients.opencode.messages import bare_title, kind_in, tell
+from crucible.clients.opencode.stored import Head, Store
+from crucible.clients.opencode.tables import Tables, has_sessions
+from crucible.clients.opencode.tree import Tree, read_export, read_head, session_files
+from crucible.clients.opencode.values import utc
+from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
+from crucible.core.errors import TranscriptError
+
+__all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "sniff"]
+
+NAME = "opencode"
+TITLE = "OpenCode"
+_DATABASES = ("opencode.db", "opencode-*.db")
+"""Another channel of releases has a database of its own."""
+_NO_SESSIONS = frozenset({"node_modules", ".git", "snapshot", "repos", "log", "bin", "tool-output", "shell"})
+
+
+def default_folder(env: Mapping[str, str], home: Path) -> Path:
+    """The client's data folder, the same on every system."""
+    data = env.get("XDG_DATA_HOME")
+    return (Path(data) if data else home / ".local" / "share") / "opencode"
+
+
+def sniff(path: Path) -> bool:
+    """Whether a file is a database with OpenCode's tables, an export, or a session's file in the tree."""
+    try:
+        with _store(path):
+            return True
+    except TranscriptError:
+        return False
+
+
+def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
+    """The events of one session: the trunk's, or the subagent's of that id, little of it in memory at a time."""
+    path, session = transcript.path_of(agent), agent or transcript.native_id
+    with _store(path) as store:
+        head = store.head(session)
+        if head is None:
+            raise TranscriptError(f"{path}: no session {session}", "import the folder, or another file")
+        yield from tell(store, head, agent)
+
+
+def reach(transcript: Transcript) -> Reach:
+    """How far a session goes: its last change, its messages in number, and the first one's id."""
+    size = transcript.path.stat().st_size
+    try:
+        with _store(transcript.path) as store:
+            last, number, first = store.size(transcript.native_id)
+    except TranscriptError:
+        return Reach(None, size)
+    return Reach(utc(last), number, first)
+
+
+@contextmanager
+def _store(path: Path) -> Iterator[Store]:
+    """The sessions of a file; `TranscriptError` when it holds none."""
+    if is_database(path) or path.suffix == ".db":
+        with opened(path) as database:
+            if not has_sessions(database):
+                raise TranscriptError(f"{path}: a database, but not OpenCode's", "name the file opencode.db")
+            yield Tables(database)
+    elif path.is_file() and read_head(path):
+        yield Tree(path.parents[2])
+    else:
+        export = read_export(path) if path.is_file() else None
+        if export is None:
+            raise TranscriptError(f"{path}: no OpenCode session", "name an opencode.db, or a file of `opencode export`")
+        yield export
+
+
+# --- finding ---------------------------------------------------------------------------------------------------------
+
+
+def find(path: Path) -> Iterator[Transcript]:
+    """The sessions of a database, a document, a session's file in the tree, or a folder with any of them below it.
+
+    A file that cannot be read as what it seems to be comes as one session: `read` says why.  Raises `TranscriptError`
+    for a path that cannot be reached.
+    """
+    check_reachable(path)
+    if not path.is_dir():
+        yield from _of_file(path)
+    else:
+        yield from _walk(path, DEEPEST)
+
+
+def _walk(folder: Path, depth: int) -> Iterator[Transcript]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        yield Transcript(NAME, folder.name, folder)
+        return
+    seen: set[str] = set()
+    files = [path for path in entries if path.is_file()]
+    for path in files:
+        if any(path.match(pattern) for pattern in _DATABASES) or (path.suffix == ".json" and read_export(path)):
+            for transcript in _of_file(path):
+                seen.update(_sessions_of(transcript))
+                yield transcript
+    storage = folder if _is_storage(folder) else folder / "storage"
+    for transcript in _of_tree(storage) if _is_storage(storage) else ():
+        # What was carried over into the database goes on there.
+        if transcript.native_id not in seen:
+            yield transcript
+    for entry in entries:
+        if depth and storage not in (entry, folder) and _may_hold(entry):
+            yield from _walk(entry, depth - 1)
+
+
+def _may_hold(entry: Path) -> bool:
+    return entry.name not in _NO_SESSIONS and entry.is_dir() and not entry.is_symlink()
+
+
+def _is_storage(folder: Path) -> bool:
+    return (folder / "session").is_dir() and any(session_files(folder))
+
+
+def _sessions_of(transcript: Transcript) -> set[str]:
+    return {transcript.native_id, *(file.agent for file in transcript.subagents)}
+
+
+def _of_file(path: Path) -> Iterator[Transcript]:
+    try:
+        with _store(path) as store:
+            heads = store.heads()
+    except TranscriptError:
+        yield Transcript(NAME, path.name, path)
+        return
+    named = read_head(path)
+    for head, below in _families(heads):
+        if named is None or named.id in {head.id, *(child.id for child, _ in below)}:
+            file = path.parent / f"{head.id}.json" if named else path
+            yield _transcript(head, below, file if file.is_file() else path)
+
+
+def _of_tree(storage: Path) -> Iterator[Transcript]:
+    paths = {path.stem: path for path in session_files(storage)}
+    for head, below in _families(Tree(storage).heads()):
+        yield _transcript(head, below, paths.get(head.id, storage))
+
+
+def _transcript(head: Head, below: list[tuple[Head, int]], path: Path) -> Transcript:
+    return Transcript(NAME, head.id, path, tuple(_subagent(child, depth, path) for child, depth in below))
+
+
+def _subagent(head: Head, depth: int, path: Path) -> SubagentFile:
+    return SubagentFile(head.id, path, head.agent or kind_in(head.title), bare_title(head.title), depth=depth)
+
+
+def _families(heads: Iterable[Head]) -> Iterator[tuple[Head, list[tuple[Head, int]]]]:
+    """Each session that has no parent here, with its descendants and how deep they are; a circle has a first one too."""
+    by_id = {head.id: head for head in heads}
+    children: dict[str, list[Head]] = {}
+    for head in by_id.values():
+        children.setdefault(_parent(head, by_id), []).append(head)
+    for root in children.get("", ()):
+        below: list[tuple[Head, int]] = []
+        waiting = [(child, 1) for child in children.get(root.id, ())]
+        while waiting:
+            child, depth = waiting.pop(0)
+            below.append((child, depth))
+            waiting += [(each, depth + 1) for each in children.get(child.id, ())]
+        yield root, below
+
+
+def _parent(head: Head, by_id: Mapping[str, Head]) -> str:
+    """The parent's id, "" when it is not here or when its line leads back to this session."""
+    seen = {head.id}
+    above = head.parent
+    while above in by_id and above not in seen:
+        seen.add(above)
+        above = by_id[above].parent
+    circles = above in seen
+    return head.parent if head.parent in by_id and not (circles and head.id == min(seen)) else ""

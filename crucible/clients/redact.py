@@ -1,0 +1,220 @@
+"""The one seam that every event passes before anything of it is written, to a note or to the flight recorder.
+
+Owns how an event's texts are walked; what a secret looks like is `crucible.core.secrets`'.  No writer may take an event that
+has not been through a `Redactor`.
+
+Ids (of calls, rows, messages, agents, sessions) join rows with each other and stay as they are, and so does the base64 of a
+picture.  A secret that is split over two events is not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import lru_cache
+from typing import TypeAlias, TypeVar
+
+from crucible.clients.events import At, Choice, Event, TaskState
+from crucible.clients.redact_private import Private
+from crucible.core.secrets.private_blocks import PRIVATE
+from crucible.core.secrets.scanner import Scanner
+from crucible.core.settings.settings import SecretSettings
+
+__all__ = ["Redactor", "keep_all", "redact_value", "redactor_of", "scanner_of"]
+
+Redactor: TypeAlias = "Callable[[Event], tuple[Event, Mapping[str, int]]]"
+"""An event in; out the event without its secrets, of the same type and place, and how many were taken out by rule."""
+
+_NOTHING: Mapping[str, int] = {}
+
+
+def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
+    """Take nothing out: for tests."""
+    return event, _NOTHING
+
+
+def redactor_of(settings: SecretSettings) -> Redactor:
+    """The redactor for these settings.  Pass it the events of one session, in order.  Raises `SecretsError` if it cannot work.
+
+    It remembers the user's private texts, to remove them wherever they are repeated.
+    """
+    scanner, private = scanner_of(settings), Private()
+
+    def redact(event: Event) -> tuple[Event, Mapping[str, int]]:
+        walk = _Walk(scanner, private)
+        clean = walk.event(event)
+        return clean, (walk.counts or _NOTHING)
+
+    return redact
+
+
+@lru_cache(maxsize=16)
+def scanner_of(settings: SecretSettings) -> Scanner:
+    """The scanner of these settings, made once."""
+    return Scanner(settings)
+
+
+def redact_value(scanner: Scanner, value: object) -> tuple[object, Mapping[str, int]]:
+    """A JSON value (or a text) without its secrets, the same object when it has none."""
+    walk = _Walk(scanner)
+    return walk.value(value, ""), walk.counts
+
+
+# --- the walk -----------------------------------------------------------------------------------------------------
+
+_T = TypeVar("_T")
+_JOINING = frozenset({"session", "row", "call", "message", "agent", "id", "depends_on", "adds_dependencies"})
+"""Fields that hold ids."""
+
+_HOLD_NOTHING = frozenset({type(None), At, int, bool, float})
+"""Types of fields in which no secret can stand."""
+
+_PICTURE_KEYS = frozenset({"type", "media_type", "mediaType", "mimeType", "mime_type"})
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_FLAG = re.compile(r"--?([A-Za-z][\w-]*)")
+_VALUE_KEYS = ("value", "Value", "default", "val")
+_NAME_KEYS = ("name", "key", "Name", "Key", "variable", "header")
+_DEEPEST = 64
+
+
+class _Walk:
+    """One walk through an event; `counts` gathers what was taken out."""
+
+    def __init__(self, scanner: Scanner, private: Private | None = None) -> None:
+        self._scanner = scanner
+        self._private = private
+        self.counts: Counter[str] = Counter()
+
+    def event(self, event: Event) -> Event:
+        if self._private:
+            event, count = self._private.spoken(event)
+            self._count_private(count)
+        return self._fields(event)
+
+    def _count_private(self, count: int) -> None:
+        if count:
+            self.counts[PRIVATE] += count
+
+    def _fields(self, whole: _T) -> _T:
+        changed: dict[str, object] = {}
+        for name in _names(type(whole)):  # type: ignore[arg-type]  # a type has a hash
+            value = getattr(whole, name)
+            clean = self._field(value)
+            if clean is not value:
+                changed[name] = clean
+        return replace(whole, **changed) if changed else whole  # type: ignore[type-var]  # as above
+
+    def _field(self, value: object) -> object:
+        if type(value) is str:
+            return self._text(value, "") if value else value
+        if type(value) in _HOLD_NOTHING:
+            return value
+        if isinstance(value, TaskState | Choice):
+            return self._fields(value)
+        if isinstance(value, tuple):
+            items = tuple(self._field(item) for item in value)
+            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+        # A number, a moment or a member of an enumeration holds no secret.
+        return self.value(value, "") if type(value) in {str, dict, list} or isinstance(value, Mapping) else value
+
+    def value(self, value: object, name: str, depth: int = 0) -> object:
+        """A JSON value that stands under `name`; the same object when nothing is taken out."""
+        if isinstance(value, str):
+            return self._text(value, name)
+        if isinstance(value, Mapping):
+            return self._mapping(value, name, depth)
+        if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+            return self._sequence(value, name, depth)
+        if type(value) is int and name:
+            return self._number(value, name)
+        return value
+
+    def _text(self, text: str, name: str) -> str:
+        if not text:
+            return text
+        if self._private:
+            text, count = self._private.repeated(text)
+            self._count_private(count)
+        clean, counts = self._scanner.redact(text, name)
+        if not counts:
+            return text
+        self.counts.update(counts)
+        return clean
+
+    def _number(self, value: int, name: str) -> object:
+        """`{"password": 12345678}` is one too, `{"tokens": 12345678}` is none."""
+        clean, counts = self._scanner.redact(str(value), name)
+        self.counts.update(counts)
+        return clean if counts else value
+
+    def _too_deep(self, value: object) -> str:
+        """Nobody nests so deep by hand: it goes on as one text, or, when that is too deep too, not at all."""
+        try:
+            return self._text(repr(value), "")
+        except RecursionError:
+            self.counts["too-deep"] += 1
+            return "[REDACTED:too-deep]"
+
+    def _mapping(self, mapping: Mapping[str, object], name: str, depth: int) -> Mapping[str, object]:
+        if depth > _DEEPEST:
+            return {"": self._too_deep(mapping)}
+        named = _name_beside(mapping)
+        clean: dict[str, object] = {}
+        same = True
+        for key, value in mapping.items():
+            new_key = self._text(key, "")
+            under = _under(key, name, named)
+            new = value if key == "data" and _is_picture(mapping, value) else self.value(value, under, depth + 1)
+            same = same and new is value and new_key == key
+            clean[_free(new_key, clean)] = new
+        return mapping if same else clean
+
+    def _sequence(self, items: Sequence[object], name: str, depth: int) -> Sequence[object]:
+        if depth > _DEEPEST:
+            return [self._too_deep(items)]
+        clean: list[object] = []
+        for at, item in enumerate(items):
+            before = items[at - 1] if at else None
+            flag = _FLAG.fullmatch(before) if isinstance(before, str) and isinstance(item, str) else None
+            under = flag[1] if flag else name
+            clean.append(self.value(item, under, depth + 1))
+        return items if all(a is b for a, b in zip(clean, items, strict=True)) else clean
+
+
+@lru_cache(maxsize=64)
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of event that hold no id."""
+    return tuple(field.name for field in fields(kind) if field.name not in _JOINING)
+
+
+def _under(key: str, name: str, named: str) -> str:
+    """The name that a value has: its key, `{"name": "API_KEY", "value": "…"}`, or for a general key the one above."""
+    if named and key in _VALUE_KEYS:
+        return named
+    if "[REDACTED:" in key:
+        return ""  # the name of a rule is not the name of a value
+    return name if key in _VALUE_KEYS else key
+
+
+def _name_beside(mapping: Mapping[str, object]) -> str:
+    if not any(key in mapping for key in _VALUE_KEYS):
+        return ""
+    names = (mapping.get(key) for key in _NAME_KEYS)
+    return next((name for name in names if isinstance(name, str) and "[REDACTED:" not in name), "")
+
+
+def _is_picture(mapping: Mapping[str, object], value: object) -> bool:
+    if not isinstance(value, str) or not _BASE64.fullmatch(value):
+        return False
+    kinds = [mapping.get(key) for key in _PICTURE_KEYS]
+    return any(isinstance(kind, str) and (kind == "base64" or kind.startswith("image")) for kind in kinds)
+
+
+def _free(key: str, taken: Mapping[str, object]) -> str:
+    """Two keys that were secrets of one rule stay two."""
+    text, number = key, 2
+    while text in taken:
+        text, number = f"{key} {number}", number + 1
+    return text

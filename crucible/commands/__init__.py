@@ -1,0 +1,1 @@
+"""One package per use case; they never import each other."""

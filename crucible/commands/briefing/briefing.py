@@ -1,0 +1,208 @@
+"""A briefing from all its sources.  A source that fails is named and left out; the others are shown all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from crucible.commands.briefing.briefing__telling import Frame, fit
+from crucible.commands.briefing.briefing_parts import Briefing, Section
+from crucible.commands.briefing.facts import Known, Sources, find_known, with_kept
+from crucible.commands.briefing.position import find_position, position_lines
+from crucible.commands.briefing.profile import load_profile, profile_section
+from crucible.commands.briefing.project_files import included_section
+from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.recalled import Type, keywords, knowledge_section, question_of
+from crucible.commands.briefing.relevance import Aim, aimed, explain
+from crucible.commands.briefing.sections import Told
+from crucible.core.errors import CrucibleError, IndexBroken
+from crucible.core.tokens import Counter
+from crucible.documents.markdown.quoting import fence, quote_span
+from crucible.documents.session.findings import Kind
+from crucible.memory.inbox.pending import Item as Waiting
+from crucible.memory.inbox.pending__reading import places, read_items
+from crucible.memory.tasks.annotations import Shelf
+from crucible.memory.tasks.overview import Client, Overview, overview, shown_tasks
+from crucible.memory.tasks.task_index import Scope
+from crucible.search.recall import Recall
+from crucible.vault.index.schema import shard_of
+from crucible.vault.index.time_filters import begun, time_of
+from crucible.vault.index.view import View
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["Supply", "Wish", "brief"]
+
+_ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "recall", "profile", "files")
+"""In which sections are printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """What callers provide.
+
+    `view` is the index's, None if it cannot be read; `broken` says why.  `recall` opens what searches and gives the type of a hit's item;
+    None searches nothing.  `client_folder` is where Claude Code keeps its tasks.
+    """
+
+    view: View | None = None
+    broken: str = ""
+    recall: Callable[[], tuple[Recall, Type]] | None = None
+    client_folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """For which project ("" for all) and workflow a briefing is, when, seen from which folder, and how long it may be.
+
+    `notice` is what is said of a paused session in place of the position.  Without `tells_paused` paused sessions are no position.
+    `workflow` is the name of what is about to run, with its `aim`.
+    """
+
+    project: str
+    now: datetime
+    budget: int
+    folder: Path | None = None
+    notice: str = ""
+    tells_paused: bool = True
+    workflow: str = ""
+    aim: Aim | None = None
+
+
+def brief(
+    vault: Vault,
+    wish: Wish,
+    supply: Supply,
+    *,
+    quoter: Quoter,
+    counter: Counter,
+    on_error: Callable[[str], None],
+    early: Callable[[Briefing], object] | None = None,
+) -> Briefing:
+    """The briefing; `on_error` gets a line on a template with an error, `early` what there is before recall is asked.
+
+    Raises `IndexBroken` if a file of the index was replaced meanwhile; ask again then.
+    """
+    gathered = _Gathered(vault, wish, supply, quoter)
+    sections, frame = gathered.sections(), Frame(vault.settings, on_error)
+
+    def made() -> Briefing:
+        shown = aimed(sections, wish.aim) if wish.aim else sections
+        explained = explain(wish.aim, quote_span(wish.workflow, 80)) if wish.aim else ""
+        failed, position = tuple(gathered.sources.failed), gathered.position
+        values = {"project": quote_span(wish.project, 80), "explained": explained, "failed": failed}
+        render = partial(frame.render, {**values, "position": position})
+        kept, left_out, text, size = fit(shown, render, counter.count, wish.budget)
+        return Briefing(wish.project, text, size, position, kept, failed, left_out, explained)
+
+    if supply.recall and gathered.queries:
+        if early:
+            early(made())
+        sections = sorted((*sections, *gathered.recalled(supply.recall)), key=_place)
+    return made()
+
+
+def _place(section: Section) -> int:
+    return _ORDER.index(section.name)
+
+
+class _Gathered:
+    """What was found, source by source."""
+
+    def __init__(self, vault: Vault, wish: Wish, supply: Supply, quoter: Quoter) -> None:
+        self._vault, self._wish, self._supply, self._quoter = vault, wish, supply, quoter
+        self._known = Known()
+        self._tasks: Overview | None = None
+        self.queries: list[str] = []
+        self.sources = Sources(quoter)
+        self.position = ""
+
+    def sections(self) -> list[Section]:
+        """All sections that have anything, in order, except what recall finds."""
+        vault, wish, chosen = self._vault, self._wish, self._vault.settings.briefing
+        wanted, view, tasks = chosen.sources, self._supply.view, vault.settings.tasks
+        if self._supply.broken:
+            self.sources.fails("sessions", self._supply.broken)
+        known = self.sources.read("sessions", lambda: find_known(vault, view, wish.project, wish.now), Known())
+        self._known = known = with_kept(vault, known, wish.project, self.sources, wanted)
+        self.position = self.sources.read("position", self._position, "")
+        if view and wanted.tasks and tasks.show_task_status:
+            self._tasks = self.sources.read("tasks", lambda: self._overview(view), None)
+        told = Told(known, self._quoter, wish.now)
+        # What is open is shown as that, not as a decision.
+        parts: list[tuple[str, Callable[[], Section]]] = [
+            ("memory", told.conventions),
+            ("tasks", lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
+            ("inbox", lambda: told.waiting(self._waiting())),
+            ("history", told.open_ends),
+            ("sessions", told.decisions),
+            ("sessions", lambda: told.sessions(chosen.history_depth)),
+            ("profile", self._profile),
+            ("include_files", lambda: included_section(wish.folder, chosen.include_files, self._quoter)),
+        ]
+        found = [
+            self.sources.read(name, build, Section(name, "")) for name, build in parts if getattr(wanted, name, True)
+        ]
+        if wanted.recall:
+            asked = [keywords(self._recent_words())] if chosen.recall_auto_query else []
+            self.queries = [query for query in (*asked, *chosen.recall_queries) if query.strip()]
+        return sorted((section for section in found if section.items), key=_place)
+
+    def recalled(self, opened: Callable[[], tuple[Recall, Type]]) -> list[Section]:
+        """What recall finds, if anything."""
+
+        def answer() -> Section:
+            try:
+                recall, type_of = opened()
+                told = {str(row["id"]) for row in self._known.sessions}
+                asked = [question_of(query, self._wish.project) for query in dict.fromkeys(self.queries)]
+                return knowledge_section(recall, asked, self._wish.now, type_of=type_of, told=told, quoter=self._quoter)
+            except IndexBroken as error:  # its own, which asking again does not fix
+                raise CrucibleError(str(error), error.hint) from error
+
+        found = self.sources.read("recall", answer, Section("recall", ""))
+        return [found] if found.items else []
+
+    def _position(self) -> str:
+        wish, view = self._wish, self._supply.view
+        if wish.notice or view is None:
+            return wish.notice
+        found = find_position(view, self._vault.root, wish.project, paused=wish.tells_paused)
+        return fence(position_lines(found, wish.project, wish.now, self._quoter)) if found else ""
+
+    def _overview(self, view: View) -> Overview:
+        settings, alive = self._vault.settings.tasks, self._known.alive
+        shelf = Shelf(self._vault.root, settings.annotations_dir)
+        days = [at for row in self._known.sessions if row["id"] in alive and (at := time_of(begun(row)))]
+        scope = Scope(self._wish.project, since=min(days, default=self._wish.now))
+        client = Client(self._supply.client_folder, ())
+        found = overview(view, scope, shelf, client, settings.max_tasks_shown, alive=alive)
+        if found.troubles:  # the rest is shown
+            more = f", and {len(found.troubles) - 1} more" if len(found.troubles) > 1 else ""
+            self.sources.fails("tasks", f"{found.troubles[0]}{more}")
+        return found
+
+    def _profile(self) -> Section:
+        project, quoter = self._wish.project, self._quoter
+        return profile_section(load_profile(self._vault.root, project, quoter.whole) if project else None, quoter)
+
+    def _waiting(self) -> list[Waiting]:
+        view, rows = self._supply.view, self._known.sessions
+        alive = {row["path"] for row in rows if row["id"] in self._known.alive}
+        if view is None or not alive:
+            return []
+        recent = view.since(min(shard_of(str(row["started"] or "")) for row in rows))
+        found = [place for place in places(recent, self._wish.project) if place.path in alive]
+        return [item for item in read_items(self._vault, found, lambda _: None) if not item.answered]
+
+    def _recent_words(self) -> list[str]:
+        """Texts of the recent work: what is about to run, open tasks, titles, and what was decided."""
+        tasks = shown_tasks(self._tasks.status)[:10] if self._tasks else ()
+        return [
+            self._wish.workflow,
+            *(task.content for task in tasks),
+            *(str(row["title"] or "") for row in self._known.sessions[:3]),
+            *(one.text for one in self._known.of(Kind.DECISION)[:10]),
+        ]

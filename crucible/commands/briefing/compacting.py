@@ -1,0 +1,111 @@
+"""Keeping memory small: old bookmarks and todos that are done shrink to a line's summary each.
+
+Owns when, and which stay whole.  Decisions and lessons are never touched.  Nobody is asked, everybody is told.  git has the lines as they were.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from crucible.core.settings.lifecycle import MemorySettings
+from crucible.memory.bookmarks import bookmark_log as bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark
+from crucible.memory.history import memory_log as memories
+from crucible.memory.history.memory_log import Memory, MemoryKind
+from crucible.vault.index.query import SessionQuery, matching
+from crucible.vault.index.view import View
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["ANNOUNCED", "REACHED", "Compacted", "compact", "live_sessions"]
+
+ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"
+REACHED = "Milestone reached. Compacting {count} old entries of memory…"
+"""What is announced before."""
+_STAY = 4
+"""A quarter of what is allowed stays whole, so that the next line is not one too many again."""
+
+
+class Compacted(NamedTuple):
+    """How many of each became a summary."""
+
+    bookmarks: int = 0
+    todos: int = 0
+
+
+_One = TypeVar("_One", Bookmark, Memory)
+
+
+def compact(
+    vault: Vault,
+    live: Callable[[], Collection[str]],
+    announce: Callable[[str], None],
+    *,
+    milestone: str | None = None,
+) -> Compacted:
+    """Summarise what is old where there is too much, and all of a project whose `milestone` was reached.
+
+    `live` gives the ids of the sessions that are active or paused, and is called only when there is something to do; the newest bookmark of each, and
+    of each project, stays whole.  `announce` is told a line before anything is written.  Whoever appends meanwhile waits.  Raises `LockTimeout`, `OutsideVault`, `NoteChanged`
+    and `VaultError`; each file is then as it was.
+    """
+    settings, root = vault.settings.memory, vault.root
+    old, closed = _old_bookmarks(root, settings, live, milestone), _old_todos(root, settings, milestone)
+    if not (old or closed):
+        return Compacted()
+    announce((ANNOUNCED if milestone is None else REACHED).format(count=len(old) + len(closed)))
+    fsync = vault.settings.fsync
+    return Compacted(
+        bookmarks.shorten_bookmarks(root, old, fsync=fsync) if old else 0,
+        memories.shorten_todos(root, closed, fsync=fsync) if closed else 0,
+    )
+
+
+def live_sessions(view: View) -> frozenset[str]:
+    """The sessions that are active or paused, subagents' too, as an index has them."""
+    return frozenset(
+        str(row["id"])
+        for status in ("active", "paused")
+        for row in matching(view, SessionQuery(status=status, children=True))
+    )
+
+
+def _old_bookmarks(
+    root: Path, settings: MemorySettings, live: Callable[[], Collection[str]], milestone: str | None
+) -> frozenset[str]:
+    whole = [one for one in bookmarks.load_bookmarks(root).found if not one.compacted]
+    old = _beyond(whole, bookmarks.bytes_of, settings, len(whole), milestone)
+    if not old:
+        return old
+    at_work = live()
+    newest = {one.session: one.id for one in whole if one.session in at_work}
+    last = {one.project: one.id for one in whole}
+    return old - {*newest.values(), *last.values()}
+
+
+def _old_todos(root: Path, settings: MemorySettings, milestone: str | None) -> frozenset[str]:
+    whole = [one for one in memories.load_memories(root, MemoryKind.TODO).found if not one.compacted]
+    closed = [one for one in whole if one.done]
+    # One that is done has two lines: what was to do, and that it is done.
+    return _beyond(closed, lambda one: 2 * memories.bytes_of(one), settings, len(whole), milestone)
+
+
+def _beyond(
+    found: Sequence[_One],
+    bytes_of: Callable[[_One], int],
+    settings: MemorySettings,
+    count: int,
+    milestone: str | None,
+) -> frozenset[str]:
+    """The ids of what is to shrink, of `found`, oldest first, and `count` entries in their file."""
+    sizes = [*accumulate(map(bytes_of, reversed(found)))]
+    staying = frozenset(one.id for one in found)
+    if count > settings.max_entries or sum(sizes[-1:]) > settings.max_bytes:
+        fits = bisect(sizes, settings.max_bytes // _STAY)
+        staying = frozenset(one.id for one in found[::-1][: min(fits, settings.max_entries // _STAY)])
+    return frozenset(
+        one.id for one in found if one.id not in staying or (milestone is not None and one.project == milestone)
+    )

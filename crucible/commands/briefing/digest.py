@@ -1,0 +1,194 @@
+"""Memory in a dozen lines: where the work stands, what is left to do, what was decided and learned, and how things are done here.
+
+If there is no room for all, conventions are cut first, then lessons, decisions and todos; where the work stands is always shown.  Only the index,
+memory, histories, the project's note and the files of `include_files` are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from crucible.commands.briefing.briefing_parts import Cut, Item, Rank, Source
+from crucible.commands.briefing.facts import Fact, Known, Sources, find_known, with_kept
+from crucible.commands.briefing.position import Position, find_position, position_lines
+from crucible.commands.briefing.profile import conventions
+from crucible.commands.briefing.project_files import BULLET, find_files, headed, read_text
+from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.relevance import Aim, Leaning, rank_alike
+from crucible.commands.briefing.sections import conventions_of, decisions_of, is_new, lessons_of, open_ends_of
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.source import Problem
+from crucible.documents.session.findings import Source as Found
+from crucible.memory.history.memory_log import MemoryKind, key_of
+from crucible.memory.summary.brief_text import Known as Shown
+from crucible.memory.tasks.task import Stage
+from crucible.memory.tasks.task_index import Scope, gather
+from crucible.vault.index.view import View
+from crucible.vault.notes.vault import Vault
+
+__all__ = [
+    "LINES",
+    "Digest",
+    "Digested",
+    "Wanted",
+    "build_digest",
+    "conventions_in",
+    "digest_items",
+    "digest_of",
+]
+
+LINES = 15
+"""Lines of a digest where there is enough to tell."""
+_TEXT, _WHY = 200, 120
+_SHARES: Mapping[Leaning, Mapping[Rank, int]] = MappingProxyType(
+    {
+        Leaning.NEITHER: {Rank.TODO: 4, Rank.DECISION: 4, Rank.LESSON: 2, Rank.CONVENTION: 2},
+        Leaning.PLANNING: {Rank.TODO: 3, Rank.DECISION: 3, Rank.LESSON: 1, Rank.CONVENTION: 5},
+        Leaning.EXECUTING: {Rank.TODO: 4, Rank.DECISION: 5, Rank.LESSON: 3, Rank.CONVENTION: 0},
+    }
+)
+"""Lines beside the three of the position: planning needs to know how things are done here, executing what was decided."""
+_GROUPS = MappingProxyType(
+    {Rank.TODO: "To do", Rank.DECISION: "Decided", Rank.LESSON: "Learned", Rank.CONVENTION: "Convention"}
+)
+
+
+class Wanted(NamedTuple):
+    """What a digest is about.
+
+    `project` is "" for the whole vault, `folder` the project's if it is here.  `aim` is that of the workflow about to run.  `now` is aware.
+    """
+
+    now: datetime
+    project: str = ""
+    folder: Path | None = None
+    aim: Aim | None = None
+    lines: int = LINES
+
+
+class Digested(NamedTuple):
+    """A digest, its position, the sources that could not be read, and the lines of memory that could not."""
+
+    digest: Digest
+    position: Position | None
+    failed: tuple[Source, ...] = ()
+    problems: tuple[tuple[MemoryKind, Problem], ...] = ()
+
+
+def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Digested:
+    """The digest; `view` must be up to date."""
+    project, sources = wanted.project, Sources(quoter)
+    position = sources.read("position", lambda: find_position(view, vault.root, project), None)
+    known = with_kept(vault, find_known(vault, view, project, wanted.now), project, sources)
+    own = partial(conventions, vault.root, project, quoter.whole)
+    profile = sources.read("profile", own, tuple[str, ...]()) if project else ()
+    named = (*profile, *conventions_in(wanted.folder, vault.settings.briefing.include_files))
+    first = position.session if position else ""
+    todos = [*_tasks(view, known, project), *open_ends_of(known)]
+    items = digest_items(known, sorted(todos, key=lambda one: one.session != first), named, quoter, wanted.aim)
+    place = position_lines(position, project, wanted.now, quoter)
+    leaning = wanted.aim.leaning if wanted.aim else Leaning.NEITHER
+    return Digested(build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems)
+
+
+def _tasks(view: View, known: Known, project: str) -> Iterator[Fact]:
+    """Open tasks of sessions that are alive; one that another session did, in the same words, is not open."""
+    tasks = gather(view, Scope(project)).tasks
+    done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
+    for task in tasks:
+        session = task.ref.session
+        is_open = task.stage in (Stage.IN_PROGRESS, Stage.PENDING) and key_of(task.content) not in done
+        if is_open and session in known.alive and not known.after(session).settles(task.content):
+            yield Fact("task", task.content, session)
+
+
+class Digest(NamedTuple):
+    """What is told: `position` in lines of its own, then `items`; `left_out` counts what did not fit."""
+
+    position: tuple[str, ...]
+    items: tuple[Item, ...] = ()
+    left_out: tuple[Cut, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """As they are printed."""
+        return (*self.position, *(f"{one.group}: {one.text}" for one in self.items))
+
+
+def build_digest(
+    position: Sequence[str], items: Iterable[Item], lines: int = LINES, leaning: Leaning = Leaning.NEITHER
+) -> Digest:
+    """At most so many lines, at least one; of items of a rank the first are kept."""
+    told = tuple(position[: max(1, lines)])
+    found = list(items)
+    groups = {rank: [one for one in found if one.rank is rank] for rank in sorted(Rank, reverse=True)}
+    counts = _counts({rank: len(group) for rank, group in groups.items()}, max(0, lines - len(told)), leaning)
+    kept = tuple(one for rank, group in groups.items() for one in group[: counts[rank]])
+    lost = ((rank, len(groups[rank]) - counts[rank]) for rank in sorted(Rank))
+    return Digest(told, kept, tuple(Cut(rank.word, count) for rank, count in lost if count))
+
+
+def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank, int]:
+    """Each rank's share first, what is left over for the weightiest, and what is too much from the slightest."""
+    wider = max(1.0, room / (LINES - 3))
+    counts = {rank: min(count, round(_SHARES[leaning][rank] * wider)) for rank, count in there.items()}
+    for rank in sorted(Rank):
+        counts[rank] -= min(counts[rank], max(0, sum(counts.values()) - room))
+    for rank in sorted(Rank, reverse=True):
+        counts[rank] += min(there[rank] - counts[rank], room - sum(counts.values()))
+    return counts
+
+
+# --- what is told ----------------------------------------------------------------------------------------------------
+
+
+def digest_items(
+    known: Known, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
+) -> list[Item]:
+    """Every item, each text once; of a rank what concerns the `aim` first.  `named` are conventions of notes and files."""
+    rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
+    groups = (
+        (Rank.TODO, todos),
+        (Rank.CONVENTION, rules),
+        (Rank.DECISION, decisions_of(known)),
+        (Rank.LESSON, lessons_of(known)),
+    )
+    once, found = Shown(), list[Item]()
+    for rank, facts in groups:
+        told = [one for one in facts if is_new(once, one.text)]
+        for at, alike in rank_alike([f"{one.text} {one.why} {one.session}" for one in told], aim):
+            one = told[at]
+            if text := _shown(one, rank, quoter):
+                guess = " (inferred)" if one.source == Found.MODEL else ""
+                found.append(Item(text, rank, f"{_GROUPS[rank]}{guess}", alike, one.finding))
+    return found
+
+
+def _shown(one: Fact, rank: Rank, quoter: Quoter) -> str:
+    text = quoter.line(one.text, _TEXT)
+    why = quoter.line(one.why, _WHY) if text and rank in (Rank.DECISION, Rank.LESSON) else ""
+    joint = " → " if rank is Rank.LESSON else f"{'' if text[-1:] in '.!?…' else '.'} Why: "
+    return f"{text}{joint}{why}" if why else text
+
+
+# --- conventions -----------------------------------------------------------------------------------------------------
+
+_NAMED = late_pattern(r"(?i)\b(?:conventions?|(?:coding |code )?style|rules?|guidelines?|practices)\b")
+_MOST = 20
+"""Lines that are taken of a file."""
+
+
+def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
+    """The lines of these files of the project's folder that say how things are done: items below a heading that says so, else all items."""
+    if folder is None:
+        return
+    for name in find_files(folder, named):
+        lines = headed((read_text(folder, name) or "").split("\n"))
+        items = [(heading, line[found.end() :]) for heading, line in lines if (found := BULLET.match(line))]
+        below = [text for heading, text in items if _NAMED.search(heading)]
+        yield from (below or [text for _, text in items])[:_MOST]

@@ -1,0 +1,140 @@
+"""Where the work stands: the session to go on with, its phase, its task, and what its last bookmark says.  No note is read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.commands.briefing.quoting import Quoter
+from crucible.documents.session.task_block import CLOSED_TASKS
+from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.vault.index.query import SessionQuery, matching
+from crucible.vault.index.schema import Row, shard_of
+from crucible.vault.index.time_filters import age_words, begun, last_active
+from crucible.vault.index.view import View
+
+__all__ = ["Position", "find_position", "position_lines"]
+
+_MOST = 100
+"""The number of newest sessions to look at."""
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_TEXT, _WHY = 200, 120
+_NO_ROW: Row = {}
+
+
+class Position(NamedTuple):
+    """Where a session stands.
+
+    `at` is when somebody last worked, None if unknown.  `phase` is the id of one of `phases`; `task_number` counts from 1, 0 for none, of
+    `task_count`.  `note` and `blockers` are those of its last bookmark.
+    """
+
+    session: str
+    title: str = ""
+    status: str = ""
+    at: datetime | None = None
+    phase: str = ""
+    phase_name: str = ""
+    phases: int = 0
+    task_number: int = 0
+    task_count: int = 0
+    task_name: str = ""
+    note: str = ""
+    blockers: tuple[str, ...] = ()
+
+
+def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
+    """The position in a project or in the whole vault: of the last open session, else of the last session.
+
+    A session is open if it is active or a user paused it; an abandoned one is open until another one follows.  Without `paused`, paused sessions are skipped.
+    """
+    marks = {one.session: one for one in load_bookmarks(root).found}
+    left = {name for name, mark in marks.items() if mark.why is Why.PAUSED}
+    found = matching(view, SessionQuery(project=project or None))
+    rows = [*islice((row for row in found if paused or row["status"] != "paused"), _MOST)]
+    newest = max(rows, key=_recency, default=_NO_ROW)
+    open_ = [
+        row
+        for row in rows
+        if row["phases"]
+        and (row["status"] == "active" or (row["status"] == "paused" and (row["id"] in left or row is newest)))
+    ]
+    row = max(open_, key=_recency, default=newest)
+    return _position(view, row, marks.get(str(row["id"]))) if row else None
+
+
+def _recency(row: Row) -> tuple[datetime, str, str]:
+    return last_active(row) or _NEVER, begun(row), str(row["id"])
+
+
+def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
+    """A paused session continues at the phase of its bookmark, which also has a task's place in its list."""
+    is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
+    last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
+    tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
+    left = [pair for pair in tasks if pair[1]["status"] not in CLOSED_TASKS]
+    number, task = next((pair for pair in left if pair[1]["status"] == "in_progress"), (*left, (0, _NO_ROW))[0])
+    if mark and mark.task == task.get("task_id") and mark.task_count == len(tasks):
+        number = mark.task_number
+    return Position(
+        session=str(row["id"]),
+        title=str(row["title"] or ""),
+        status=str(row["status"] or ""),
+        at=last_active(row, mark.at, mark.why) if mark else last_active(row),
+        phase=mark.phase if mark and is_marked else str(last.get("phase_id") or ""),
+        phase_name=mark.phase_name if mark and is_marked else str(last.get("phase") or ""),
+        phases=int(row["phases"] or 0),
+        task_number=number,
+        task_count=len(tasks),
+        task_name=str(task.get("content") or ""),
+        note=mark.note if mark else "",
+        blockers=mark.blockers if mark else (),
+    )
+
+
+def _place(task: Row) -> tuple[int, str]:
+    """The index keeps no order of tasks, so it is that of their ids: numbers by size, others last."""
+    ident = str(task["task_id"])
+    return (len(ident) if ident.isdecimal() else 1 << 30, ident)
+
+
+def _rows(view: View, table: str, session: Row) -> list[Row]:
+    """The table's rows of one session."""
+    rows = view.rows(table, [shard_of(str(session["started"] or ""))], [str(session["id"])])
+    return [row for row in rows if row["path"] == session["path"]]
+
+
+def position_lines(position: Position | None, project: str, now: datetime, quoter: Quoter) -> tuple[str, ...]:
+    """Where the work stands, what was noted there, and what blocks it; there is always a first line."""
+    if position is None:
+        of = quoter.line(project, 80)
+        return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
+    told = [f"Where work stands: {_words(position, now, quoter)}"]
+    if note := quoter.line(position.note, _TEXT):
+        told.append(f"Noted there: {note}")
+    if blockers := "; ".join(filter(None, (quoter.line(one, _WHY) for one in position.blockers[:3]))):
+        told.append(f"In the way: {blockers}")
+    return tuple(told)
+
+
+def _words(one: Position, now: datetime, quoter: Quoter) -> str:
+    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`; the title if the session is over."""
+
+    def named(text: str, name: str) -> str:
+        shown = quoter.line(name, 80)
+        return f"{text} ({shown})" if shown else text
+
+    is_over = one.status in ("completed", "failed")
+    parts = [named(quoter.line(one.session, 120), one.title if is_over else "")]
+    if one.phase and not is_over:
+        number = quoter.line(one.phase.removeprefix("phase-"), 20)
+        parts.append(named(f"phase {number}{f' of {one.phases}' if one.phases else ''}", one.phase_name))
+    if one.task_number:
+        parts.append(named(f"task {one.task_number} of {one.task_count}", one.task_name))
+    elif one.task_count:
+        parts.append(f"all {one.task_count} tasks done" if one.task_count > 1 else "its task is done")
+    age = f"last active {age_words(now - one.at)}" if one.at else "when it was last active is unknown"
+    return f"{', '.join(parts)}; {quoter.line(one.status, 20) or 'of unknown status'}, {age}"

@@ -1,0 +1,140 @@
+"""How much a text has to do with the workflow that is about to run, and what kind of work that is.
+
+Owns both rules, which are simple so that they can be explained.  A text is alike by the words that it shares with the workflow: rare ones among all texts count
+more, long texts get no more for their length.  A workflow plans or carries out by the words of its name, title and steps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+from math import log, sqrt
+from typing import NamedTuple
+
+from crucible.commands.briefing.briefing_parts import Item, Rank, Section
+from crucible.core.patterns import late_pattern
+from crucible.documents.workflow.workflow import Workflow
+
+__all__ = ["Aim", "Leaning", "aim_of", "aimed", "explain", "rank_alike", "stems"]
+
+
+class Leaning(StrEnum):
+    """What a workflow is for."""
+
+    PLANNING = "planning"
+    EXECUTING = "executing"
+    NEITHER = "neither"
+
+
+class Aim(NamedTuple):
+    """A workflow's words in their stems, and what it is for."""
+
+    words: frozenset[str]
+    leaning: Leaning
+
+
+_WORD = late_pattern(r"[^\W_]+")
+_HUMP = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
+_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "er", "ed", "es", "s", "e", "y")
+_SHORTEST = 3
+_READ = 20_000
+_LEAST = 0.25
+"""Of the best one's likeness: what is less alike than that has nothing to do with it."""
+_COMMON_WORDS = """
+about after all also and any are because been before but can did does done each for from had has have how
+into its just like make more most must new not now once one only other our out over same see should some
+step such than that the their them then there these they this those use used uses using was we were what
+when where which while who why will with would you your
+"""
+
+_PLANNING_WORDS = """
+plan design research discuss spec specify specification explore propose proposal brainstorm outline scope
+draft architect architecture roadmap rfc requirement requirements estimate investigate
+"""
+
+_EXECUTING_WORDS = """
+execute run build implement fix release deploy ship migrate test refactor add write publish upgrade debug
+repair install remove update
+"""
+
+
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+def aim_of(workflow: Workflow) -> Aim:
+    """From its name, title, goal, tags and steps."""
+    steps = list(workflow.walk())
+    tags = workflow.properties.get("tags")
+    named = [workflow.name, workflow.title, *(map(str, tags) if isinstance(tags, list) else [])]
+    told = [workflow.preamble, *(text for step in steps for text in (step.name, step.prose))]
+    data = [datum.name for step in steps for datum in (*step.inputs(), *step.outputs())]
+    words = stems(" ".join((*named, *told, *data))[:_READ])
+    return Aim(words - stems("workflow"), _leaning(named, [step.name for step in steps]))
+
+
+def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
+    """By which words more names have: of planning, or of carrying out.  A name counts as much as three steps."""
+    plans, executes = stems(_PLANNING_WORDS), stems(_EXECUTING_WORDS)
+    words = [stems(text) for text in (*named, *named, *named, *steps)]
+    more = sum(bool(one & plans) - bool(one & executes) for one in words)
+    return Leaning.NEITHER if not more else Leaning.PLANNING if more > 0 else Leaning.EXECUTING
+
+
+def stems(text: str) -> frozenset[str]:
+    """The words of a text that tell something, in their stems: `RerunIntegrationTests` are three."""
+    parted = text if text.islower() else _HUMP.sub(" ", text).casefold()
+    found = {*_WORD.findall(parted)} - _COMMON
+    return frozenset(_stem(word) for word in found if len(word) >= _SHORTEST)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            return word[: -len(ending)]
+    return word
+
+
+def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
+    """The places of the texts, those that have to do with the aim first, the likest first, else as they came; and whether each has."""
+    if aim is None or not aim.words:
+        return [(at, False) for at in range(len(texts))]
+    words = [stems(text) for text in texts]
+    held = Counter(word for one in words for word in one & aim.words)
+    weights = {word: log(1 + len(texts) / often) for word, often in held.items()}
+    scores = [sum(weights[word] for word in one & aim.words) / sqrt(len(one)) if one else 0.0 for one in words]
+    least = _LEAST * max(scores, default=0.0)
+    related = [score > 0 and score >= least for score in scores]
+    order = sorted(range(len(texts)), key=lambda at: (not related[at], -scores[at] if related[at] else 0.0, at))
+    return [(at, related[at]) for at in order]
+
+
+# --- a briefing for a workflow ---------------------------------------------------------------------------------------
+
+_EXPLAINED = {
+    Leaning.PLANNING: "which plans: all sections are shown",
+    Leaning.EXECUTING: "which carries something out: conventions that have nothing to do with it are left out",
+    Leaning.NEITHER: "of which nothing tells whether it plans or carries out: all sections are shown",
+}
+
+
+def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
+    """What is shown for the workflow, what has to do with it marked as that."""
+    texts = [item.text for section in sections for item in section.items]
+    related = {texts[at] for at, alike in rank_alike(texts, aim) if alike}
+
+    def kept(item: Item) -> bool:
+        is_needed = aim.leaning is not Leaning.EXECUTING or item.rank is not Rank.CONVENTION
+        return is_needed or item.text in related
+
+    marked = (
+        [item._replace(related=item.text in related) for item in section.items if kept(item)] for section in sections
+    )
+    return [section._replace(items=tuple(items)) for section, items in zip(sections, marked, strict=True) if items]
+
+
+def explain(aim: Aim, name: str) -> str:
+    """The line that says what was shown and why; `name` is the workflow's, quoted."""
+    return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}; what has to do with it is kept longest."

@@ -1,0 +1,283 @@
+"""The sections of a briefing: which facts each shows, and in which words.
+
+Which facts are shown at all follows one rule, `is_useful`: a finding must be sure enough and must make sense outside its session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from crucible.commands.briefing.briefing_parts import Item, Rank, Section
+from crucible.commands.briefing.facts import Fact, Known
+from crucible.commands.briefing.quoting import Quoter, whole_words
+from crucible.commands.briefing.relevance import stems
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.findings import Kind, Source, is_named
+from crucible.memory.inbox.pending import Item as Waiting
+from crucible.memory.summary.brief_text import Known as Shown
+from crucible.memory.tasks.overview import Overview, shown_tasks
+from crucible.memory.tasks.pick import RecallCounts
+from crucible.memory.tasks.readiness import Standing, Status
+from crucible.memory.tasks.task import OpenTask, Ref
+from crucible.vault.index.schema import Row
+from crucible.vault.index.time_filters import begun, time_of
+
+__all__ = ["Told", "conventions_of", "decisions_of", "is_new", "is_useful", "lessons_of", "open_ends_of"]
+
+_CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
+_OF_ONE, _COMPLETED = 2, 3
+_FOLLOWED = 1
+"""After more later sessions than these, what an agent said is open is mostly settled: it also names work that was not committed or not checked."""
+"""Decisions of one session, and completed tasks, that are shown."""
+_TITLE, _OUTCOME, _WHY, _TASK = 100, 160, 160, 160
+_SUREST = 65
+"""Percent of confidence that a finding needs."""
+_FEWEST_WORDS = 5
+_WORD = late_pattern(r"[^\W_]+")
+_CUT = ("…", "...")
+_POINTS = late_pattern(
+    r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
+)
+"""Words that point at something that only the session shows."""
+_NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
+"""A path, identifier, option, version or ticket: a question without one names nothing."""
+
+
+# --- the rule --------------------------------------------------------------------------------------------------------
+
+
+def is_useful(one: Fact) -> bool:
+    """True if a finding makes sense to somebody who does not know its session.
+
+    It is sure enough, is no fragment, and points at nothing that only the session shows.  A decision also needs a reason.  What a person wrote is
+    always useful.
+    """
+    text = one.text.strip().strip("\"'“”")
+    if one.source in _WRITTEN:
+        return bool(text)
+    return (
+        one.confidence >= _SUREST
+        and len(_WORD.findall(text)) >= _FEWEST_WORDS
+        and not text.startswith(_CUT)
+        and not text.endswith(":")
+        and not _POINTS.search(text)
+        and (one.kind != Kind.DECISION or bool(one.why))
+    )
+
+
+_WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
+"""Sources of what a person or an agent recorded in so many words."""
+
+
+def conventions_of(known: Known) -> list[tuple[Fact, int]]:
+    """The project's conventions, each once with the number of sessions that say it; recurring ones first, then the newest.
+
+    These are facts of the project, recorded corrections, and corrections made in two or more sessions: one refusal applies only to
+    that moment.
+    """
+    groups: list[tuple[Fact, frozenset[str], set[str]]] = []
+    for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
+        words = stems(one.text)
+        same = next((group for group in groups if _are_alike(words, group[1])), None)
+        if same:
+            same[2].add(one.session)
+        elif one.confidence >= _SUREST:
+            groups.append((one, words, {one.session}))
+    found = [
+        (one, len(names))
+        for one, _, names in groups
+        if len(names) > 1 or (is_useful(one) and (one.kind == Kind.ENVIRONMENT or one.source in _WRITTEN))
+    ]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def lessons_of(known: Known) -> list[Fact]:
+    """Failures recorded with their cause; failures of a test run are not lessons, since the fix is in the code."""
+    return [one for one in known.of(Kind.FAILURE) if one.why and one.source in _WRITTEN and is_useful(one)]
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if one says most of what the other says."""
+    least = min(len(one), len(other))
+    return least > 1 and 3 * len(one & other) >= 2 * least
+
+
+def decisions_of(known: Known) -> list[Fact]:
+    """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before replies to an offer, then the others; newest first.
+
+    A plan's title is not a decision: it says what the session is about.
+    """
+    count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
+    for one in filter(is_useful, known.of(Kind.DECISION)):
+        if one.source != Source.PLAN:
+            count[one.session] += 1
+            found.append((count[one.session] > _OF_ONE, one.source == Source.REPLY, one))
+    return [one for *_, one in sorted(found, key=lambda each: each[:2])]
+
+
+def open_ends_of(known: Known) -> list[Fact]:
+    """Open ends of live sessions, without those that a later session settled and questions that name nothing."""
+    found = (
+        one
+        for one in known.of(Kind.OPEN_END)
+        if one.session in known.alive
+        and is_useful(one)
+        and not (is_named(one.source) and known.after(one.session).sessions > _FOLLOWED)
+    )
+    return [
+        one
+        for one in found
+        if (one.source in _WRITTEN or not one.text.endswith("?") or _NAME.search(one.text.partition(": ")[2]))
+        and not known.after(one.session).settles(one.text)
+    ]
+
+
+def _weight(outcome: Fact) -> tuple[bool, bool, bool]:
+    return is_named(outcome.source), outcome.source == Source.COMMIT, is_useful(outcome)
+
+
+def is_new(once: Shown, text: str) -> bool:
+    """True if nothing was shown that says the same; it is shown then."""
+    return not once.is_in(text) and once.add(text)
+
+
+# --- the sections ----------------------------------------------------------------------------------------------------
+
+
+class Told:
+    """Makes the sections, in order; what one has shown the next ones leave out."""
+
+    def __init__(self, known: Known, quoter: Quoter, now: datetime) -> None:
+        self._known, self._quoter, self._now = known, quoter, now
+        self._once = Shown()
+
+    def conventions(self) -> Section:
+        """How things are done here, in the user's words."""
+        items = list[Item]()
+        for one, count in conventions_of(self._known):
+            often = f", and {count - 1} more" if count > 1 else ""
+            refused = one.why.partition(". Then: ")[0] if one.why.startswith("refused: ") else ""
+            items += self._item(one, Rank.LESSON, f"{one.session}{often}", refused)
+        return _cut("conventions", "Conventions of this project", items, _CONVENTIONS)
+
+    def decisions(self) -> Section:
+        """What was decided and still holds, with the reason."""
+        found = decisions_of(self._known)
+        items = [item for one in found for item in self._item(one, Rank.DECISION, one.session, one.why)]
+        return _cut("decisions", "Decisions", items, _DECISIONS)
+
+    def open_ends(self) -> Section:
+        """What was left open."""
+        found = open_ends_of(self._known)
+        items = [item for one in found for item in self._item(one, Rank.TODO, self._followed(one.session))]
+        return _cut("open", "Left open at the end of a session", items, _OPEN)
+
+    def _followed(self, session: str) -> str:
+        """The session's id, and how many later sessions may have settled its open ends."""
+        count = self._known.after(session).sessions
+        return f"{session}; {count} later session{'' if count == 1 else 's'}" if count else session
+
+    def sessions(self, depth: int) -> Section:
+        """The newest sessions that have a result or are not over, a line each: title and outcome, if possible one with a commit."""
+        outcomes: dict[str, list[Fact]] = {}
+        for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
+            outcomes.setdefault(one.session, []).append(one)
+        rows = [row for row in self._known.sessions if row["id"] in outcomes or row["status"] in ("active", "paused")]
+        most = max(depth, _SESSIONS)
+        items = [self._session(row, outcomes.get(str(row["id"]), ())) for row in rows[:most]]
+        return Section("sessions", "Recent sessions", tuple(items))
+
+    def _session(self, row: Row, outcomes: Sequence[Fact]) -> Item:
+        """A session with the first outcome that says more than its title."""
+        line, said = self._quoter.line, whole_words(row["title"])
+        about = ", ".join(filter(None, (_day(time_of(begun(row)), self._now), str(row["status"] or ""))))
+        text = f"{line(str(row['id']), 130)} ({line(about, 60)})"
+        if title := line(said, _TITLE):
+            text = f"{text}: {title}"
+        outcome = next((one for one in outcomes if not _are_alike(stems(said), stems(one.text))), None)
+        if outcome:
+            text = f"{text} → {line(outcome.text, _OUTCOME)}"
+        return Item(text, Rank.LESSON, finding=next((one.finding for one in (outcome, *outcomes) if one), ""))
+
+    def tasks(self, found: Overview | None, *, counts: bool) -> Section:
+        """The tasks of the overview: counts if any is in progress, then in progress, ready, blocked, done; with annotations if `counts` are wanted."""
+        title = "Current tasks"
+        if found is None:
+            return Section("tasks", title)
+        status = found.status
+        items = [*self._tasks(status, found.recall if counts else {})]
+        if status.in_progress_count:
+            text = f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending"
+            items.insert(0, Item(text, Rank.TODO))
+        if more := status.left_out:
+            items.append(Item(f"{more} more open task{'' if more == 1 else 's'}: cru task list", Rank.TODO))
+        for circle in status.circles[:3]:
+            names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
+            items.append(Item(f"these wait for each other: {names}", Rank.TODO))
+        for task in shown_tasks(status):
+            self._once.add(task.content)
+        return Section("tasks", title, tuple(items))
+
+    def waiting(self, items: Sequence[Waiting]) -> Section:
+        """What waits for a human."""
+        told = []
+        for one in items[:_WAITING]:
+            said = ": ".join(filter(None, (one.title, one.text)))
+            self._once.add(said)
+            name = self._quoter.line(one.id, 150)
+            told.append(Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({name})", Rank.TODO))
+        return Section("inbox", "Waits for a human", tuple(told), max(0, len(items) - _WAITING))
+
+    def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
+        """One line, unless its words were shown before."""
+        shown = self._quoter.line(one.text)
+        if shown and is_new(self._once, one.text):
+            reason = self._quoter.line(why.lstrip("-* "), _WHY)
+            because = f" ({'' if rank is Rank.LESSON else 'why: '}{reason})" if reason else ""
+            yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
+
+    def _tasks(self, status: Status, counts: Mapping[Ref, RecallCounts]) -> Iterator[Item]:
+        for label, standings in (
+            ("in progress", status.in_progress),
+            ("ready to start", status.ready),
+            ("blocked", status.blocked),
+        ):
+            yield from (
+                Item(self._standing(one, counts), Rank.TODO, label)
+                for one in standings
+                if not self._known.after(one.task.ref.session).settles(one.task.content)
+            )
+        newest = str(self._known.sessions[0]["id"]) if self._known.sessions else ""
+        recent = [task for task in status.recent if task.ref.session == newest]
+        yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in recent[:_COMPLETED])
+
+    def _standing(self, one: Standing, counts: Mapping[Ref, RecallCounts]) -> str:
+        told = [self._task(one.task)]
+        if one.waits_for:
+            ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]
+            more = len(one.waits_for) - len(ids)
+            told.append(f"waits for {', '.join(ids)}{f' and {more} more' if more > 0 else ''}")
+        found = counts.get(one.task.ref, RecallCounts())
+        named = found._asdict().items()
+        recalled = [f"{number} {what if number > 1 else what[:-1]}" for what, number in named if number]
+        if recalled:
+            told.append(f"recall: {', '.join(recalled)}; `cru task pick` loads them")
+        return "; ".join(told)
+
+    def _task(self, task: OpenTask) -> str:
+        return f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _TASK)}"
+
+
+def _cut(name: str, title: str, items: Sequence[Item], most: int) -> Section:
+    return Section(name, title, tuple(items[:most]), max(0, len(items) - most))
+
+
+def _day(time: datetime | None, now: datetime) -> str:
+    if time is None:
+        return ""
+    days = (now.date() - time.date()).days
+    if days <= 0:
+        return "today"
+    return "yesterday" if days == 1 else f"{days} days ago"

@@ -1,0 +1,171 @@
+"""What is written once a session has stopped: captures, its history, decisions for its tasks, memory.
+
+`after_stop` is the one place for it: an end, a pause, a client that is gone, a run of a workflow, and an import of more rows all call it.  A step that
+fails is one line, and the next step still runs.  The caller decides what may be asked: a person, an agent, recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from crucible.analysis.review.ask_budget import BUDGET, Budget
+from crucible.analysis.review.session_review import review
+from crucible.clients.launch.ask import Asker
+from crucible.commands.capture.capture import Captured, capture_session
+from crucible.commands.capture.capture_log import captures_of
+from crucible.commands.capture.question import Ask
+from crucible.core.errors import CrucibleError
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.documents.session.session import Session
+from crucible.memory.history.history import NO_CAPTURES
+from crucible.memory.history.history_folder import entry_path, load_entries, prune, too_many
+from crucible.memory.history.history_update import Made, make_history
+from crucible.memory.history.memory_log import remember
+from crucible.memory.tasks.decision_flow import hand_on
+from crucible.memory.tasks.task import Stage
+from crucible.memory.tasks.task_knowledge import annotate_new
+from crucible.memory.tasks.task_reading import tasks_of
+from crucible.search.recall import Recall
+from crucible.vault.notes.vault import Note, Vault
+
+__all__ = ["Ended", "Helpers", "after_stop"]
+
+_Result = TypeVar("_Result")
+
+OpenRecall: TypeAlias = "Callable[[], Recall]"
+
+
+class Helpers(NamedTuple):
+    """What may be asked: an agent what mattered, a human what is worth keeping, recall what is known for new tasks.
+
+    A field that is None is not asked.  `folder` is where the session's project is on this machine, `roots` are all of its folders there.
+    """
+
+    asker: Asker | None = None
+    budget: Budget = BUDGET
+    ask: Ask | None = None
+    recall: OpenRecall | None = None
+    folder: Path | None = None
+    roots: Sequence[str] = ()
+
+
+class Ended(NamedTuple):
+    """What came of it; `history` is None where none could be written.
+
+    `said` are lines on what was done beside it, such as what was pruned, `problems` lines on what could not be done.
+    """
+
+    history: Made | None = None
+    captured: Captured | None = None
+    said: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+NOBODY = Helpers()
+_MOST_ASKED = 50
+"""Tasks for which recall is asked at a session's end; it is asked for any other when that is picked up."""
+
+
+def after_stop(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY, updates: bool = False) -> Ended:
+    """Take every step for the session whose note is at `path`; never raises for what one of them comes to.
+
+    It may be repeated at any time: nothing is stored twice, and a person's edits stay.  With `updates` a session without a history is left alone, and
+    nothing is captured: an import brings rows of many sessions, and what they came to is composed when somebody asks.  Nothing is done
+    for a subagent's session: its parent's history covers it.
+    """
+    if updates and not _is_there(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
+        return Ended()
+    steps = _Steps()
+    redact = steps.take("secrets", lambda: remembering(redact_of(vault.settings.secrets)))
+    note = steps.take("the session's note", lambda: _read(vault, path))
+    if redact is None or note is None:  # nothing may be written then, or nothing is known
+        return Ended(problems=tuple(steps.problems))
+    roots, said = helpers.roots, list[str]()
+    parent = note.session.parent or ""
+    if parent and _is_there(lambda: vault.find(parent)):
+        return Ended()
+    if helpers.asker and not updates:
+        asker = helpers.asker
+        came = steps.take(
+            "what mattered",
+            lambda: review(vault, path, asker, now=now, redact=redact, budget=helpers.budget, again=False),
+        )
+        said += [came.line] if came and came.line else []
+        steps.problems += [f"what mattered: {came.problem}"] if came and came.problem else []
+        note = steps.take("the session's note", lambda: _read(vault, path)) or note
+    session = note.session
+    captured = made = None
+    if not updates:
+        captured = steps.take(
+            "capture",
+            lambda: capture_session(vault, path, now=now, ask=helpers.ask, folder=helpers.folder, redact=redact),
+        )
+    captures = steps.take("what was captured", lambda: captures_of(vault.root, session.id)) or NO_CAPTURES
+    made = steps.take(
+        "history",
+        lambda: make_history(vault, note, redact=redact, captures=captures, roots=roots),
+    )
+    steps.take("tasks", lambda: steps.problems.extend(_hand_on(vault, session, now, redact, helpers.recall)))
+    steps.take("memory", lambda: remember(vault, session, now=now, redact=redact, roots=roots))
+    pruned = None if updates else steps.take("pruning", lambda: _prune(vault, now, steps.problems))
+    told = captured.problems if captured else ()
+    return Ended(made, captured, (*said, *(pruned or ())), tuple(dict.fromkeys([*told, *steps.problems])))
+
+
+class _Steps:
+    """What went wrong so far."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def take(self, what: str, step: Callable[[], _Result]) -> _Result | None:
+        """The step's result, None for one that failed."""
+        try:
+            return step()
+        except CrucibleError as error:
+            self.problems.append(f"{what}: {error}{f' ({error.hint})' if error.hint else ''}")
+        except Exception as error:  # noqa: BLE001  the session has ended, whatever comes after it
+            line = " ".join(str(error).split())[:200]
+            self.problems.append(f"{what}: {type(error).__name__}: {line}")
+        return None
+
+
+def _read(vault: Vault, path: Path) -> Note:
+    note = vault.read(path)
+    _ = note.session  # understood now, so that what keeps it from that is told once
+    return note
+
+
+def _is_there(place: Callable[[], Path]) -> bool:
+    with suppress(CrucibleError):
+        return place().is_file()
+    return False
+
+
+def _hand_on(vault: Vault, session: Session, now: datetime, redact: Redact, recall: OpenRecall | None) -> Iterable[str]:
+    yield from hand_on(vault, session, now=now, redact=redact)
+    tasks = [task for task in tasks_of(session) if task.stage not in (Stage.COMPLETED, Stage.DROPPED)]
+    if recall and tasks:
+        made = annotate_new(vault, tasks[:_MOST_ASKED], recall(), now=now, redact=redact)
+        yield from (f"task {ref.id}: {why}" for ref, why in made.failed)
+
+
+def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
+    """What goes because the settings say so, each with where it can be found."""
+    settings = vault.settings.history
+    if settings.prune != "at_end":
+        return []
+    said: list[str] = []
+    gone = too_many(load_entries(vault), now, settings.max_entries, settings.max_age_days)
+    prune(
+        vault,
+        gone,
+        lambda path, where: said.append(f"history: pruned {path.name}: {where}"),
+        lambda error: problems.append(str(error)),
+    )
+    return said

@@ -1,0 +1,285 @@
+"""What of a session is worth keeping: found, sorted, kept or asked about, and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+
+from crucible.analysis.tools.whole_calls import load_evidence
+from crucible.commands.capture.candidates import FAILURES, Candidate, Proposal, Way
+from crucible.commands.capture.capture_log import (
+    Remembered,
+    State,
+    append_states,
+    captures_of,
+    load_known,
+    remembered,
+    spend,
+)
+from crucible.commands.capture.detection import detect
+from crucible.commands.capture.question import Answer, Ask, Offer
+from crucible.commands.capture.saving import Kept, Saver
+from crucible.commands.capture.selection import (
+    deserves_question,
+    minutes_of,
+    phases_of,
+    sort_out,
+    told_safely,
+)
+from crucible.commands.capture.selection__friction import Budget, Interaction, budget_of
+from crucible.core.errors import BadSessionId, CrucibleError
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.secrets.scanner import Redact
+from crucible.documents.knowledge.novelty import Similar
+from crucible.documents.session.session import Session
+from crucible.documents.session.session_id import check_session_id
+from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.history.history_folder import add_captures
+from crucible.memory.knowledge.adding_items import Choice
+from crucible.memory.tasks.decision_tasks import task_findings
+from crucible.vault.notes.vault import Note, Vault
+
+__all__ = ["Captured", "When", "capture_session"]
+
+
+class When(StrEnum):
+    """What gave rise to it: a session's end, a task's end, or somebody who asked for it."""
+
+    END = "end"
+    TASK = "task"
+    ASKED = "asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What came of it.
+
+    `kept` are the items that were made, or are there already (`said.state` says which).  `suggested` waits for an answer, the surest first; what is
+    only listed is never asked about.  `skipped` and `deferred` are this time's answers.  `silent` is what a dry run would have
+    kept.  `problems` are lines for the reader.
+    """
+
+    session: str
+    budget: Budget
+    kept: tuple[Kept, ...] = ()
+    suggested: tuple[Proposal, ...] = ()
+    skipped: tuple[Proposal, ...] = ()
+    deferred: tuple[Proposal, ...] = ()
+    silent: tuple[Proposal, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The ids of the items that came of it; what was known before, or had no room, is none of them."""
+        return tuple(one.said.item for one in self.kept if one.said.state is State.KEPT)
+
+
+def capture_session(
+    vault: Vault,
+    note_path: Path,
+    *,
+    now: datetime,
+    ask: Ask | None = None,
+    when: When = When.END,
+    task: str = "",
+    folder: Path | None = None,
+    redact: Redact | None = None,
+    similar: Similar | None = None,
+    choice: Choice | None = None,
+    free: bool = False,
+    again: bool = False,
+    dry: bool = False,
+) -> Captured:
+    """Keep of a session what needs no question, ask about the rest if that is due, and remember what became of each.
+
+    `ask` asks a human (`cli.capturing_dialogue.terminal_ask`), at most once, within the friction budget and the settings; an answer that is `free`,
+    since the command line gave it, costs nothing.  `task`
+    is the id of the task that ended: only its own findings count, and what calls proved while it was worked on.  `folder` is where the session's project is on this machine:
+    decision records are read there.  What was skipped counts `again` if wished; a `dry` run writes and asks nothing.
+
+    Nothing is asked or kept twice, also after a kill.  Raises `CrucibleError` if the note, the secrets'
+    rules or the stored answers cannot be read; what cannot be kept or recorded is a line in `problems`.
+    """
+    note = vault.read(note_path)
+    session = replace(note.session, id=_id_of(note))
+    run = _Run(vault, session, now, when)
+    candidates = detect(session, load_evidence(vault.root, session.id))
+    if not candidates:
+        return Captured(session.id, run.budget())
+    redact = redact or redact_of(vault.settings.secrets)
+    saver = Saver(vault, note, now, redact, folder, choice, similar)
+    found = sort_out(
+        told_safely(_of_task(vault, session, task, candidates, now) if task else candidates, redact),
+        run.known,
+        vault.settings.capture,
+        saver.repeats,
+        again=again,
+    )
+    unasked = [one for way in (Way.APPROVED, Way.SILENT) for one in found if one.way is way]
+    waiting = [one for way in (Way.ASK, Way.LIST) for one in found if one.way is way]
+    if dry:
+        return run.told(suggested=tuple(waiting), silent=tuple(unasked))
+    run.save(saver, unasked)
+    waiting += run.alike(unasked)
+    answer = run.asked(ask, run.due(found, waiting), task, free=free)
+    run.save(saver, run.approve(answer.chosen, redact))
+    return run.answered(waiting, answer)
+
+
+def _id_of(note: Note) -> str:
+    """The session's id; its note's name if a human wrote what is none."""
+    try:
+        return check_session_id(note.session.id)
+    except BadSessionId:
+        return note.name
+
+
+def _of_task(
+    vault: Vault, session: Session, task: str, candidates: Iterable[Candidate], now: datetime
+) -> Iterator[Candidate]:
+    """The task's findings, and what calls proved while it was worked on; all of them if nobody knows when that was."""
+    phases = phases_of(session, task, now)
+    if phases is None:
+        yield from candidates
+        return
+    found = task_findings(vault.root, session).get(task, ())
+    ours = frozenset(one.id for one in found)
+    yield from (one for one in candidates if (one.finding in ours if one.finding else one.phase in phases))
+
+
+class _Run:
+    """One time through: what was kept so far, and what is remembered."""
+
+    def __init__(self, vault: Vault, session: Session, now: datetime, when: When) -> None:
+        self._vault, self._session, self._now, self._when = vault, session, now, when
+        self.known = load_known(vault.root, session.id, session.project or "")
+        self._states = dict(self.known.states)
+        self._kept: dict[str, Kept] = {}
+        self._problems: dict[str, None] = {}
+        marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
+        lasted = minutes_of(session, now, marks, timedelta(minutes=vault.settings.idle_minutes))
+        self._whole = budget_of(lasted, vault.settings.capture.friction)
+
+    def budget(self) -> Budget:
+        """What is left of the session's budget, whoever spent it."""
+        return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
+
+    def save(self, saver: Saver, proposals: Iterable[Proposal]) -> None:
+        """Make items, and remember that they are there."""
+        kept = [*saver.keep_all(proposals, self._problems)]
+        self._kept.update((one.proposal.key, one) for one in kept)
+        self._note(one.said for one in kept)
+
+    def alike(self, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+        """Those that were not kept unasked because something like them is known: a human may see it otherwise."""
+        for one in proposals:
+            kept = self._kept.get(one.key)
+            if one.way is Way.SILENT and kept and kept.said.state is State.ALIKE:
+                yield one._replace(way=Way.LIST, preselected=False, repeats=kept.said.item)
+
+    # --- asking --------------------------------------------------------------------------------------------------------
+
+    def asked(self, ask: Ask | None, due: Sequence[Proposal], task: str, *, free: bool) -> Answer:
+        """A human's answer to what is due, empty if nobody was to be asked."""
+        if ask is None or not due:
+            return Answer()
+        put = tuple(due) if free else self._paid(due)
+        if not put:
+            return Answer()
+        if not free:
+            self.remember(put, State.ASKED)
+        name, title = self._session.id, self._session.title or self._session.id
+        return ask(Offer(name, title, put, task, self.budget().left))
+
+    def due(self, found: Sequence[Proposal], waiting: Sequence[Proposal]) -> Sequence[Proposal]:
+        """What is put to a human: to one who asked for it all that waits, else what deserves a question."""
+        settings = self._vault.settings
+        if self._when is When.ASKED:
+            return waiting
+        if self._when is When.END:
+            is_due = settings.capture.prompt_on_end
+        else:
+            is_due = settings.tasks.capture_on_completion and deserves_question(found)
+        return [one for one in waiting if is_due and one.way is Way.ASK]
+
+    def _paid(self, due: Sequence[Proposal]) -> tuple[Proposal, ...]:
+        """What the budget allows to put; at a task's end what it does not allow is put off."""
+        root, fsync = self._vault.root, self._vault.settings.fsync
+        for some, what in _ways_to_pay(due, self._when):
+            try:
+                if spend(root, self._session.id, what, self._whole, at=self._now, fsync=fsync):
+                    return tuple(some)
+            except CrucibleError as error:
+                self._problems[f"nobody is asked, since that could not be noted: {error}"] = None
+                return ()
+        if self._when is When.TASK:
+            self.remember(due, State.DEFERRED)
+        return ()
+
+    def approve(self, chosen: Sequence[Proposal], redact: Redact) -> list[Proposal]:
+        """What a human chose, without secrets that they typed; remembered before anything is made of it."""
+        clean = told_safely((one.candidate for one in chosen), redact, strict=False)
+        pairs = zip(chosen, clean, strict=True)
+        made = [one._replace(candidate=candidate, way=Way.APPROVED) for one, candidate in pairs if candidate.summary]
+        self.remember(made, State.APPROVED)
+        return made
+
+    # --- telling -------------------------------------------------------------------------------------------------------
+
+    def answered(self, waiting: Sequence[Proposal], answer: Answer) -> Captured:
+        """All that came of it; what nobody answered for is remembered as suggested, except at a task's end, since the session's follows."""
+        skipped = tuple(one for one in waiting if one.key in answer.skipped)
+        deferred = tuple(one for one in waiting if one.key in answer.deferred)
+        alike = {key for key, one in self._kept.items() if one.said.state is State.ALIKE}
+        gone = {*self._kept, *answer.skipped, *(one.key for one in answer.chosen)} - alike
+        left = tuple(one for one in waiting if one.key not in gone)
+        self.remember(skipped, State.SKIPPED)
+        self.remember(deferred, State.DEFERRED)
+        if self._when is not When.TASK:
+            self.remember((one for one in left if one.key not in self._states), State.SUGGESTED)
+        if self._when is not When.END:
+            self._tell_history()
+        return self.told(suggested=left, skipped=skipped, deferred=deferred)
+
+    def told(self, **groups: tuple[Proposal, ...]) -> Captured:
+        """What came of it so far."""
+        kept, problems = tuple(self._kept.values()), tuple(self._problems)
+        return Captured(self._session.id, self.budget(), kept, problems=problems, **groups)
+
+    def _tell_history(self) -> None:
+        """Have the history that an end wrote before list what became of each; the end that we are part of writes it itself."""
+        name = self._session.id
+        try:
+            add_captures(self._vault, name, captures_of(self._vault.root, name))
+        except CrucibleError as error:
+            self._problems[f"the session's history does not list it: {error}"] = None
+
+    def remember(self, proposals: Iterable[Proposal], state: State) -> None:
+        """What became of each."""
+        self._note(remembered(one, state) for one in proposals)
+
+    def _note(self, states: Iterable[Remembered]) -> None:
+        """Each once; if it cannot be written, the reader is told, and all else goes on."""
+        new = [one for one in states if self._states.get(one.key) != one]
+        if not new:
+            return
+        self._states.update((one.key, one) for one in new)
+        root, session, fsync = self._vault.root, self._session, self._vault.settings.fsync
+        try:
+            append_states(root, session.id, new, at=self._now, project=session.project or "", fsync=fsync)
+        except CrucibleError as error:
+            self._problems[f"it is not noted what became of each: {error}"] = None
+
+
+def _ways_to_pay(due: Sequence[Proposal], when: When) -> Iterator[tuple[Sequence[Proposal], tuple[Interaction, ...]]]:
+    """What may be put, and what it costs, the most first: reviewing failures has its own price, so they may have to wait."""
+    if when is When.TASK:
+        yield due, (Interaction.MID_SESSION_PROMPT,)
+        return
+    others = [one for one in due if one.candidate.kind not in FAILURES]
+    if others and len(others) < len(due):
+        yield due, (Interaction.CAPTURE_PROMPT, Interaction.FAILURE_REVIEW)
+    yield others or due, (Interaction.CAPTURE_PROMPT if others else Interaction.FAILURE_REVIEW,)

@@ -1,0 +1,235 @@
+"""What was proposed of sessions and what became of it: `.crucible/memory/captures.jsonl`, added to and never rewritten.
+
+Owns what a line says, by what a candidate is known again, and what holds when several lines say something of it.  Order means nothing, since a
+merge mixes lines: of two states the later one of `State` holds, so nobody is asked twice for what he answered on another machine.
+Texts come redacted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.commands.capture.candidates import Candidate, Proposal, Way
+from crucible.commands.capture.selection__friction import Budget, Interaction
+from crucible.core import files
+from crucible.documents.knowledge.novelty import normal_title
+from crucible.memory.bookmarks.resume_tickets__renames import CAPTURES, names_before
+from crucible.memory.history.history import Capture, Captures
+from crucible.vault.logs.jsonl_fields import number_of, session_of, text_of, time_of, time_text, word_of
+from crucible.vault.logs.jsonl_store import Unfit, append_lines, has_lines, read_lines
+
+__all__ = [
+    "CAPTURES",
+    "Known",
+    "Remembered",
+    "State",
+    "append_states",
+    "captures_of",
+    "key_of",
+    "load_known",
+    "remembered",
+    "spend",
+]
+
+_PATIENCE = 10.0
+"""Seconds that another process is waited for, which only looks and writes a line."""
+
+
+class State(StrEnum):
+    """What became of a candidate, the stronger word later: nothing goes back to an earlier one.
+
+    `DROPPED`: a model said in an older version that nothing could have prevented this failure.  `APPROVED`: it is to be kept, and is not yet.  `ALIKE`: it was to be kept, and
+    something like it is known.  `KNOWN`: the same is known.
+    """
+
+    SUGGESTED = "suggested"
+    ASKED = "asked"
+    DEFERRED = "deferred"
+    DROPPED = "dropped"
+    APPROVED = "approved"
+    ALIKE = "alike"
+    SKIPPED = "skipped"
+    KNOWN = "known"
+    KEPT = "kept"
+
+
+_WAITING = frozenset((State.SUGGESTED, State.ASKED, State.DEFERRED, State.ALIKE))
+_RANK = {state: rank for rank, state in enumerate(State)}
+
+
+class Remembered(NamedTuple):
+    """A candidate and what became of it.
+
+    `item` is the id of the item of knowledge that says it, `finding` that of the finding it was made from.  `summary` and `detail` are as a human left them; `detail` stands there only while
+    it is approved and not kept.
+    """
+
+    key: str
+    state: State
+    kind: str
+    summary: str
+    detail: str = ""
+    item: str = ""
+    silent: bool = False
+    finding: str = ""
+
+
+class Known(NamedTuple):
+    """What is remembered of a session: candidates by key, prompts that there were, and what was `refused` or is `waiting` in other sessions of its project."""
+
+    states: Mapping[str, Remembered]
+    spent: tuple[tuple[Interaction, ...], ...] = ()
+    refused: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
+
+    def state(self, key: str) -> State | None:
+        """What became of a candidate, as far as anybody knows."""
+        found = self.states.get(key)
+        if found is not None:
+            return found.state
+        return State.SKIPPED if key in self.refused else None
+
+
+class _Line(NamedTuple):
+    """One of `said` and `spent`."""
+
+    session: str
+    at: datetime
+    project: str
+    said: Remembered | None = None
+    spent: tuple[Interaction, ...] = ()
+
+
+def key_of(candidate: Candidate) -> str:
+    """By what a candidate is known again: its kind, the words of its summary, and its file."""
+    told = "\0".join((candidate.kind.value, normal_title(candidate.summary), candidate.file))
+    return f"c-{hashlib.blake2s(told.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+
+def remembered(one: Proposal, state: State, item: str = "") -> Remembered:
+    """A candidate with what became of it."""
+    candidate = one.candidate
+    detail = candidate.detail if state is State.APPROVED else ""
+    silent = one.way is Way.SILENT
+    return Remembered(one.key, state, candidate.kind.value, candidate.summary, detail, item, silent, candidate.finding)
+
+
+def load_known(root: Path, session_id: str, project: str = "") -> Known:
+    """What is remembered of a session, under any name it had, and of the candidates of others of its project."""
+    if not has_lines(root, CAPTURES):
+        return Known({})
+    names = {session_id, *names_before(root, session_id)}
+    lines, _ = read_lines(root, CAPTURES, _line, b'"session"')
+    own = [one for one in lines if one.session in names]
+    states = _strongest(one.said for one in own if one.said)
+    near = (one for one in lines if project and one.project == project and one.session not in names)
+    others = [one.said for one in near if one.said and one.said.key not in states]
+    refused = frozenset(one.key for one in others if one.state is State.SKIPPED)
+    waiting = frozenset(key for key, one in _strongest(others).items() if one.state in _WAITING)
+    return Known(states, tuple(one.spent for one in own if one.spent), refused, waiting)
+
+
+def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
+    states: dict[str, Remembered] = {}
+    for one in said:
+        old = states.get(one.key)
+        if old is None or _RANK[one.state] > _RANK[old.state]:
+            states[one.key] = one
+    return states
+
+
+def captures_of(root: Path, session_id: str) -> Captures:
+    """What became of a session's candidates, for its history: kept or to be kept, refused or known already, and what nobody answered for."""
+    states = load_known(root, session_id).states.values()
+
+    def those(*wanted: State) -> tuple[Capture, ...]:
+        found = (one for one in states if one.state in wanted)
+        return tuple(Capture(one.kind, one.item, one.summary, one.finding) for one in found)
+
+    return Captures(those(*_WAITING), those(State.APPROVED, State.KEPT), those(State.SKIPPED, State.KNOWN))
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def append_states(
+    root: Path,
+    session_id: str,
+    states: Iterable[Remembered],
+    *,
+    at: datetime,
+    project: str = "",
+    fsync: bool = True,
+) -> None:
+    """Keep what became of candidates, in one write; on disk when this returns.  Raises as `append_lines` does."""
+    head = {"session": session_id, "at": time_text(at), **({"project": project} if project else {})}
+    append_lines(root, CAPTURES, [{**head, **_fields(one)} for one in states], fsync=fsync)
+
+
+def _fields(one: Remembered) -> dict[str, object]:
+    told = {"candidate" if name == "key" else name: value for name, value in one._asdict().items()}
+    return {name: value for name, value in told.items() if value or name == "summary"}
+
+
+def spend(
+    root: Path,
+    session_id: str,
+    what: tuple[Interaction, ...],
+    budget: Budget,
+    *,
+    at: datetime,
+    fsync: bool = True,
+) -> bool:
+    """Take the cost of a prompt out of a session's budget, over all processes; False where it is not there any more.
+
+    `budget` is the session's before anything was spent.  Raises as `append_lines` does: who cannot note it must not ask.
+    """
+    top = Path(os.path.realpath(root))
+    # Not the lock of the file itself, which who appends to it takes.
+    with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
+        spent = load_known(root, session_id).spent
+        if not budget.after(*spent).allows(*what):
+            return False
+        line = {
+            "session": session_id,
+            "at": time_text(at),
+            "spent": [one.value for one in what],
+            "number": len(spent) + 1,
+        }
+        append_lines(root, CAPTURES, (line,), fsync=fsync)
+        return True
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _line(fields: Mapping[str, object]) -> _Line:
+    """Raises `Unfit`."""
+    head = session_of(fields), time_of(fields, "at"), text_of(fields, "project")
+    return _Line(*head, spent=_spent(fields)) if "spent" in fields else _Line(*head, _remembered(fields))
+
+
+def _spent(fields: Mapping[str, object]) -> tuple[Interaction, ...]:
+    value = fields["spent"]
+    number_of(fields, "number")
+    try:
+        if isinstance(value, list) and value:
+            return tuple(map(Interaction, value))
+    except ValueError:
+        pass
+    raise Unfit("`spent` is nothing that this version knows")
+
+
+def _remembered(fields: Mapping[str, object]) -> Remembered:
+    try:
+        state = State(text_of(fields, "state"))
+    except ValueError:
+        raise Unfit("`state` is none that this version knows") from None
+    texts = {name: text_of(fields, name) for name in ("kind", "summary", "detail", "item", "finding")}
+    return Remembered(word_of(fields, "candidate"), state, silent=fields.get("silent") is True, **texts)

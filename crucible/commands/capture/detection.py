@@ -1,0 +1,189 @@
+"""What of a session may be worth keeping: its findings, and what acts prove, in the order of its note.
+
+A candidate says what its finding says, and its title is the part that makes sense alone.  Outcomes, open ends, reports
+and failures without a cause are not candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from crucible.analysis.failures.failure_reports import FailedRun, reports_of
+from crucible.analysis.failures.failure_rules import does_not_compile, says_nothing
+from crucible.analysis.failures.moments import Moment, moments_of
+from crucible.analysis.tools.file_kinds import is_test_file, kind_of, plain_words
+from crucible.analysis.tools.tool_acts import Deed
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, Kind
+from crucible.commands.capture.decision_records import read_record, records_of, subject_of
+from crucible.commands.capture.detection__from_calls import apis_in, proofs_in
+from crucible.documents.knowledge.causes import FailureReport
+from crucible.documents.session import findings
+from crucible.documents.session.findings import Finding, Source, findings_by_phase, findings_of, without_guesses
+from crucible.documents.session.sentences import sentences
+from crucible.documents.session.session import Intervention, Session
+from crucible.documents.session.waiting import words_of
+
+__all__ = ["NO", "detect"]
+
+NO = Evidence()
+"""For a session without an event log."""
+_KINDS: dict[str, Kind] = {
+    findings.Kind.DECISION: Kind.DECISION,
+    findings.Kind.INSTRUCTION: Kind.DECISION,
+    findings.Kind.CORRECTION: Kind.CORRECTION,
+    findings.Kind.ENVIRONMENT: Kind.OBSERVATION,
+    findings.Kind.FAILURE: Kind.FAILURE,
+}
+_SHORTEST = 40
+"""Characters of a cause; a shorter one says nothing that the failure does not."""
+_SHARE = 2 / 3
+"""The share of the longest sentence's length that makes a sentence of a cause informative."""
+_ARROW = " → "
+"""The mark between a question and its reply."""
+_TELLING, _FEW = 3, 2
+"""Least significant words of a text that stands alone, and of a reply shown with its question."""
+_RUNS = (Deed.TEST, None)
+"""What a run is: tests, or a program that checks and builds nothing."""
+
+
+def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
+    """What may be worth keeping of a session; nothing below `PROPOSED`.
+
+    `evidence` is what its event log knows, for code that calls outside APIs and for whole results.
+    """
+    moments = moments_of(session, evidence)
+    found = [*_found(session, moments), *_records(moments), *apis_in(moments), *proofs_in(moments)]
+    kept = [one for one in found if one.confidence >= PROPOSED]
+    return sorted(kept, key=lambda one: (one.line, -one.confidence))
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+class _Told(NamedTuple):
+    """A candidate's title ("" for none), the labelled parts of its body, and its highest confidence."""
+
+    title: str = ""
+    parts: Mapping[str, str] = {}
+    sure: float = 1.0
+
+
+def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
+    reports = reports_of(session, moments)
+    said = ((moment.phase, moment.entry) for moment in reversed(moments))
+    words = {phase: " ".join(one.words.split()) for phase, one in said if isinstance(one, Intervention)}
+    guesses = {one.id for one in findings_of(session)} - {one.id for one in without_guesses(findings_of(session))}
+    for phase, placed in findings_by_phase(session).items():
+        found = [one for one in placed if one.id not in guesses]
+        done = next((one.summary for one in found if phase and one.kind == findings.Kind.OUTCOME), "")
+        for one in found:
+            kind, report = _KINDS.get(one.kind), reports.get(one.id)
+            is_instruction = one.kind == findings.Kind.INSTRUCTION
+            # The edit that proves a reply may be in a later turn, with another outcome.
+            is_here = is_instruction or one.summary.rpartition(_ARROW)[2].rstrip("…") in words.get(phase, "")
+            told = _told(one, report, done if is_here else "") if kind else _Told()
+            if not kind or not told.title.strip():
+                continue
+            yield Candidate(
+                Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
+                # Half of the instructions are not decisions: propose them, never tick them.
+                PROPOSED if is_instruction else min(one.confidence, told.sure),
+                " ".join(told.title.split()),
+                phase,
+                one.lines.first + 1,
+                "\n\n".join(f"{label}: {text}" if label else text for label, text in told.parts.items() if text),
+                one.source,
+                cause=one.cause,
+                fix=one.resolution,
+                finding=one.id,
+                report=report,
+            )
+
+
+def _told(one: Finding, report: FailureReport | None, done: str) -> _Told:
+    if report:
+        return _failure(one, report)
+    if one.source == Source.REPLY and one.kind != findings.Kind.CORRECTION:
+        return _reply(one, done)
+    if one.kind == findings.Kind.DECISION:
+        return _Told(one.summary, {"Why": one.details, "Instead of": one.alternatives})
+    words = words_of(one.summary)
+    if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _TELLING:
+        return _Told()
+    # A stop is ticked only if the words name part of what was stopped or done then.
+    is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
+    is_named = not is_stop or words & words_of(one.details)
+    return _Told(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
+
+
+def _reply(one: Finding, done: str) -> _Told:
+    """What a reply decided: its own words if they say enough, else what was done then, else the question with the reply.
+
+    The agent's words before the reply are not the user's reason.
+    """
+    asked, _, reply = one.summary.rpartition(_ARROW)
+    telling = len(words_of(reply))
+    if one.kind == findings.Kind.INSTRUCTION:
+        is_whole = done and telling >= _TELLING and not reply.endswith(("?", ":"))
+        return _Told(reply, {"How": one.details, "Done": done}) if is_whole else _Told()
+    if telling >= _TELLING:
+        before = "Before" if asked else "Why"
+        return _Told(reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done})
+    if words_of(done) & words_of(f"{one.summary} {one.details}"):
+        return _Told(done, {"Asked": one.summary, "Before": one.details})
+    return _Told(one.summary, {"Before": one.details}) if telling >= _FEW else _Told()
+
+
+def _failure(one: Finding, report: FailureReport) -> _Told:
+    """A recorded failure, else one with a stated cause; for a failed command, the cause's first informative sentence is the title.
+
+    Nothing for a mistake in new lines, or for tests that had to fail first.
+    """
+    is_told = one.source == Source.CALLOUT
+    if not is_told and (len(one.cause) < _SHORTEST or says_nothing(report)):
+        return _Told()
+    if is_told or not (report.call or one.source == Source.EDITS):
+        return _Told(one.summary, {"": one.details})
+    told = sentences(one.cause)
+    enough = max(map(len, told)) * _SHARE
+    title = next(sentence for sentence in told if len(sentence) >= enough)
+    return _Told(title, {"What failed": one.summary, "Seen in": report.call})
+
+
+def _is_self_correction(report: FailureReport) -> bool:
+    """True if a test or a program failed, and passed after the first fix, without a word of the user in between.
+
+    It was not a new test, and the fix changed code other than tests and other than the agent's changes since the last pass: a mistake in new lines teaches nothing.
+    """
+    if not isinstance(report, FailedRun) or report.runs != 1 or not report.alone:
+        return False
+    checked = kind_of(plain_words(report.call.split()))
+    fixed = {file for file in report.files.split("\n") if not is_test_file(file)}
+    is_run = (checked.deed if checked else None) in _RUNS
+    is_new_test = is_test_file(report.latest) and report.latest not in report.files.split("\n")
+    is_fresh = is_new_test or fixed <= {*report.before.split("\n")}
+    return is_run and not is_fresh and not does_not_compile(report)
+
+
+# --- acts ------------------------------------------------------------------------------------------------------------
+
+
+def _records(moments: Sequence[Moment]) -> Iterator[Candidate]:
+    """Each record once, at its first change, with its last text; no deleted ones."""
+    found: dict[str, Candidate] = {}
+    for moment in moments:
+        for act in moment.acts if moment.passed else ():
+            if act.deed is Deed.DELETE:
+                found.pop(act.what, None)
+        for path in records_of(moment):
+            title = f"Decision record: {subject_of(path)}"
+            one = found.setdefault(
+                path, Candidate(Kind.ADR, 0.95, title, moment.phase, moment.line, path, "path", path)
+            )
+            content = (moment.arguments or {}).get("content")
+            if isinstance(content, str) and content.strip():
+                record = read_record(content, path)
+                found[path] = one._replace(summary=record.title or title, detail=record.text)
+    yield from found.values()

@@ -1,0 +1,175 @@
+"""Keep candidates as items of knowledge: which type each has, what it says, and where it comes from.
+
+Only a decision record inside the project's folder is read.  Whether there is room, whether the same is known and what is a secret is
+`knowledge.adding`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.commands.capture.candidates import FAILURES, Candidate, Kind, Proposal, Way
+from crucible.commands.capture.capture_log import Remembered, State, remembered
+from crucible.commands.capture.decision_records import Record, read_record
+from crucible.core import files
+from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.secrets.scanner import Redact
+from crucible.documents.knowledge.causes import Attribution
+from crucible.documents.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
+from crucible.documents.knowledge.novelty import Similar, same_or_alike
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, provenance_in
+from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
+from crucible.vault.logs.jsonl_fields import is_inner_path
+from crucible.vault.notes.vault import Note, Vault
+
+__all__ = ["KEPT_AS", "UNASKED", "Kept", "Saver"]
+
+KEPT_AS: Mapping[Kind, ItemType] = {
+    Kind.ADR: ItemType.DECISION,
+    Kind.DECISION: ItemType.DECISION,
+    Kind.SELF_CORRECTION: ItemType.FAILURE,
+    Kind.FAILURE: ItemType.FAILURE,
+    Kind.PATTERN: ItemType.PATTERN,
+    Kind.EVIDENCE: ItemType.EVIDENCE,
+    Kind.CORRECTION: ItemType.FAILURE,
+    Kind.OBSERVATION: ItemType.OBSERVATION,
+}
+"""The type of item that each kind of candidate becomes."""
+_TAGS = {Kind.ADR: "adr", Kind.SELF_CORRECTION: "self-correction", Kind.CORRECTION: "correction"}
+UNASKED = "auto-captured"
+"""The tag of what nobody was asked about."""
+
+_LONGEST_RECORD = 256 * 1024
+"""Bytes; a decision record is a page or two."""
+_RECORDS = (".md", ".markdown", ".mdx", ".adoc", ".asciidoc", ".rst", ".txt", ".org")
+
+
+class Kept(NamedTuple):
+    """What came of keeping a candidate: `said` is to be remembered, `path` the note that says it now, `line` a word for the reader."""
+
+    proposal: Proposal
+    said: Remembered
+    path: Path | None = None
+    line: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Saver:
+    """What keeping the candidates of a session needs; `folder` is where its project is on this machine, None if nobody knows."""
+
+    vault: Vault
+    note: Note
+    now: datetime
+    redact: Redact
+    folder: Path | None = None
+    choice: Choice | None = None
+    similar: Similar | None = None
+
+    def keep_all(self, proposals: Iterable[Proposal], problems: dict[str, None]) -> Iterator[Kept]:
+        """Keep each; one that the disk or the vault refuses is a line in `problems` and keeps no other one from it."""
+        for one in proposals:
+            try:
+                kept = self.keep(one)
+            except CrucibleError as error:
+                problems[f"{one.candidate.summary}: not kept: {error}"] = None
+                continue
+            if kept.said.state is State.APPROVED:
+                problems[f"{one.candidate.summary}: not kept: {kept.line}"] = None
+            problems.update(dict.fromkeys(kept.warnings))
+            yield kept
+
+    def keep(self, proposal: Proposal) -> Kept:
+        """Make it an item.  What the same session has kept before is that item: one that was killed in between keeps nothing twice.
+
+        Raises what `add_item` does.
+        """
+        choice = self.choice or (None if self.vault.settings.capture.deduplicate else Choice.KEEP_BOTH)
+        item = self._item(proposal)
+        added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
+        state, id_ = self._came_of(added)
+        path = added.path or (self.vault.root / "knowledge" / f"{id_}.md" if id_ else None)
+        return Kept(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
+
+    def repeats(self, candidate: Candidate) -> str:
+        """The id of the item that says the same already, or nearly; "" for none."""
+        if not self.vault.settings.capture.deduplicate:
+            return ""
+        item = self._item(Proposal("", candidate))
+        # By words alone: asking recall for each candidate takes too long, and keeping one asks it.
+        return next((one.id for one in same_or_alike(item, self._items, self.vault.settings.knowledge)), "")
+
+    @cached_property
+    def _items(self) -> Mapping[str, Item]:
+        return items_by_id(load_items(self.vault))
+
+    def _came_of(self, added: Added) -> tuple[State, str]:
+        first = added.alike[0] if added.alike else None
+        if added.outcome in (Outcome.ADDED, Outcome.MERGED):
+            return State.KEPT, added.id
+        if added.outcome is Outcome.FULL or first is None:
+            return State.APPROVED, ""
+        if not first.exact:
+            return State.ALIKE, first.id
+        found = items_by_id(load_items(self.vault)).get(first.id)
+        ours = found and (found.source.session, found.type) == (self.note.name, added.item.type)
+        return (State.KEPT if ours else State.KNOWN), first.id
+
+    # --- as an item ----------------------------------------------------------------------------------------------------
+
+    def _item(self, proposal: Proposal) -> Item:
+        candidate, session = proposal.candidate, self.note.session
+        record = record_text(self.folder, candidate.file) if candidate.kind is Kind.ADR else None
+        project = normal_line(session.project or "")
+        is_evidence = candidate.kind is Kind.EVIDENCE
+        how = cut(normal_line(candidate.source or candidate.detail), 200)
+        proof = Verification(passed=True, how=how, by=session.id, at=session.ended or self.now)
+        return Item(
+            KEPT_AS[candidate.kind],
+            record.title if record and record.title else candidate.summary,
+            record.text if record else candidate.detail,
+            tuple(filter(None, (_TAGS.get(candidate.kind), UNASKED if proposal.way is Way.SILENT else ""))),
+            Scope.PROJECT if project else Scope.GLOBAL,
+            project,
+            source=self._source(candidate, Origin.VERIFIED if is_evidence else Origin.SESSION),
+            confidence=min(1.0, max(0.0, candidate.confidence)),
+            failure=_failure(candidate, proposal.attribution),
+            verification=proof if is_evidence else Verification(),
+        )
+
+    def _source(self, candidate: Candidate, origin: Origin) -> Provenance:
+        try:
+            return provenance_in(self.note, candidate.phase, origin)
+        except UsageError:  # the note was edited since, and has no such phase any more
+            return Provenance(origin, self.note.name)
+
+
+def _failure(candidate: Candidate, attribution: Attribution | None) -> Failure:
+    """The category from the rule, and the cause in the session's words."""
+    if candidate.kind not in FAILURES:
+        return Failure()
+    return Failure(attribution.category if attribution else None, candidate.cause, "", candidate.fix)
+
+
+def record_text(folder: Path | None, file: str) -> Record | None:
+    """The title and the text of a decision record in the project's folder; None if it cannot be read safely.
+
+    Anybody may have written the path: it must lead to a regular text file below the folder, every symlink followed.
+    """
+    if folder is None or not is_inner_path(file):
+        return None
+    try:
+        top = folder.resolve(strict=True)
+        path = files.inside(top, top / file)
+        if not path.name.casefold().endswith(_RECORDS) or path.stat().st_size > _LONGEST_RECORD:
+            return None
+        text = files.read_bytes(path)[0].decode("utf-8")
+    except (CrucibleError, OSError, UnicodeDecodeError, ValueError):
+        return None
+    return read_record(text, file)

@@ -1,0 +1,192 @@
+"""The candidates of a session, each once and with what becomes of it: kept without a question, asked about, only listed, or dropped.
+
+Decision records, evidence, self-corrections and what was recorded on purpose are kept without a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from crucible.analysis.failures.failure_rules import classify
+from crucible.commands.capture.candidates import FAILURES, PRESELECTED, PROMPTED, Candidate, Kind, Proposal, Way
+from crucible.commands.capture.capture_log import Known, Remembered, State, key_of
+from crucible.core.patterns import UNSEEN
+from crucible.core.secrets.scanner import Redact
+from crucible.core.settings.lifecycle import CaptureSettings
+from crucible.documents.knowledge.causes import Attribution, FailureReport
+from crucible.documents.knowledge.novelty import overlap, words_of
+from crucible.documents.markdown.containment import cut, normal, normal_line
+from crucible.documents.session.findings import Source
+from crucible.documents.session.properties import parse_time
+from crucible.documents.session.session import Session, Status
+from crucible.memory.bookmarks.bookmark import Bookmark
+from crucible.memory.history.work_time import QUIET, worked
+
+__all__ = [
+    "deserves_question",
+    "is_preselected",
+    "minutes_of",
+    "once_each",
+    "phases_of",
+    "report_of",
+    "sort_out",
+    "told_safely",
+    "way_of",
+]
+
+_LONGEST, _LONGEST_DETAIL = 200, 21_000
+"""Most code points of a line, and of other texts."""
+_LINES = ("summary", "source", "file")
+_TAKEN_OUT = "[REDACTED:"
+_REFUSED = frozenset((State.SKIPPED, State.DROPPED))
+_ANSWERED = _REFUSED | {State.KEPT, State.KNOWN}
+_ONE = 0.8
+"""The share of the words of two titles from which on they say one thing."""
+_FEWEST = 2
+"""Decisions of a task that are worth a question."""
+_SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
+_PREVENTABLE = 0.6
+"""The least confidence that knowledge would have prevented a failure, for the failure to be proposed."""
+
+
+def sort_out(
+    candidates: Iterable[Candidate],
+    known: Known,
+    settings: CaptureSettings,
+    repeats: Callable[[Candidate], str],
+    *,
+    again: bool = False,
+) -> list[Proposal]:
+    """What has no answer yet, the surest first.  What was refused counts `again`; `repeats` tells the item that says the same, "" for none.
+
+    What waits for an answer in another session of the project is not proposed a second time; what is known already is never ticked.
+    """
+    answered = _ANSWERED - _REFUSED if again else _ANSWERED
+    found: dict[str, Proposal] = {}
+    for candidate in once_each(candidates):
+        key = key_of(candidate)
+        if key in found or known.state(key) in answered:
+            continue
+        one = _placed(key, candidate, known.states.get(key), settings)
+        if one.way in (Way.ASK, Way.LIST):
+            if key in known.waiting and key not in known.states:
+                continue
+            repeated = repeats(candidate)
+            ticked = one.preselected and one.way is Way.ASK and not repeated
+            one = one._replace(preselected=ticked, repeats=repeated)
+        if one.way is not Way.DROP:
+            found[key] = one
+    return [*found.values()]
+
+
+def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """The surest of those that say one thing: found in the same row, or in nearly the same words."""
+    rows: set[str] = set()
+    told: list[frozenset[str]] = []
+    for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
+        if one.kind not in FAILURES:
+            row, words = one.finding.partition("-")[2], words_of(one.summary)
+            is_told = one.kind is not Kind.EVIDENCE and any(overlap(words, other) >= _ONE for other in told)
+            if row in rows or is_told:
+                continue
+            rows.update(filter(None, [row]))
+            told.append(words)
+        if one.summary:
+            yield one
+
+
+def _placed(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> Proposal:
+    is_judged = candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence
+    attribution = classify(report_of(candidate)) if is_judged else None
+    ticked = is_preselected(candidate, attribution)
+    if before and before.state is State.APPROVED and not before.silent:
+        told = candidate._replace(summary=before.summary, detail=before.detail)
+        return Proposal(key, told, Way.APPROVED, ticked, attribution)
+    way = way_of(candidate, settings, attribution)
+    if way is not Way.DROP and before and before.state is State.ALIKE:
+        way = Way.LIST
+    return Proposal(key, candidate, way, ticked, attribution)
+
+
+def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Way:
+    """What becomes of it; a failure without a known origin has no `attribution`.
+
+    Nothing is kept unasked that is less sure than what may be asked about.
+    """
+    if candidate.confidence < settings.min_confidence:
+        return Way.DROP
+    is_silent = candidate.kind in _SILENT
+    if candidate.source == Source.CALLOUT:
+        is_silent = True
+    # Not `<`: the confidence may be NaN.
+    elif attribution and not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
+        return Way.DROP
+    if candidate.confidence < PROMPTED:
+        return Way.LIST
+    return Way.SILENT if is_silent and settings.silent else Way.ASK
+
+
+def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
+    """True if it is ticked beforehand; a failure only if its attribution is as sure."""
+    sure = candidate.confidence if attribution is None else min(candidate.confidence, attribution.confidence)
+    return sure > PRESELECTED
+
+
+def deserves_question(found: Iterable[Proposal]) -> bool:
+    """True if a task's end is worth one: two decisions of weight, or a failure that was fixed; a simple implementation is not."""
+    asked = [one for one in found if one.way is Way.ASK]
+    if any(one.candidate.kind in FAILURES for one in found if one.way in (Way.ASK, Way.SILENT)):
+        return bool(asked)
+    return sum(one.candidate.kind is Kind.DECISION for one in asked) >= _FEWEST
+
+
+# --- where failures come from ----------------------------------------------------------------------------------------
+
+
+def report_of(candidate: Candidate) -> FailureReport:
+    """What a failure is attributed by."""
+    return candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
+
+
+# --- told safely -----------------------------------------------------------------------------------------------------
+
+
+def told_safely(candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True) -> Iterator[Candidate]:
+    """The same in normal form, without secrets and unseen characters; if `strict`, what holds or held a secret is left out altogether."""
+
+    def told(one: Candidate, name: str) -> str:
+        text = UNSEEN.sub("", redact(normal(getattr(one, name)))[0])
+        return cut(normal_line(text), _LONGEST) if name in _LINES else cut(text, _LONGEST_DETAIL)
+
+    for one in candidates:
+        texts = filter(None, (one.summary, one.detail, one.cause, one.fix))
+        if strict and any(_TAKEN_OUT in text or redact(normal(text))[1] for text in texts):
+            continue
+        clean: dict[str, Any] = {name: told(one, name) for name in (*_LINES, "detail", "cause", "fix")}
+        yield one._replace(**clean)
+
+
+# --- times -----------------------------------------------------------------------------------------------------------
+
+
+def minutes_of(
+    session: Session, now: datetime, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
+) -> float | None:
+    """How long was worked on a session, as its history tells it, on one that goes on until now; None if nobody knows."""
+    goes_on = session.status is Status.ACTIVE and session.ended is None
+    lasted = worked(replace(session, ended=now) if goes_on else session, bookmarks, quiet)
+    return None if lasted is None else lasted.total_seconds() / 60
+
+
+def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | None:
+    """The ids of the phases in which a task was worked on; None if its note does not tell, and all count."""
+    found = next((one for one in session.tasks if one.id == task), None)
+    begun = parse_time(found.started or "") if found else None
+    if begun is None or found is None or not all(phase.started for phase in session.phases):
+        return None
+    over = parse_time(found.completed or "") or now
+    worked_on = (one for one in session.phases if (one.started or now) <= over and (one.ended or now) >= begun)
+    return frozenset(one.id for phase in worked_on for one in (phase, *phase.subphases))

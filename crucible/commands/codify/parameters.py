@@ -1,0 +1,138 @@
+"""What varies from one run of a workflow to the next: addresses, ids, versions and branches, which become `{{parameters}}`.
+
+A value is one by its form and because the user named it, or because it is the session's branch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from crucible.commands.codify.draft_steps import RemarkKind
+from crucible.commands.codify.step_titles import Names
+from crucible.commands.codify.stretches import Node, Stretch
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.session import Session
+
+__all__ = ["Parameter", "filled", "in_words", "parameters_of", "unfilled"]
+
+
+class Parameter(NamedTuple):
+    """A name, what it is, and the value that it had."""
+
+    name: str
+    meaning: str
+    value: str
+
+
+_FORMS = late_pattern(
+    r"(?P<pull_request_url>https?://[^\s<>()\"'`]+/(?:pull|pulls|merge_requests)/\d+)"
+    r"|(?P<url>https?://[^\s<>()\"'`]*[\w/])"
+    r"|(?P<id>\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b)"
+    r"|(?P<date>\b\d{4}-\d\d-\d\d\b)"
+    r"|(?P<path>(?<![\w.:/<~])(?:~|/(?:Users|home|tmp|var|opt|private))/[\w./+@-]*\w)"
+    r"|(?P<ticket>\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b)"
+    r"|(?:\bPR|\bpull request|\bMR)[ \t]+#?(?P<pull_request>\d{1,6})\b"
+    r"|(?<![\w&])#(?P<issue>\d{1,6})\b"
+    r"|\b[Vv]ersion[ \t]+v?(?P<release>\d{1,6}(?:\.\d{1,6})?)(?![\w.]*[\w/])"
+    r"|(?<![\w.])v?(?P<version>\d+\.\d+\.\d+(?:[-+][\w.]+)?)(?![\w.]*/)\b"
+    r"|\b(?P<commit>(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})\b"
+)
+_LOOKED_UP = late_pattern(
+    r"\bgh pr [a-z]+ (?P<pull_request>\d{1,6})\b|/(?:pulls|merge_requests)/(?P<number>\d{1,6})\b|\bgh issue [a-z]+ (?P<issue>\d{1,6})\b"
+    r"|\bgit (?:-C \S+ )?(?:push|fetch|pull)(?: -\S+)* origin (?P<branch>[\w.-]+(?:/[\w.-]+)+)"
+)
+_SAME = {"number": "pull_request", "release": "version"}
+_NUMBERED = r"#|\b[Vv]ersion v?|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/issues/|/merge_requests/"
+"""What stands before a number that is an id."""
+_MEANINGS = {
+    "pull_request_url": "the pull request's address",
+    "url": "an address that the request names",
+    "id": "an id that the request names",
+    "date": "a date that the request names",
+    "path": "a path outside the project",
+    "ticket": "the ticket that the request names",
+    "pull_request": "the pull request's number",
+    "issue": "the number of an issue or a pull request",
+    "version": "a version that the request names",
+    "commit": "a commit that the request names",
+    "branch": "the branch that is worked on",
+    "base_branch": "another branch that the request names",
+}
+_USED = frozenset({"id", "date", "path", "commit"})
+"""Values that count only if a call used them too: pasted logs are full of them."""
+_TRUNKS = frozenset({"main", "master", "develop", "trunk", "HEAD"})
+_MOST, _READ = 8, 20_000
+
+
+def parameters_of(session: Session, nodes: Iterable[Node]) -> tuple[Parameter, ...]:
+    """The parameters of a session's requests, at most eight, in the order in which they are named."""
+    nodes = [one for node in nodes for one in node.walk()]
+    asked = [one.text[:_READ] for node in nodes for one in node.remarks if one.kind is RemarkKind.ASKED]
+    asked += [one.text for node in nodes for one in node.remarks if one.kind is RemarkKind.CONSTRAINT]
+    done = [act.what for node in nodes for part in node.parts if isinstance(part, Stretch) for act in part.acts]
+    names = Names(str.casefold, "_")
+    found: dict[str, Parameter] = {}
+    for kind, value in _named(session.branch or "", asked, done):
+        if value not in found and len(found) < _MOST:
+            found[value] = Parameter(names.claim(kind), _MEANINGS[kind], value)
+    return tuple(found.values())
+
+
+def _named(branch: str, asked: Sequence[str], done: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for text in asked:
+        for kind, value in _formed(_FORMS, text):
+            if kind not in _USED or any(value in what for what in done):
+                yield kind, value
+    if branch not in _TRUNKS and len(branch) > 3 and any(branch in text for text in (*asked, *done)):
+        yield "branch", branch
+    words = {word.removeprefix("origin/") for text in done if text.startswith("git ") for word in text.split()}
+    for word in (word for text in asked for word in text.split()):
+        bare = word.strip("`'\".,;:()").removeprefix("origin/")
+        if "/" in bare and bare in words and "." not in bare:
+            yield "base_branch", bare
+    for text in done:
+        yield from _formed(_LOOKED_UP, text)
+
+
+def _formed(forms: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    for match in forms.finditer(text):
+        found = ((kind, value) for kind, value in match.groupdict().items() if value)
+        yield from ((_SAME.get(kind, kind), value) for kind, value in found)
+
+
+def filled(text: str, parameters: Sequence[Parameter]) -> str:
+    """The text with `{{name}}` for each parameter's value, the longest first; a bare number only where its words say what it is."""
+    names = {one.value: one.name for one in parameters if one.value in text}
+    if not names:
+        return text
+    values = "|".join(re.escape(value) for value in sorted(names, key=len, reverse=True) if not value.isdigit())
+    numbers = "|".join(value for value in names if value.isdigit())
+    told = [
+        rf"(?<![\w{{])(v?)({values})(?![\w}}])" if values else "",
+        rf"({_NUMBERED})({numbers})\b" if numbers else "",
+    ]
+    found = re.compile("|".join(filter(None, told)))
+
+    def put(match: re.Match[str]) -> str:
+        before, value = [group for group in match.groups() if group is not None]
+        return f"{before}{{{{{names[value]}}}}}"
+
+    return found.sub(put, text)
+
+
+_NAMED = late_pattern(r"(?:\b(?:PR|MR|[Tt]he|[Vv]ersion)[ #]*|#)?\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
+_TWICE = late_pattern(r"\b(the [a-z ]{2,20})(?: \1)+\b")
+_FILLED = late_pattern(r"\{\{([a-z_]+?)(?:_url)?(?:_\d+)?\}\}")
+
+
+def unfilled(text: str) -> str:
+    """The text without its parameters."""
+    return _FILLED.sub("", text)
+
+
+def in_words(text: str) -> str:
+    """The text with each parameter in words: `the pull request`."""
+    named = _NAMED.sub(lambda found: f"the {found[1].replace('_', ' ')}", text)
+    return _TWICE.sub(r"\1", named)

@@ -1,0 +1,345 @@
+"""Whether an agent's answer may take a draft's place, and the workflow that it then is.
+
+A draft is shown with an id (`{s3}`) at each heading, by which its steps are found again in the answer.  An answer may not lose or change a
+decision or a correction, nor add prose, an agent, a command or a path out of the project.  Its text is contained and redacted like
+any foreign text; figures, failures' grades and agents are the draft's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from crucible.analysis.review.ask_loop import Refused
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import (
+    FORMAT,
+    contain,
+    contain_line,
+    normal_line,
+    read_code_span,
+    uncontain,
+    uncontain_line,
+)
+from crucible.documents.markdown.frontmatter import find_frontmatter_span
+from crucible.documents.markdown.source import Source
+from crucible.documents.workflow.graph import build_graph
+from crucible.documents.workflow.workflow import (
+    AgentRef,
+    Condition,
+    Datum,
+    Flow,
+    Grade,
+    Marker,
+    Severity,
+    Step,
+    Workflow,
+    key_of,
+)
+from crucible.documents.workflow.workflow_check import check_workflow
+from crucible.documents.workflow.workflow_markup import phase_name, render_workflow
+from crucible.documents.workflow.workflow_reader import read_workflow
+
+__all__ = ["Tagged", "accept", "document_of", "errors_of", "tag"]
+
+_KEPT = ("decided:", "constraint:")
+"""Lines that a step never loses."""
+_LABELLED = late_pattern(
+    r"[ \t]*(?:[-*+]|\d+[.)])?[ \t]*[*_]*(decided|constraint|asked|did|part|learned|look[ \t]+up|run|check|only[ \t]+in)[*_]*:[*_]*[ \t]*(.*)",
+    re.IGNORECASE,
+)
+_ITEM = late_pattern(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
+_NAME = late_pattern(r"[\w .,/:+@*~#=()&'-]{1,200}")
+_TYPE = late_pattern(r"[\w.:/+-]{1,100}(?:\[\])?")
+_AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
+"""A name that may be a path out of the project."""
+
+
+# --- ids -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A draft's text with ids, without frontmatter and markers.  `steps` are the draft's own by their number."""
+
+    draft: Workflow
+    text: str
+    word: str
+    steps: Mapping[int, Step]
+
+    @property
+    def ids(self) -> re.Pattern[str]:
+        """Finds an id with the blanks before it; its group is the number."""
+        return re.compile(rf"[ \t]*\{{{self.word}(\d{{1,9}})\}}")
+
+
+def tag(draft: Workflow) -> Tagged:
+    """The draft as an agent is to see it."""
+    bare = replace(draft, sessions=(), properties={}, steps=tuple(map(_unmarked, draft.steps)))
+    source = Source(render_workflow(bare))
+    text = source.text[find_frontmatter_span(source).end :].strip("\n") + "\n"
+    # Foreign text may hold what looks like one of our ids.
+    words = (f"s{'x' * more}" for more in itertools.count())
+    word = next(word for word in words if not re.search(rf"\{{{word}\d", text))
+    lines = text.split("\n")
+    for number, step in enumerate(read_workflow(Source(text), draft.name, FORMAT).walk(), 1):
+        lines[step.place.line - 1] += f" {{{word}{number}}}"
+    return Tagged(draft, "\n".join(lines), word, dict(enumerate(draft.walk(), 1)))
+
+
+def _unmarked(step: Step) -> Step:
+    return replace(step, markers=(), children=tuple(map(_unmarked, step.children)))
+
+
+# --- where the workflow is in an answer ------------------------------------------------------------------------------
+
+_START = late_pattern(
+    r"^[ \t]{0,3}(?P<mark>`{3,}|~{3,})(?:markdown|md)?[ \t]*\n(?=\s*#{1,6}[ \t])|^#{1,6}[ \t]", re.MULTILINE
+)
+
+
+def document_of(answer: str) -> str:
+    """The workflow in an answer: what a `markdown` fence holds up to the last line that closes one, else all from the first heading on."""
+    start = _START.search(answer)
+    if start is None or answer.startswith("---"):  # refused by what it is
+        return answer.strip("\n") + "\n"
+    if mark := start["mark"]:
+        *inner, _ = re.split(rf"(?m)^{mark}[ \t]*$", answer[start.end() :])
+        answer = mark.join(inner) if inner else answer[start.end() :]
+    else:
+        answer = answer[start.start() :]
+    return answer.strip("\n") + "\n"
+
+
+# --- accepting -------------------------------------------------------------------------------------------------------
+
+
+def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Workflow:
+    """The workflow that an answer is, `document_of` it; or `Refused`.
+
+    `clean` takes the secrets out of each text that the draft has not: never of the whole, where an id behind a word like `token:`
+    would be one.
+    """
+    if find_frontmatter_span(Source(text)).end:
+        raise Refused(["it has frontmatter: answer without any"])
+    found = read_workflow(Source(tagged.ids.sub("", text)), "", FORMAT)
+    numbers = {
+        at: [*map(int, dict.fromkeys(tagged.ids.findall(line)))]
+        for at, line in enumerate(text.split("\n"), 1)
+        if line.startswith("#") and tagged.ids.search(line)
+    }
+    for at in numbers.keys() - {step.place.line for step in found.walk()}:
+        line = normal_line(text.split("\n")[at - 1])
+        raise Refused([f"“{line}” is read as prose: no step may be called Summary, Notes or Workflow"])
+    origins = {
+        step.place.line: [tagged.steps[n] for n in numbers.get(step.place.line, ()) if n in tagged.steps]
+        for step in found.walk()
+    }
+    keys = {step.key for step in found.walk()}
+    renamed = {one.key: step.name for step in [*found.walk()][::-1] for one in origins[step.place.line]}
+    found = replace(found, steps=tuple(_retargeted(step, renamed, keys) for step in found.steps))
+    _refuse_if(_unreadable(found))
+    _refuse_if([*_lost_lines(found, tagged, origins), *_made_up(found, tagged.draft)])
+    workflow = _Merger(tagged.draft, origins, clean).workflow(found)
+    _refuse_if(errors_of(workflow))
+    again = read_workflow(Source(render_workflow(workflow)), workflow.name)
+    if (again.title, again.preamble, again.steps) != (workflow.title, workflow.preamble, workflow.steps):
+        raise Refused(["it does not read back as it was written: keep to plain Markdown"])
+    return workflow
+
+
+def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
+    """With the names of now for targets that are called as in the draft."""
+    flows = (
+        flow if key_of(flow.target) in keys else replace(flow, target=renamed.get(key_of(flow.target), flow.target))
+        for flow in step.flows
+    )
+    children = (_retargeted(child, renamed, keys) for child in step.children)
+    return replace(step, flows=tuple(flows), children=tuple(children))
+
+
+def errors_of(workflow: Workflow) -> list[str]:
+    """A line for each error of a workflow, with its place where it has one."""
+    return [
+        f"{f'line {one.place.line}: ' if one.place.line else ''}{one.code}: {one.message}"
+        for one in check_workflow(workflow, build_graph(workflow))
+        if one.severity is Severity.ERROR
+    ]
+
+
+def _refuse_if(complaints: Sequence[str]) -> None:
+    if complaints:
+        raise Refused(complaints)
+
+
+# --- what is wrong with it -------------------------------------------------------------------------------------------
+
+
+def _unreadable(found: Workflow) -> list[str]:
+    wrong = errors_of(found)
+    if not found.steps:
+        wrong = [
+            "it holds no step: answer with the whole workflow in Markdown, a heading for each step",
+            *wrong,
+        ]
+    if any(step.markers for step in found.walk()):
+        wrong.append("it has session-toon blocks: leave them out, figures are put in afterwards")
+    return wrong
+
+
+def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[Step]]) -> Iterator[str]:
+    """Decisions and corrections that are not in the step that stands for theirs."""
+    for number, origin in tagged.steps.items():
+        kept = {said for said in _items_of(origin.prose) if said.startswith(_KEPT)}
+        holders = [step for step in found.walk() if origin in origins[step.place.line]]
+        if kept and not holders:
+            yield f"the step {{{tagged.word}{number}}} is gone, and a decision stands on it: keep its id in a heading"
+        elif kept - {said for step in holders for said in _items_of(step.prose)}:
+            yield f"the step {{{tagged.word}{number}}} has lost “Decided” or “Constraint” lines, or their words"
+
+
+def _items_of(prose: str) -> list[str]:
+    """Each item and each paragraph of a step's prose in one line, decoded; one with a label begins with it, in lower case."""
+    found: list[list[str]] = []
+    goes_on = False
+    for line in prose.split("\n"):
+        if match := _LABELLED.match(line):
+            found.append([f"{match[1].casefold()}:", match[2]])
+        elif line.strip() and goes_on and not _ITEM.match(line):
+            found[-1].append(line)
+        elif line.strip():
+            found.append([_ITEM.sub("", line, count=1)])
+        goes_on = bool(line.strip())
+    return [uncontain_line(" ".join(" ".join(parts).split())) for parts in found]
+
+
+def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
+    """Words, agents, channels, commands and data that the draft has not."""
+    told = {said for prose in (draft.preamble, *(step.prose for step in draft.walk())) for said in _items_of(prose)}
+    texts = [("the preamble", found.preamble), *((f"“{step.name}”", step.prose) for step in found.walk())]
+    for where, prose in texts:
+        for said in _items_of(prose):
+            label = _LABELLED.match(said)
+            if said not in told and label:
+                yield f"{where} has a line “{label[1].capitalize()}: …” that the draft has not: copy such lines as they are"
+            elif said not in told:
+                yield f"{where} has words that the draft has not: “{normal_line(said)[:60]}”; add no prose"
+    agents = {step.agent.name.casefold() for step in draft.walk() if step.agent}
+    channels = {step.channel for step in draft.walk()} | {None}
+    conditions = {flow.condition for step in draft.walk() for flow in step.flows}
+    words = {word for step in draft.walk() for datum in _data(step) for word in (datum.name, datum.type)}
+    for step in found.walk():
+        if step.agent and step.agent.name.casefold() not in agents:
+            yield f"“{step.name}” names an agent that the draft has not"
+        if step.channel not in channels:
+            yield f"“{step.name}” names a channel that the draft has not"
+        # A command is run when the workflow is.
+        if any(
+            flow.condition and "`" in flow.condition.text for flow in step.flows if flow.condition not in conditions
+        ):
+            yield f"“{step.name}” has a condition with a command that the draft has not"
+        for datum in _data(step):
+            is_known = datum.name in words
+            if not is_known and _AFAR.search(datum.name):
+                yield f"“{step.name}” has data that do not lie in the project: {normal_line(datum.name)[:60]}"
+            is_plain = is_known or _NAME.fullmatch(datum.name)
+            if not is_plain or not (datum.type in words or _TYPE.fullmatch(datum.type or "x")):
+                yield f"“{step.name}” has data with characters that no name or type needs: {normal_line(datum.name)[:60]}"
+
+
+def _data(step: Step) -> Iterator[Datum]:
+    return (datum for flow in step.flows for stage in flow.stages for datum in stage)
+
+
+# --- the facts are the draft's ---------------------------------------------------------------------------------------
+
+
+class _Merger:
+    """Puts the draft's facts into an answer; texts that the draft has have no secrets any more, all others are cleaned."""
+
+    def __init__(self, draft: Workflow, origins: Mapping[int, Sequence[Step]], clean: Callable[[str], str]) -> None:
+        self._draft = draft
+        self._origins = origins
+        self._clean = clean
+        self._agents = {step.agent.name.casefold(): step.agent for step in draft.walk() if step.agent}
+        self._known = frozenset(_texts(draft))
+        self._placed: set[str] = set()
+
+    def workflow(self, found: Workflow) -> Workflow:
+        """The draft with the answer's title and steps."""
+        return replace(
+            self._draft,
+            title=self._line(found.title) or self._draft.title,
+            preamble=self._prose(found.preamble),
+            steps=tuple(map(self._step, found.steps)),
+            diagnostics=(),
+        )
+
+    def _step(self, step: Step) -> Step:
+        origins = self._origins[step.place.line]
+        name = self._line(step.name)
+        # Of a step that was parted, the first part has the figures.
+        rows = [(row, one) for one in origins if one.key not in self._placed for row in one.markers]
+        self._placed.update(one.key for one in origins)
+        is_critical = any(one.grade is Grade.CRITICAL for one in origins)
+        return replace(
+            step,
+            name=name,
+            agent=self._agent(step.agent, [one.agent for one in origins if one.agent]),
+            channel=step.channel or next((one.channel for one in origins if one.channel), None),
+            grade=Grade.CRITICAL if is_critical else step.grade,
+            prose=self._prose(step.prose),
+            flows=tuple(map(self._flow, step.flows)),
+            markers=tuple(_marker(row, origin, name) for row, origin in rows),
+            children=tuple(map(self._step, step.children)),
+        )
+
+    def _agent(self, told: AgentRef | None, own: Sequence[AgentRef]) -> AgentRef | None:
+        """With the version that the draft has, where an answer has none or another one."""
+        if told is None:
+            return own[0] if own else None
+        name = told.name.casefold()
+        return next((one for one in own if one.name.casefold() == name), self._agents[name])
+
+    def _prose(self, text: str) -> str:
+        return contain(uncontain(text if text in self._known else self._clean(text))) if text else ""
+
+    def _line(self, text: str) -> str:
+        """A name as it reads back: with one blank where an answer has several."""
+        line = normal_line(text)
+        return line if line in self._known else normal_line(self._clean(line))
+
+    def _flow(self, flow: Flow) -> Flow:
+        stages = tuple(tuple(map(self._datum, stage)) for stage in flow.stages)
+        return replace(flow, stages=stages, condition=self._condition(flow), target=self._line(flow.target))
+
+    def _datum(self, datum: Datum) -> Datum:
+        return replace(datum, name=self._line(datum.name), type=self._line(datum.type) if datum.type else None)
+
+    def _condition(self, flow: Flow) -> Condition | None:
+        """A command is the draft's, and stays as it is."""
+        if (
+            flow.condition is None
+            or flow.condition.text in self._known
+            or read_code_span(flow.condition.text) is not None
+        ):
+            return flow.condition
+        return Condition(contain_line(self._line(uncontain_line(flow.condition.text))))
+
+
+def _texts(draft: Workflow) -> Iterator[str]:
+    yield draft.title
+    for step in draft.walk():
+        yield from (step.name, step.prose)
+        yield from (word for datum in _data(step) for word in (datum.name, datum.type or ""))
+        for flow in step.flows:
+            yield from (flow.target, flow.condition.text if flow.condition else "")
+
+
+def _marker(row: Marker, origin: Step, name: str) -> Marker:
+    """A row follows its step to the new name."""
+    if key_of(row.phase) != origin.key or key_of(row.phase) == key_of(name):
+        return row
+    return Marker({**row.values, "phase": phase_name(name)})

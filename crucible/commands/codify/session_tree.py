@@ -1,0 +1,347 @@
+"""A session's phases and subagents as nodes, each with its work and its findings.
+
+A prompt that only answers, goes on or corrects continues the step before it, so that the step is right from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from crucible.analysis.tools.session_files import Files
+from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.analysis.tools.tool_calls import acts_of
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.commands.codify.draft_steps import Remark, RemarkKind
+from crucible.commands.codify.session_tree__hearing import hear
+from crucible.commands.codify.stretches import CONFLICT, NOISE, PROVING, Figured, Node
+from crucible.documents.markdown.containment import cut, normal_line, slug
+from crucible.documents.recording.subagent_ends import part_ending
+from crucible.documents.recording.verdicts import verdict
+from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, is_said_in
+from crucible.documents.session.session import (
+    Callout,
+    Entry,
+    Failure,
+    Intervention,
+    Mode,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.documents.session.titles import UNTITLED, prompt_name, untagged
+from crucible.documents.workflow.workflow import key_of
+
+__all__ = ["DEEPEST", "Teller"]
+
+DEEPEST = 4
+"""Levels of steps below the first: a heading has at most six marks."""
+_FEW = 2
+"""Words of a prompt that names no work: `go on`, `yes please`, `thanks`."""
+_LONGEST, _SHORT = 4000, 120
+_STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
+_ANSWERS = frozenset({Source.REPLY, Source.OPTION})
+_CONFLICT = ("CONFLICT (", "Automatic merge failed")
+"""What git prints when it fails but leaves its work to be finished."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """Where entries go: a node, its depth, the calls' records and the session that they stand in."""
+
+    node: Node
+    depth: int
+    evidence: Evidence
+    session: Session
+
+
+class Teller:
+    """Reads one session and its subagents."""
+
+    def __init__(
+        self, session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
+    ) -> None:
+        self._session = session
+        self._children = children
+        self._evidence = evidence
+        self._files = Files()
+        self._seen = {session.id}
+        self._people = 0
+
+    def requests(self) -> list[Node]:
+        """The session's work, request by request."""
+        return self._requests(self._session, 0, self._who())
+
+    def _who(self) -> int:
+        self._people += 1
+        return self._people
+
+    # --- phases ------------------------------------------------------------------------------------------------------
+
+    def _requests(self, session: Session, depth: int, by: int) -> list[Node]:
+        evidence, found = self._evidence(session.id), findings_by_phase(session)
+        nodes: list[Node] = []
+        for phase in _phases_of(session):
+            told, words = found.get(phase.id, ()), _first_words(phase)
+            figured = _figured(self._session.id, phase)
+            name = _phase_name(phase, words)
+            before = _before(nodes, phase, words, told) if words else None
+            if before is not None:
+                nodes = _absorbed(nodes, before)
+                nodes[-1].whole.add(figured)
+                nodes[-1].is_late |= nodes[-1].only_looked()
+            else:
+                nodes.append(Node(name, by, figured, phase.agent, phase.channel))
+                _ask(nodes[-1], words)
+            self._phase(_Told(nodes[-1], depth, evidence, session), phase, found)
+        return nodes
+
+    def _phase(self, told: _Told, phase: Phase, found: Mapping[str, Sequence[Finding]]) -> None:
+        hear(told.node, found.get(phase.id, ()))
+        self._entries(told, phase.entries)
+        is_alone = len(phase.subphases) == 1 and not told.node.has_work()
+        for sub in phase.subphases:
+            if told.depth >= DEEPEST or (is_alone and _is_task(told.session, sub)):
+                hear(told.node, found.get(sub.id, ()))
+                self._entries(told, sub.entries)
+                continue
+            node = told.node
+            figured = _figured(self._session.id, sub)
+            if phase.tokens is not None:  # a phase's tokens include those of its sub-phases
+                figured.tokens = None
+            below = Node(sub.name, node.by, figured, sub.agent or node.agent, sub.channel or node.channel)
+            hear(below, found.get(sub.id, ()))
+            self._entries(_Told(below, told.depth + 1, told.evidence, told.session), sub.entries)
+            node.parts.append(below)
+
+    # --- entries -----------------------------------------------------------------------------------------------------
+
+    def _entries(self, told: _Told, entries: Sequence[Entry]) -> None:
+        """Add entries; the work of a subagent that is too deep for a step of its own comes after them."""
+        waiting = [(told, entries)]
+        for here, part in waiting:
+            for entry in part:
+                match entry:
+                    case Subagent() if here.depth < DEEPEST:
+                        self._delegated(here, entry)
+                    case Subagent():
+                        waiting += self._deep(here, entry)
+                    case ToolCalls():
+                        for call in entry.calls:
+                            self._call(here, call)
+                    case Failure():
+                        here.node.is_open |= not entry.resolution
+                    case _:
+                        pass
+
+    def _deep(self, told: _Told, entry: Subagent) -> Iterator[tuple[_Told, Sequence[Entry]]]:
+        child = self._child(entry) if self._is_new(entry) else None
+        if child:
+            yield _Told(told.node, told.depth, self._evidence(child.id), child), tuple(child.all_entries())
+        elif entry.mode is Mode.INLINE:
+            yield told, entry.entries
+
+    def _is_new(self, entry: Subagent) -> bool:
+        """False for a second callout of the same note."""
+        is_new = entry.mode is Mode.INLINE or not entry.link or entry.link not in self._seen
+        self._seen.add(entry.link or "")
+        return is_new
+
+    def _call(self, told: _Told, call: ToolCall) -> None:
+        acts = _judged(acts_of(call, told.evidence, self._files), call, told.evidence)
+        stretch = told.node.stretch()
+        stretch.acts += acts
+        if any(act.deed not in NOISE for act in acts):
+            stretch.last_failed = acts[-1].outcome is not Outcome.OK
+        stretch.is_critical |= any(act.deed in PROVING and act.outcome is Outcome.FAILED for act in acts)
+
+    # --- subagents ---------------------------------------------------------------------------------------------------
+
+    def _delegated(self, told: _Told, entry: Subagent) -> None:
+        """Add a subagent's work as a node below."""
+        if not self._is_new(entry):
+            return
+        child = self._child(entry)
+        shown, ended = part_ending(entry.text)
+        task = untagged(_task(entry, child, shown))
+        tokens = next((r.tokens for r in told.session.subagents if r.session == entry.link), None)
+        whole = _whole(self._session.id, child, tokens)
+        channel = _channel(child) or told.node.channel
+        node = Node(_agent_name(task, entry), self._who(), whole, entry.agent, channel, reports=True)
+        node.is_open = ended is not Outcome.OK
+        node.about = untagged(child.title if child else entry.task or "")
+        _ask(node, task)
+        below = _Told(node, told.depth + 1, told.evidence, told.session)
+        if child is None:
+            self._entries(below, entry.entries)
+        else:
+            self._child_phases(below, child)
+        told.node.parts.append(node)
+
+    def _child(self, entry: Subagent) -> Session | None:
+        return None if entry.mode is Mode.INLINE else self._children.get(entry.link or "")
+
+    def _child_phases(self, told: _Told, child: Session) -> None:
+        """A subagent with one phase is one step; the steps of several are below it."""
+        own = [phase for phase in _phases_of(child) if phase.entries or phase.subphases]
+        if len(own) <= 1 or told.depth >= DEEPEST:
+            found = findings_by_phase(child)
+            here = _Told(told.node, told.depth, self._evidence(child.id), child)
+            for phase in own:
+                self._phase(here, phase, found)
+            return
+        below = self._requests(child, told.depth + 1, told.node.by)
+        told.node.parts += below
+        counted = [node.whole.tokens for node in below if node.whole.tokens is not None]
+        if counted:  # else they would be counted twice
+            rest = (told.node.whole.tokens or 0) - sum(counted)
+            told.node.whole.tokens = rest if rest > 0 else None
+
+
+# --- calls -----------------------------------------------------------------------------------------------------------
+
+
+def _judged(acts: Sequence[Act], call: ToolCall, evidence: Evidence) -> tuple[Act, ...]:
+    """A call's acts with the verdict of its output, which makes a check of the one command that printed it."""
+    result = evidence.result(call)
+    if call.outcome is Outcome.FAILED and any(mark in (result or call.result) for mark in _CONFLICT):
+        return tuple(replace(act, outcome=Outcome.OK, verdict=CONFLICT) for act in acts)
+    checks = [at for at, act in enumerate(acts) if act.deed in PROVING]
+    runs = [at for at, act in enumerate(acts) if act.deed is Deed.RUN]
+    at = checks[-1] if checks else runs[0] if len(runs) == 1 else -1
+    if at < 0 or call.outcome in _STOPPED:
+        return tuple(acts)
+    found = verdict(result or "", is_whole=True, failed=call.outcome is Outcome.FAILED)
+    if not found.text:
+        return tuple(acts)
+    outcome = Outcome.FAILED if found.is_red else acts[at].outcome
+    deed = acts[at].deed if checks else Deed.TEST
+    judged = replace(acts[at], deed=deed, outcome=outcome, verdict=cut(normal_line(found.text), _SHORT))
+    return (*acts[:at], judged, *acts[at + 1 :])
+
+
+# --- requests --------------------------------------------------------------------------------------------------------
+
+
+def _ask(node: Node, words: str) -> None:
+    if words:
+        node.hear(Remark(RemarkKind.ASKED, cut(untagged(words), _LONGEST)))
+
+
+def _before(nodes: Sequence[Node], phase: Phase, words: str, found: Sequence[Finding]) -> int | None:
+    """The place of the request that a prompt goes on with.
+
+    A prompt that answers a proposal goes on with what led to it: not with a question in between.
+    """
+    if not nodes or not _goes_on(nodes[-1], phase, words, found):
+        return _same_request(nodes, phase.name)
+    at = len(nodes) - 1
+    while at and nodes[at].only_looked() and nodes[at - 1].only_looked() and _is_question(nodes[at]):
+        at -= 1
+    return at
+
+
+def _is_question(node: Node) -> bool:
+    return any(one.kind is RemarkKind.ASKED and one.text.rstrip().endswith("?") for one in node.remarks)
+
+
+def _same_request(nodes: Sequence[Node], name: str) -> int | None:
+    """The place of the request of this name that nothing but looking follows: it was handed over again, as plans are."""
+    for at in reversed(range(len(nodes))):
+        if key_of(nodes[at].name) == key_of(name):
+            return at
+        if not nodes[at].only_looked():
+            return None
+    return None
+
+
+def _absorbed(nodes: Sequence[Node], at: int) -> list[Node]:
+    """The requests up to a place; what followed is part of that one."""
+    kept, first = list(nodes[: at + 1]), nodes[at]
+    for node in nodes[at + 1 :]:
+        first.whole.add(node.whole)
+        first.parts += node.parts
+        for remark in node.remarks:
+            if remark.kind is not RemarkKind.ASKED:
+                first.hear(remark)
+    return kept
+
+
+def _first_words(phase: Phase) -> str:
+    first = next((entry for entry in phase.entries if not isinstance(entry, Prose)), None)
+    return first.words if isinstance(first, Intervention) else ""
+
+
+def _phase_name(phase: Phase, words: str) -> str:
+    """A phase's own name; one without words is named by what was asked in it."""
+    name = untagged(phase.name)
+    return prompt_name(words) if words and (name == UNTITLED or not any(map(str.isalnum, name))) else name
+
+
+def _goes_on(before: Node, phase: Phase, words: str, found: Sequence[Finding]) -> bool:
+    """True if a prompt corrects the request before it, answers its proposal, has too few words, or names its phase by what it answers."""
+    if any(one.kind == Kind.CORRECTION and is_said_in(one, words) for one in found):
+        return True
+    if before.only_looked() and any(one.kind == Kind.DECISION and one.source in _ANSWERS for one in found):
+        return True
+    own, name = key_of(prompt_name(words)), key_of(phase.name)
+    is_few = len(words.split()) <= _FEW and not words.startswith("/")
+    return bool(own) and name.endswith(own) and (is_few or own != name)
+
+
+def _phases_of(session: Session) -> Sequence[Phase]:
+    """A session's phases; work before the first of them belongs to it, or is one of its own."""
+    loose = tuple(entry for entry in session.preamble if not isinstance(entry, Prose | Callout))
+    if not loose:
+        return session.phases
+    if not session.phases:
+        return (Phase(session.title, entries=loose),)
+    first, *rest = session.phases
+    return (replace(first, entries=(*loose, *first.entries)), *rest)
+
+
+def _is_task(session: Session, phase: Phase) -> bool:
+    return any(key_of(task.content) == key_of(phase.name) for task in session.tasks)
+
+
+# --- subagents and figures -------------------------------------------------------------------------------------------
+
+
+def _task(entry: Subagent, child: Session | None, shown: str) -> str:
+    """What a subagent was told to do, as far as it is known; `shown` is what its callout says of it."""
+    if child is None:
+        return entry.task or shown
+    told = "\n".join(part.text for part in child.preamble if isinstance(part, Prose))
+    return told or entry.task or child.title or shown
+
+
+def _agent_name(task: str, entry: Subagent) -> str:
+    name = prompt_name(task) if task else ""
+    return name if any(map(str.isalnum, name)) and name != UNTITLED else f"Work of {entry.agent.name}"
+
+
+def _channel(child: Session | None) -> str | None:
+    """A note's own channel, which anybody may have written, as a heading can hold it."""
+    return (slug(child.channel, "channel") or None) if child and child.channel else None
+
+
+def _figured(session: str, phase: Phase) -> Figured:
+    return Figured(session, phase.started, _took(phase.started, phase.ended), phase.tokens)
+
+
+def _whole(session: str, child: Session | None, tokens: int | None) -> Figured:
+    """What a subagent's work took: by its own note, else by its parent's."""
+    if child is None:
+        return Figured(session, tokens=tokens)
+    known = child.duration()
+    took = int(known.total_seconds() * 1000) if known is not None else None
+    return Figured(session, child.started, took, child.tokens_used if child.tokens_used is not None else tokens)
+
+
+def _took(start: datetime | None, end: datetime | None) -> int | None:
+    return int((end - start).total_seconds() * 1000) if start and end and end >= start else None

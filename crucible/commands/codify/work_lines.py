@@ -1,0 +1,278 @@
+"""What a step's work says in its prose: the commands to run again, the checks and what they showed, and where to look.
+
+A command is kept if it had an effect outside the files that the data flow names: version control, forges, package managers, task
+runners and publishing.  A lookup is kept if it reads from elsewhere, or if it names a parameter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise, takewhile
+
+from crucible.analysis.tools.file_kinds import INTERPRETERS, is_test_file, languages_of, plain_words, type_of
+from crucible.analysis.tools.shell_parser import Part, take_apart
+from crucible.analysis.tools.shell_paths import command_text, leads_out
+from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.commands.codify.draft_steps import Remark, RemarkKind
+from crucible.commands.codify.stretches import CHANGING, MERGES, PROVING, merged
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.session import Outcome
+
+__all__ = ["commands_name", "hands_on", "has_effect", "is_variant", "lines_of", "whole"]
+
+_FORGES = frozenset("git jj hg svn gh glab hub tea".split())  # noqa: SIM905
+_PROGRAMS = _FORGES | frozenset(
+    """
+    npm yarn pnpm bun pip pip3 uv poetry pdm pipx conda cargo go gem bundle composer brew apt apt-get dnf apk mvn gradle dotnet nuget mix
+    make gmake just task mise rake invoke nox tox turbo nx pre-commit
+    docker podman kubectl helm terraform ansible-playbook aws gcloud az fly vercel netlify heroku wrangler goreleaser twine rsync scp
+    """.split()  # noqa: SIM905
+)
+"""Programs whose commands leave something behind in a repository, an environment or a service."""
+_LOOKS = frozenset(
+    """
+    view list ls status show diff log search info get describe checks outdated audit help version why env run-list tail logs whoami doctor
+    tree metadata doc graph
+    """.split()  # noqa: SIM905
+)
+"""Their subcommands that only show something."""
+_SENDS = frozenset("-X --method -f -F --field --raw-field --input -d --data".split())  # noqa: SIM905
+"""Options with which `gh api` and the like change something."""
+_VARIABLE = late_pattern(r"\$\{?[A-Za-z_]")
+"""A variable of a loop or an earlier assignment, whose value is lost."""
+_ASKS = frozenset({"--help", "-h", "--version"})
+_SELECTS = frozenset({"-run", "-k", "--filter", "--test"})
+"""Options that name tests."""
+_MODE = late_pattern(r"-.*=\D|-c\Z")
+"""Options that make a check a different one."""
+_AMOUNT = late_pattern(r"-v+|-q+|--?\w+=\d+\w?")
+"""Options that set how much is printed, or how often."""
+_MORE_WORDS = frozenset({"run", "exec", "tool"})
+_SHOWS = frozenset({"diff", "log", "show"})
+_TAKES_FILES = frozenset({"add", "rm", "restore", "stage", "reset"})
+_HANDS_ON = frozenset("commit push merge rebase pull tag cherry-pick".split())  # noqa: SIM905
+_NEW_BRANCH = frozenset({"-b", "-B", "-c", "--create"})
+_RANGE = late_pattern(r"(?!.*:|.*\b(?=[a-f]*\d)[0-9a-f]{6,}\b)(?:origin/|.*[\w}]\.\.)")
+_KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
+_ID = late_pattern(r"\b\d{6,}\b")
+_LONG = 40
+"""Code points of an option's value from which on it is a text, which is written for each run."""
+_TEXTS = {"-m": "message", "--message": "message", "-t": "title", "--title": "title", "-b": "body", "--body": "body"}  # fmt: skip
+
+
+def _words(act: Act) -> tuple[str, ...]:
+    return _words_of(act.command or act.what)
+
+
+@lru_cache(maxsize=512)
+def _words_of(command: str) -> tuple[str, ...]:
+    parts = [part for part in take_apart(command) if part.words]
+    words = plain_words(parts[-1].words) if parts else ()
+    return (words[0], *words[3:]) if words[1:2] == ("-C",) else words
+
+
+def _again(act: Act) -> str:
+    """The command for another run: `{{message}}` for a text that an option gives, `{{files}}` for files, `{{branch}}` for a new branch."""
+    parts = [part for part in take_apart(act.command) if part.words]
+    if len(parts) != 1:
+        return act.what
+    words = list(parts[0].words)
+    if words[1:2] == ["-C"]:
+        del words[1:3]
+    words = [words[0], *(_varied(word, before) for before, word in pairwise(words))]
+    if words[0] == "git" and words[1:2] and words[1] in _TAKES_FILES:
+        kept = [word for word in words[2:] if not _is_file(word)]
+        words = [*words[:2], *kept, *["{{files}}"] * (len(kept) < len(words) - 2)]
+    return _typed(parts[0], words)
+
+
+def _is_file(word: str) -> bool:
+    is_none = word[:1] == "-" or word in (".", ":/") or word.startswith(("origin/", "HEAD", "{{"))
+    return not is_none and ("/" in word or "." in word)
+
+
+def _typed(part: Part, words: Iterable[str]) -> str:
+    """A command with other words, in its folder."""
+    text = command_text(part._replace(words=tuple(words), fed=None))
+    return f"cd {part.folder} && {text}" if part.folder else text
+
+
+def _varied(word: str, option: str) -> str:
+    """A word of a command, for another run."""
+    if " " in word and (option in _TEXTS or len(word) > _LONG or "\n" in word):
+        if keyed := _KEYED.match(word):
+            return f"{keyed[1]}={{{{{keyed[1]}}}}}"
+        return f"{{{{{_TEXTS.get(option) or (option[2:] if option[:2] == '--' else 'text')}}}}}"
+    return "{{branch}}" if option in _NEW_BRANCH else word
+
+
+def whole(act: Act) -> str:
+    """A check with `{{tests}}` or `{{files}}` for the code it was given; all its options stay."""
+    return _whole(act.what, is_test=act.deed is Deed.TEST)
+
+
+@lru_cache(maxsize=512)
+def _whole(command: str, *, is_test: bool) -> str:
+    parts = take_apart(command)
+    if len(parts) != 1:
+        return command
+    given = "{{tests}}" if is_test else "{{files}}"
+    words, kept = parts[0].words, list(parts[0].words[:1])
+    for before, word in pairwise(words):
+        if before in _SELECTS and kept[-1] == given:
+            continue
+        is_selected = is_test and word.partition("=")[0] in _SELECTS
+        kept.append(given if is_selected or _is_part(word, before, words) else word)
+    if given not in kept:
+        return command
+    first = kept.index(given) + 1
+    return _typed(parts[0], [*kept[:first], *(word for word in kept[first:] if word != given)])
+
+
+def _is_part(word: str, option: str, words: Sequence[str]) -> bool:
+    """True for a test, a file of the checked language or a folder; the word of an option stays what it is."""
+    if word[:1] in ("-", "/") or "=" in word or word.startswith("./...") or option in ("-o", "-f"):
+        return False
+    if "::" in word or is_test_file(word):
+        return True
+    program = plain_words(words)[:1]
+    if (program[:1] and program[0] in INTERPRETERS) or (len(option) > 2 and option[:2] == "--" and word[:2] != "./"):
+        return False
+    kind = type_of(word)
+    return kind in languages_of(program) if kind else "/" in word
+
+
+def is_variant(act: Act) -> bool:
+    """True for a check with options that make it a different one."""
+    return any(map(_MODE.match, act.what.split()))
+
+
+def _looks(words: Sequence[str]) -> bool:
+    plain = [word for word in words[1:] if word[:1] != "-"]
+    if plain[:1] == ["api"]:
+        return not _SENDS.intersection(words)
+    if plain[:1] and plain[0] in _MORE_WORDS and words[0] not in ("gh", "glab"):
+        return False
+    return not plain or bool(_LOOKS.intersection(plain[:2]))
+
+
+def has_effect(act: Act) -> bool:
+    """True for a command that succeeded and left something behind, and for a script of the project."""
+    if act.deed is not Deed.RUN or act.outcome is Outcome.FAILED:
+        return False
+    words = _words(act)
+    return (
+        not _ASKS.intersection(words)
+        and bool(words)
+        and ((words[0] in _PROGRAMS and not _looks(words)) or (bool(act.writes) and bool(act.reads)))
+    )
+
+
+def _looks_elsewhere(act: Act) -> bool:
+    """True for what reads from outside the project's files: an address, a forge, another branch.  Web searches apply only once."""
+    if act.deed is Deed.FETCH:
+        return "://" in act.what
+    words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) else ()
+    if _ASKS.intersection(words):
+        return False
+    if words[:1] == ("git",):
+        return words[1:2] != () and words[1] in _SHOWS and any(map(_RANGE.match, words[2:]))
+    return len(words) > 1 and words[0] in _PROGRAMS and _looks(words)
+
+
+def _folder(act: Act) -> str:
+    """The `cd` before a command."""
+    return act.command.partition(" && ")[0] if act.command.startswith("cd ") else ""
+
+
+def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
+    """True for a server's tool that only shows something, with a parameter's value."""
+    tool = act.what.partition(" ")[0].split("_")
+    return act.deed is Deed.OTHER and bool(_LOOKS.intersection(tool)) and any(value in act.what for value in parameters)
+
+
+def hands_on(acts: Iterable[Act]) -> bool:
+    """True if work was handed on: committed, pushed, merged, or sent to a forge."""
+    return any(_handed_on(act) for act in acts)
+
+
+def _handed_on(act: Act) -> str:
+    """The verb of a command that hands work on, "" for any other."""
+    words = [word for word in _words(act) if word[:1] != "-"]
+    if not (_by_forge(act) and has_effect(act)) or leads_out(_folder(act)) or _VARIABLE.search(_folder(act)):
+        return ""
+    if words[0] in ("gh", "glab"):
+        return words[2] if words[2:] and words[2].isalpha() else words[1]
+    return words[1] if words[1] in _HANDS_ON else ""
+
+
+def _by_forge(act: Act) -> bool:
+    words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) and act.outcome is Outcome.OK else ()
+    return len(words) > 1 and words[0] in _FORGES
+
+
+def commands_name(acts: Iterable[Act]) -> str:
+    """A step's name from its version control commands: `Commit and push`."""
+    verbs = [verb for verb in dict.fromkeys(map(_handed_on, acts)) if verb and verb != "api"][:3]
+    return " and ".join(filter(None, (", ".join(verbs[:-1]), *verbs[-1:]))).capitalize()
+
+
+def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
+    """A remark for each command worth repeating, in the order of their last run; a lookup needs one of the values in `parameters`.
+
+    Checks come before each commit, and again after a merge if they ran again there.
+    """
+    acts = tuple(acts)
+    found: dict[tuple[str, ...], Remark] = {}
+    is_changed = any(act.deed in CHANGING for act in acts)
+    merges = 0
+    for act in acts:
+        begun, aborted, _ = act.what.partition(" --abort")
+        if aborted:  # `git rebase --abort`: what was begun is a dead end
+            found.pop(next((key for key in reversed(found) if found[key].text.startswith(begun)), ()), None)
+            continue
+        one = _line(act, parameters, is_changed=is_changed)
+        if one is None or any(leads_out(text) or _VARIABLE.search(text) for text in (one.text, _folder(act))):
+            continue
+        merges += merged(act)
+        key: tuple[str, ...] = (one.text,)
+        if one.kind is RemarkKind.CHECK:
+            key = (*(word for word in one.text.split() if not _AMOUNT.fullmatch(word)), str(merges))
+        if one.kind is RemarkKind.LOOK and act.deed not in PROVING:
+            key = tuple(takewhile(lambda word: word[:2] not in ("--", "-q"), one.text.split())) or key
+            found.setdefault(key, one)
+        else:
+            found.pop(key, None)
+            found[key] = one
+    yield from _checked_first(found.values())
+
+
+def _checked_first(lines: Iterable[Remark]) -> list[Remark]:
+    """Move checks from after a commit to before it, up to the next merge."""
+    told: list[Remark] = []
+    commit: int | None = None
+    for one in lines:
+        if one.kind is RemarkKind.CHECK and commit is not None:
+            told.insert(commit, one)
+            commit += 1
+            continue
+        if one.text.startswith(("git add ", "git commit ")):
+            commit = len(told) if commit is None else commit
+        elif one.text.startswith(MERGES):
+            commit = None
+        told.append(one)
+    return told
+
+
+def _line(act: Act, parameters: Sequence[str], *, is_changed: bool) -> Remark | None:
+    if act.deed in PROVING:
+        ended = "failed" if act.outcome is Outcome.FAILED else "passed" if act.verdict else ""
+        kind = RemarkKind.LOOK if ended == "failed" and not is_changed else RemarkKind.CHECK
+        return Remark(kind, act.what, ": ".join(filter(None, (ended, act.verdict))))
+    if has_effect(act):
+        return Remark(RemarkKind.RUN, _ID.sub("{{id}}", _again(act)))
+    if _looks_elsewhere(act) or _looks_up(act, parameters):
+        return Remark(RemarkKind.LOOK, _ID.sub("{{id}}", act.what.partition(" -- ")[0]))
+    return None

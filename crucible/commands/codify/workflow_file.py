@@ -1,0 +1,213 @@
+"""Where a codified workflow is written, and whether anybody changed it since.
+
+Owns the names in the folder `workflows/`, the property `codified`, and that no word of a human's and no row of a run's is written over.
+`codified` holds a digest of the rest of the file as we wrote it: a file for which it still holds is ours to replace, any
+other is its reader's.  What stands in a workflow is for `workflow`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.core import files
+from crucible.core.errors import (
+    NoteChanged,
+    NoteExists,
+    NoteUnreadable,
+    OutsideVault,
+    UsageError,
+    VaultError,
+)
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets.redaction import refuse_secret
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.source import Edit, Source, Span
+from crucible.documents.markdown.wikilinks import parse_linktext
+from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.workflow.workflow_reader__kind import kind_of
+from crucible.vault.notes.note_folder__stamping import is_stamped
+from crucible.vault.notes.note_folder__stamping import stamped as with_stamp
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import WORKFLOWS, note_name
+
+__all__ = ["Kept", "is_untouched", "keep_as", "keep_note", "sessions_of", "stamped"]
+
+_KEY, _SESSIONS = "codified", "sessions"
+_NUMBERED = r"-([2-9]|[1-9]\d{1,8})"
+
+
+class Kept(NamedTuple):
+    """Where a workflow is; `changed` says whether anything had to be written."""
+
+    path: Path
+    changed: bool
+
+
+def stamped(text: str) -> str:
+    """A workflow's note with `codified` in its frontmatter, so that an edit of it can be told later."""
+    return with_stamp(text, _KEY, (_SESSIONS,))
+
+
+def is_untouched(source: Source) -> bool:
+    """Whether a note is as codifying wrote it, line ends aside, which git may change."""
+    return is_stamped(source, _KEY, (_SESSIONS,))
+
+
+def sessions_of(source: Source) -> frozenset[str]:
+    """The ids of the sessions that a note says it was codified from; none for any other file."""
+    values = find_frontmatter(source).values
+    if kind_of(values.get("type")) == "session":
+        return frozenset()
+    told = values.get(_SESSIONS)
+    return frozenset(_ids(told if isinstance(told, list) else [told]))
+
+
+def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kept:
+    """Write a stamped note as `workflows/<slug>.md`, or, where that is another workflow's, as `<slug>-2.md` and so on.
+
+    A note of the same sessions is replaced when nobody changed it, or with `force`; else `NoteChanged` says what to do.
+    """
+    # Choosing a name and taking it is one step: the note's own lock is the save's.
+    with vault.locked(vault.root / WORKFLOWS / slug):
+        folder = files.make_folders(vault.root, vault.root / WORKFLOWS)
+        sessions = sessions_of(Source(text))
+        for note in _notes(vault, folder, slug):
+            if sessions and sessions_of(note.source) == sessions:
+                return _replace(vault, note, text, sessions, force=force)
+        path = _free(folder, slug)
+        files.create_exclusive(path, _bytes_of(text, path), fsync=vault.settings.fsync)
+    vault.touched.add(path)
+    return Kept(path, changed=True)
+
+
+def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept:
+    """Write a text into the file that a user named, in the vault or out of it; symlinks are followed, as he named them.
+
+    What is there already is replaced when it is empty, or a note of the same sessions that nobody changed, or with `force`;
+    else `NoteExists` or `NoteChanged` says what to do.  A session's note is never replaced.
+    """
+    refuse_secret(path.stem, vault.settings.secrets)
+    real = Path(os.path.realpath(path))
+    _check_place(path, real)
+    data = _bytes_of(text, path)
+    with _turn(vault, real):
+        old = files.read_bytes(real)[0] if os.path.lexists(real) else None
+        if old == data:
+            return Kept(path, changed=False)
+        if old is None:
+            files.create_exclusive(real, data, fsync=vault.settings.fsync)
+        else:
+            _check_own(path, Source.from_bytes(old), sessions_of(Source(text)), "name another FILE", force=force)
+            was = old
+            if real.is_relative_to(vault.root):  # its lock is ours, so whoever left something is dead
+                files.remove_leftovers(real)
+            files.write_atomic(
+                real,
+                data,
+                fsync=vault.settings.fsync,
+                before_replace=lambda: _check_same(real, was),
+                expected=was,
+            )
+    if real.is_relative_to(vault.root):
+        vault.touched.add(real)
+    return Kept(path, changed=True)
+
+
+# --- links to sessions -----------------------------------------------------------------------------------------------
+
+
+def _ids(told: list[Value]) -> Iterator[str]:
+    for item in told:
+        found = _LINK.fullmatch(item.strip()) if isinstance(item, str) else None
+        if found and (name := note_name(parse_linktext(found[1]).target.rpartition("/")[2])):
+            yield name
+
+
+_LINK = late_pattern(r"\[\[(.+)\]\]", re.DOTALL)
+
+# --- in the vault's own folder ---------------------------------------------------------------------------------------
+
+
+def _notes(vault: Vault, folder: Path, slug: str) -> Iterator[Note]:
+    """What stands at the slug and its numbered names, in their order; what cannot be read is somebody else's."""
+    called = re.compile(rf"{re.escape(slug)}(?:{_NUMBERED})?\.md")
+    try:
+        found = [match for name in os.listdir(folder) if (match := called.fullmatch(name))]
+    except OSError as error:
+        raise VaultError(f"{folder}: cannot be read") from error
+    for match in sorted(found, key=lambda match: int(match[1] or 1)):
+        try:
+            yield vault.read(folder / match[0])
+        except OutsideVault as error:
+            hint = "move the link away, or name another place with -o"
+            raise OutsideVault(str(error), hint) from error
+        except NoteUnreadable:
+            continue
+
+
+def _free(folder: Path, slug: str) -> Path:
+    number = 1
+    while os.path.lexists(path := folder / (f"{slug}.md" if number == 1 else f"{slug}-{number}.md")):
+        number += 1
+    return path
+
+
+def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, force: bool) -> Kept:
+    if note.source.text == text:
+        return Kept(note.path, changed=False)
+    _check_own(note.path, note.source, sessions, "write it elsewhere with -o FILE", force=force)
+    vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
+    return Kept(note.path, changed=True)
+
+
+# --- what may be replaced --------------------------------------------------------------------------------------------
+
+
+def _check_own(path: Path, there: Source, sessions: frozenset[str], other: str, *, force: bool) -> None:
+    if kind_of(find_frontmatter(there).values.get("type")) == "session":
+        raise NoteExists(f"{path}: a session's note, which is never written over", other)
+    if force or not there.text.strip():
+        return
+    if not (sessions and sessions_of(there) == sessions):
+        raise NoteExists(
+            f"{path}: exists already, and was not made of these sessions",
+            f"--force writes over it, or {other}",
+        )
+    if not is_untouched(there):
+        raise NoteChanged(
+            f"{path}: changed since it was codified (by hand, or by a run that left its markers)",
+            f"--force writes over it and loses that; or {other}",
+        )
+
+
+def _check_same(path: Path, data: bytes) -> None:
+    if not files.holds(path, data):
+        raise NoteChanged(f"{path}: changed on disk since it was read", "look at it, then repeat")
+
+
+def _check_place(path: Path, real: Path) -> None:
+    if not path.name or real.is_dir():
+        raise UsageError(f"{path}: a folder", "name a file in it")
+    if not real.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {real.parent}", "make it first")
+
+
+def _turn(vault: Vault, real: Path) -> AbstractContextManager[object]:
+    """Notes of the vault have locks.  Elsewhere only the last look before the exchange keeps us from each other."""
+    return vault.locked(real) if real.is_relative_to(vault.root) else nullcontext()
+
+
+def _bytes_of(text: str, path: Path) -> bytes:
+    data = Source(text).to_bytes()
+    if len(data) > files.LARGEST_NOTE:
+        mega = 1024 * 1024
+        raise VaultError(
+            f"{path}: it would have {len(data) / mega:.0f} MB, and notes are read up to {files.LARGEST_NOTE // mega} MB",
+            "nothing was written; codify fewer sessions at once",
+        )
+    return data

@@ -1,0 +1,125 @@
+"""The time-out: a session that is active and quiet for the idle time is paused, and a bookmark kept.
+
+Owns what counts as a sign of life (the note's own time, its phases', what hooks were told of, and that somebody goes on with it), and that two at once
+pause a session once.  When somebody should look is `noticing`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
+
+from crucible.core.errors import CrucibleError
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.settings.settings import VaultSettings
+from crucible.documents.markdown.source import Edit
+from crucible.documents.session.edits import set_field
+from crucible.documents.session.session import Session, Status
+from crucible.documents.session.status_rules import IDLE_REASON
+from crucible.memory.bookmarks.bookmark import Why
+from crucible.memory.bookmarks.marking import mark
+from crucible.memory.bookmarks.resume_tickets__renames import names_before
+from crucible.vault.events.spool import is_name, spool_folder
+from crucible.vault.index.index import Index
+from crucible.vault.notes.holding import is_held
+from crucible.vault.notes.projects import folder_in_project
+from crucible.vault.notes.vault import Note, Vault
+
+__all__ = ["pause_idle"]
+
+_Place: TypeAlias = "tuple[str, Mapping[str, Sequence[str]]]"
+
+_LONGEST = 0.5
+"""Seconds for one look: after years without one there may be many, and the rest is for the next."""
+_PATIENCE = 0.2
+"""Seconds: who holds a note is writing it, so it is not quiet."""
+
+
+def pause_idle(
+    root: str,
+    settings: VaultSettings,
+    paths: Sequence[str],
+    now: datetime,
+    whence: _Place = ("", MappingProxyType({})),
+) -> list[str]:
+    """Pause those of the notes at `paths`, seen from the vault, that are active and quiet; those that were.
+
+    `whence` is the working directory, which bookmarks of its project's sessions tell of, and the user's projects.  Raises `VaultError` when secrets cannot be looked for: then nothing is written.
+    """
+    redact = redact_of(settings.secrets)
+    vault = Vault(Path(root), settings._replace(lock_seconds=min(_PATIENCE, settings.lock_seconds)))
+    deadline = time.monotonic() + _LONGEST
+    paused = []
+    for path in paths:
+        if time.monotonic() > deadline:
+            break
+        with suppress(CrucibleError, OSError):  # a note that somebody broke, or holds, keeps no other one
+            if _pause(vault, vault.root / path, now, redact, whence):
+                paused.append(path)
+    if vault.touched:
+        with suppress(CrucibleError, OSError):  # what cannot be done now is done by the next query
+            Index(vault.root, settings).refresh(vault.touched)
+    return paused
+
+
+def _pause(vault: Vault, path: Path, now: datetime, redact: Redact, whence: _Place) -> bool:
+    """Whether it was us who paused it; the bookmark is kept by who did."""
+    before: Note | None = None
+
+    def intention(note: Note) -> list[Edit]:
+        nonlocal before
+        before = note
+        return _edits(note, vault, now)
+
+    note = vault.update(path, intention)
+    if before is None or note.source == before.source:
+        return False
+    folder = folder_in_project(*whence, note.session.project or "")
+    mark(vault, note.session, Why.IDLE, now=now, redact=redact, folder=folder)
+    return True
+
+
+def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
+    session = note.session
+    idle = timedelta(minutes=vault.settings.idle_minutes)
+    if (
+        session.status is not Status.ACTIVE
+        or any(is_held(vault.root, name) for name in (session.id, *names_before(vault.root, session.id)))
+        or now - max(_signs(note, vault, now)) < idle
+    ):
+        return []
+    phases = session.phases
+    wanted = {
+        "status": str(Status.PAUSED),
+        "resume_point": phases[-1].id if phases else None,
+        "pause_reason": IDLE_REASON,
+    }
+    source = note.source
+    return [edit for key, value in wanted.items() for edit in set_field(source, session, key, value)]
+
+
+def _signs(note: Note, vault: Vault, now: datetime) -> Iterator[datetime]:
+    """When something happened: the note was written, a phase began or ended, a hook was called."""
+    yield datetime.fromtimestamp(note.stamp.mtime_ns / 1e9, UTC)
+    for phase in note.session.all_phases():
+        # What lies ahead, of another clock or a slip of the pen, is no sign of life; it would be one for years.
+        yield from (time for time in (phase.started, phase.ended) if time and time <= now)
+    yield from _calls(note.session, vault.root)
+
+
+def _calls(session: Session, root: Path) -> Iterator[datetime]:
+    """When hooks were last called for one of its native sessions: an agent may work for hours in one turn."""
+    for source in session.sources:
+        client, _, native = source.partition(":")
+        native = native.partition("/")[0]  # what follows is a subagent of that session
+        if is_name(client) and is_name(native):
+            with suppress(OSError, ValueError):
+                spooled = os.path.join(spool_folder(str(root), client), f"{native}.jsonl")
+                yield datetime.fromtimestamp(os.stat(spooled).st_mtime, UTC)

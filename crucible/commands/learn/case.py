@@ -1,0 +1,226 @@
+"""What a case is: a piece of a session that teaches, with where it comes from.
+
+Owns the values between extracting, exporting, notes and puzzles.  Texts are decoded and redacted; paths of this machine are
+gone.  A case says the same however often its session is read: nothing here depends on a clock, an order of files, or a line number
+but `place`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+from crucible.documents.knowledge.causes import Attribution
+
+__all__ = [
+    "BODIES",
+    "Body",
+    "Call",
+    "Case",
+    "CaseType",
+    "Choice",
+    "Correction",
+    "Delegation",
+    "Difficulty",
+    "Fault",
+    "Place",
+    "Puzzle",
+    "Review",
+    "Role",
+    "Trajectory",
+    "Turn",
+    "type_of",
+]
+
+
+class CaseType(StrEnum):
+    """What a case teaches."""
+
+    PUZZLE = "puzzle"
+    CORRECTION = "correction"
+    DECISION = "decision"
+    DELEGATION = "delegation"
+    WORKFLOW = "workflow"
+
+
+class Difficulty(StrEnum):
+    """How much it took: by the number of tries, and of steps to the resolution."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+class Fault(StrEnum):
+    """Whose failure it was; only the agent's makes a puzzle."""
+
+    AGENT = "agent"
+    ENVIRONMENT = "environment"
+    TRANSIENT = "transient"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+
+
+class Review(StrEnum):
+    """What a human said of a case."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class Role(StrEnum):
+    """Who speaks in a turn."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call: its name and arguments, as JSON values.
+
+    Where only the note's one line is known that is all: `{"input": line}`, or a shell's `{"command": line}` where the line is whole.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message: an assistant's may hold calls, a tool's answers the call `answers`; `failed` is the tool's."""
+
+    role: Role
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    answers: str = ""
+    failed: bool = False
+
+
+class Place(NamedTuple):
+    """Where a case comes from: the session's id, the phase's id and name, and the note's line, from 1."""
+
+    session: str
+    phase: str
+    phase_name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A failure of the agent's and what fixed it.
+
+    `goal` is what was asked for, `state` what was done before, `tried` the turns up to and including the failure, `failure` the exact message,
+    `solution` the turns that mended it (empty: an open puzzle), `expected` the resolution in words.  `hints` give away more and more, the last
+    one not the answer.
+    """
+
+    goal: str
+    state: str
+    tried: tuple[Turn, ...]
+    failure: str
+    expected: str = ""
+    solution: tuple[Turn, ...] = ()
+    hints: tuple[str, ...] = ()
+    attribution: Attribution | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody mended it."""
+        return not self.expected and not self.solution
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What the agent did, the user's exact words (of a rejected call what was said with it, perhaps ""), and what followed."""
+
+    goal: str
+    did: tuple[Turn, ...]
+    words: str
+    then: tuple[Turn, ...]
+    rejected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A decision: the situation, the options that were named, the choice, why, and how it turned out later."""
+
+    situation: str
+    options: tuple[str, ...]
+    choice: str
+    rationale: str = ""
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """Work that was given away; `used` is None where that cannot be told, `evidence` what shows it."""
+
+    agent: str
+    task: str
+    result: str
+    used: bool | None = None
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """A completed phase: the steps that led to its outcome."""
+
+    goal: str
+    turns: tuple[Turn, ...]
+
+
+Body: TypeAlias = Puzzle | Correction | Choice | Delegation | Trajectory
+BODIES: Mapping[CaseType, type[Body]] = {
+    CaseType.PUZZLE: Puzzle,
+    CaseType.CORRECTION: Correction,
+    CaseType.DECISION: Choice,
+    CaseType.DELEGATION: Delegation,
+    CaseType.WORKFLOW: Trajectory,
+}
+
+
+def type_of(body: Body) -> CaseType:
+    """What a body is one of."""
+    return next(one for one, kind in BODIES.items() if isinstance(body, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case.  `id` is stable over runs, `digest` is of its content and tells duplicates.
+
+    `title` and `finding` are the summary and id of the finding that it was made of, "" for a workflow without one.
+    `tokens` is an estimate of its whole text; `complete` is true if whole events were available and not only the note's lines; `problems` are those of its
+    note; `redactions` counts by rule what was redacted at extraction.  `review` is a human's verdict on it.
+    `verification` is a command that passed afterwards and proved the outcome, in one line; "" for none.
+    """
+
+    id: str
+    type: CaseType
+    place: Place
+    body: Body
+    title: str = ""
+    finding: str = ""
+    agent: str = ""
+    model: str = ""
+    channel: str = ""
+    project: str = ""
+    started: datetime | None = None
+    tools: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    difficulty: Difficulty = Difficulty.MEDIUM
+    tokens: int = 0
+    fault: Fault = Fault.AGENT
+    verification: str = ""
+    digest: str = ""
+    complete: bool = True
+    problems: tuple[str, ...] = ()
+    redactions: Mapping[str, int] = field(default_factory=dict)
+    review: Review = Review.PROPOSED

@@ -1,0 +1,176 @@
+"""The folder `cases/` of a vault: which notes are there, when one is written, and a human's word on one.
+
+Owns that no word of a human's is written over: a note that was reviewed or changed stays as it is, one that nobody touched is replaced
+when its case changed.  What stands in a note is `notes`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.commands.learn.case import Case, Place, Review
+from crucible.commands.learn.case_notes import render_case
+from crucible.commands.learn.case_notes_reading import Read, is_as_written, is_case, read_case
+from crucible.commands.learn.cases_base import CASES_BASE, CASES_BASE_NAME
+from crucible.core import files
+from crucible.core.errors import (
+    CrucibleError,
+    NoteChanged,
+    NoteExists,
+    NoteUnreadable,
+    OutsideVault,
+    UsageError,
+    VaultError,
+)
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
+from crucible.documents.markdown.source import Edit, Source, Span
+from crucible.vault.notes.note_folder import FolderNotes
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import CASES, OnError
+
+__all__ = ["CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
+
+_ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+
+
+class Kept(NamedTuple):
+    """What came of writing cases.
+
+    The notes that are new, that took the place of untouched ones, that said the same already, and that were left because a
+    human reviewed or changed them.
+    """
+
+    new: tuple[Path, ...] = ()
+    replaced: tuple[Path, ...] = ()
+    same: tuple[Path, ...] = ()
+    left: tuple[Path, ...] = ()
+
+
+class CaseNote(NamedTuple):
+    """A case's note and what was read of it."""
+
+    note: Note
+    read: Read
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def keep_cases(
+    vault: Vault,
+    cases: Iterable[Case],
+    heading_of: Callable[[Place], str] | None = None,
+    place_of: Callable[[Case], Path | None] | None = None,
+    on_error: OnError | None = None,
+) -> Kept:
+    """Write each case as `cases/<id>.md`, or where `place_of` says that its note is, and `Cases.base` where there is none; `heading_of` is `render_case`'s.
+
+    What is no note (a folder, a symlink that leaves the vault), or was changed at this moment, is passed to `on_error`, and the rest is written.
+    `VaultError` for an id that can name no file, and when the disk says no.
+    """
+    found: dict[str, list[Path]] = {name: [] for name in Kept._fields}
+    folder: Path | None = None
+    for case in cases:
+        if folder is None:
+            folder = files.make_folders(vault.root, vault.root / CASES)
+            _place_table(vault)
+        path = place_of(case) if place_of else None
+        path = path or folder / f"{_checked(case.id)}.md"
+        text = render_case(case, heading_of(case.place) if heading_of else "")
+        try:
+            found[_keep(vault, path, text)].append(path)
+        except (NoteChanged, NoteExists, OutsideVault) as error:
+            if on_error is None:
+                raise
+            on_error(error)
+    return Kept(*map(tuple, found.values()))
+
+
+def _checked(id_: str) -> str:
+    if not _ID.fullmatch(id_):
+        raise VaultError(f"{id_[:60]!r}: no id of a case", "an id has letters, digits, '.', '_' and '-'")
+    return id_
+
+
+def _keep(vault: Vault, path: Path, text: str) -> str:
+    """Write a note unless somebody touched it; the name of the field of `Kept` that says what came of it."""
+    data = Source(text).to_bytes()
+    if len(data) > files.LARGEST_NOTE:
+        raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
+    try:
+        note = vault.read(path)
+    except NoteUnreadable:
+        files.create_exclusive(path, data, fsync=vault.settings.fsync)
+        vault.touched.add(path)
+        return "new"
+    if note.source.text.replace("\r\n", "\n") == text:
+        return "same"
+    if not _is_ours(note.source):
+        return "left"
+    vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
+    return "replaced"
+
+
+def _is_ours(source: Source) -> bool:
+    """Whether nobody reviewed it and nobody changed it."""
+    found = find_frontmatter(source)
+    proposed = found.values.get("status") == Review.PROPOSED.value
+    return proposed and is_case(source, found) and is_as_written(source, found)
+
+
+def _place_table(vault: Vault) -> None:
+    path = vault.root / CASES_BASE_NAME
+    with suppress(NoteExists):
+        files.create_exclusive(path, CASES_BASE.encode(), fsync=vault.settings.fsync)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load_cases(vault: Vault, on_error: OnError | None = None) -> Iterator[CaseNote]:
+    """Every case of the folder by its path; what cannot be read is told to `on_error`, what says it is something else is left out."""
+    for path in _NOTES.paths(vault, on_error):
+        try:
+            one = load_case(vault, path)
+        except CrucibleError as error:
+            if on_error:
+                on_error(error)
+            continue
+        if one.read.says_case:
+            yield one
+
+
+def load_case(vault: Vault, path: Path) -> CaseNote:
+    """The case of a note, read without a guess."""
+    note = vault.read(path)
+    return CaseNote(note, read_case(note.source, note.name))
+
+
+_NOTES = FolderNotes(
+    CASES, "case", "cases", "`cru cases list` tells them; `cru session learn --export markdown` writes them"
+)
+find_case = _NOTES.find
+
+
+# --- a human's word --------------------------------------------------------------------------------------------------
+
+
+def review_case(vault: Vault, path: Path, review: Review) -> bool:
+    """Set a case's status, by its own line only; whether that changed anything.  `UsageError` for a note that is no case."""
+    changed = False
+
+    def edits(note: Note) -> list[Edit]:
+        nonlocal changed
+        found = find_frontmatter(note.source)
+        if not is_case(note.source, found):
+            raise UsageError(f"{path}: no case", "`cru cases list` tells the cases")
+        made = set_key(note.source, found, "status", review.value)
+        changed = bool(made)
+        return made
+
+    vault.update(path, edits)
+    return changed

@@ -1,0 +1,236 @@
+"""From sessions' notes to cases: each session with its subagents and its parent, and what a human said of its cases since.
+
+Owns which notes and records a session's cases are made from, and whose word counts.  A case's note in `cases/` that a human reviewed or
+changed is the case, whatever its session says by now.  A note that nobody touched counts for nothing but who judged its failure, so a case is as its
+session is today; one that is not understood keeps its case from going anywhere.  A note is known by its property `case`, wherever it is.  Memory holds a handful of sessions, never all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.analysis.tools.whole_calls import Evidence, load_evidence
+from crucible.commands.learn.case import Case, CaseType, Place, Puzzle, Review
+from crucible.commands.learn.case_folder import load_case
+from crucible.commands.learn.case_notes_reading import Read
+from crucible.commands.learn.extraction import extract
+from crucible.core.errors import CrucibleError
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets.scanner import Redact
+from crucible.documents.session.session import Session, Subagent
+from crucible.vault.notes.phase_links import heading_of
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import CASES, find_notes, note_name
+
+__all__ = ["Gathered", "Gatherer", "Wanted"]
+
+_HELD = 16
+"""Sessions in memory: a parent and its subagents are asked for one after the other."""
+_CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
+
+
+class Wanted(NamedTuple):
+    """Which cases.  Tokens are those of a case; `accepted` leaves out what no human accepted."""
+
+    types: Collection[CaseType] = frozenset(CaseType)
+    least: int | None = None
+    most: int | None = None
+    verified: bool = False
+    accepted: bool = False
+
+    def wants(self, case: Case) -> bool:
+        """Whether a case is one of them."""
+        return (
+            case.type in self.types
+            and (self.least is None or case.tokens >= self.least)
+            and (self.most is None or case.tokens <= self.most)
+            and (not self.verified or bool(case.verification))
+            and (not self.accepted or case.review is Review.ACCEPTED)
+        )
+
+
+class Gathered(NamedTuple):
+    """The cases of a session, in the order of its note.
+
+    `problems` are what kept some from being read, `places` the notes of those that have one, by their ids; `edited` are the ids of those
+    whose note is a human's word, which is never written over.
+    """
+
+    session: str
+    cases: tuple[Case, ...]
+    problems: tuple[CrucibleError, ...]
+    places: Mapping[str, Path]
+    edited: frozenset[str] = frozenset()
+
+
+class Gatherer:
+    """Makes the cases of a vault's sessions, one session after the other."""
+
+    def __init__(self, vault: Vault, redact: Redact, wanted: Wanted) -> None:
+        self._vault = vault
+        self._redact = redact
+        self.wanted = wanted
+        self._paths: dict[str, Path] = {}
+        for path in vault.session_paths():  # of two of one name the first one counts
+            self._paths.setdefault(note_name(path.name), path)
+        self._kept = _kept(vault, self._paths.keys())
+        self._note = lru_cache(_HELD)(vault.read)
+
+    @property
+    def reviewed(self) -> Collection[str]:
+        """The sessions of which there are notes in `cases/`, whether or not they are in the vault themselves."""
+        return self._kept.keys()
+
+    def gather(self, path: Path) -> Gathered:
+        """The wanted cases of the session at `path`.
+
+        A note that cannot be read is a problem, and has none; so is one whose name another one has before it, since both would
+        have cases of the same ids.
+        """
+        name = note_name(path.name)
+        first = self._paths.get(name, path)
+        if first != path:
+            message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name, and its cases alone are taken"
+            return Gathered(name, (), (CrucibleError(message, "`cru session rename` gives one of them another"),), {})
+        made: tuple[Case, ...] = ()
+        problems: list[CrucibleError] = []
+        if not self.wanted.accepted:  # what a human accepted is a note
+            try:
+                made = self._extracted(name, self._note(path).session)
+            except CrucibleError as error:
+                problems.append(error)
+        return self._gathered(name, made, problems)
+
+    def kept_only(self, session: str) -> Gathered:
+        """The wanted cases of a session that is gone: those that a human said something of."""
+        return self._gathered(session, (), [])
+
+    def heading(self, place: Place) -> str:
+        """The heading of a phase as its session's note has it, to link to; "" where that is gone, or would tell a secret."""
+        path = self._paths.get(place.session)
+        try:
+            heading = heading_of(self._note(path), place.phase) if path else ""
+        except CrucibleError:
+            return ""
+        return "" if self._redact(heading)[1] else heading
+
+    def _gathered(self, name: str, made: tuple[Case, ...], problems: list[CrucibleError]) -> Gathered:
+        places: dict[str, Path] = {}
+        edited: set[str] = set()
+        found: Iterable[Case] = made
+        if name in self._kept:
+            notes = self._noted(self._kept[name], problems)
+            settled = [*_settled_all(made, notes)]
+            places = {case.id: one.path for case, one in settled if one}
+            edited = {case.id for case, one in settled if one and one.read.is_edited}
+            found = (case for case, _ in settled)
+        return Gathered(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited))
+
+    # --- from the session ---------------------------------------------------------------------------------------------
+
+    def _known(self, name: str) -> Session | None:
+        """A session by its id, or by a link to it; None where its note is gone or cannot be read."""
+        path = self._paths.get(note_name(name.rpartition("/")[2]))
+        try:
+            return self._note(path).session if path else None
+        except CrucibleError:
+            return None
+
+    def _extracted(self, name: str, session: Session) -> tuple[Case, ...]:
+        """The cases of a session, which is called what its file is, as everywhere; its records have the name that it tells."""
+        links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
+        children = {link: self._known(link) for link in links}
+
+        def evidence(id_: str) -> Evidence:
+            return load_evidence(self._vault.root, session.id if id_ == name else id_)
+
+        return extract(replace(session, id=name), children, evidence, self._redact)
+
+    # --- from its cases' notes ----------------------------------------------------------------------------------------
+
+    def _noted(self, paths: Iterable[Path], problems: list[CrucibleError]) -> list[_Noted]:
+        """What the notes say: those that are somebody's word first, then those that are not understood."""
+        found = []
+        for path in paths:
+            try:
+                read = load_case(self._vault, path).read
+            except CrucibleError as error:
+                problems.append(error)
+                read = Read(None, (), note_name(path.name), "")
+            else:
+                if read.case is None:
+                    at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
+                    message = f"{at}: a case that cannot be read; skipped"
+                    problems.append(CrucibleError(message, "`cru cases check` says why"))
+            found.append(_Noted(path, read))
+        return sorted(found, key=lambda one: (not one.read.is_edited, one.read.case is not None))
+
+
+class _Noted(NamedTuple):
+    """A case's note."""
+
+    path: Path
+    read: Read
+
+
+def _what(ident: str) -> str:
+    """What of an id stays when its session gets another name."""
+    told = _CASE_ID.fullmatch(ident)
+    return told["what"] if told else ident
+
+
+def _kept(vault: Vault, sessions: Collection[str]) -> Mapping[str, list[Path]]:
+    """The notes in `cases/` by their session, which a name tells; a note is read where it tells none of `sessions`."""
+    found: defaultdict[str, list[Path]] = defaultdict(list)
+    for folder, names in find_notes(vault.root, vault.root / CASES):
+        for name in sorted(names):
+            told = _CASE_ID.fullmatch(note_name(name))
+            session = told["session"] if told else ""
+            if session not in sessions:  # it got another name, or is gone
+                linked = _session_in(vault, folder / name)
+                session = linked if linked in sessions else session or linked
+            if session:
+                found[session].append(folder / name)
+    return found
+
+
+def _session_in(vault: Vault, path: Path) -> str:
+    """The session that a note tells; "" for what is no case, which `cru cases check` names."""
+    with suppress(CrucibleError):
+        read = load_case(vault, path).read
+        return read.session if read.says_case else ""
+    return ""
+
+
+def _settled_all(made: Iterable[Case], notes: Iterable[_Noted]) -> Iterator[tuple[Case, _Noted | None]]:
+    """Each case as it counts, with its note, then those that only notes have; none whose note is not understood."""
+    known: dict[str, _Noted] = {}
+    for one in notes:
+        known.setdefault(_what(one.read.id), one)
+    for case in made:
+        noted = known.pop(_what(case.id), None)
+        if noted is None:
+            yield case, None
+        elif noted.read.case is not None:
+            yield _settled(case, noted.read.case, edited=noted.read.is_edited), noted
+    for one in known.values():
+        if one.read.case and one.read.is_edited:
+            yield one.read.case, one
+
+
+def _settled(case: Case, noted: Case, *, edited: bool) -> Case:
+    """The case as it counts by its note, which keeps its id when the session is renamed."""
+    # Whole events are put away some day, and a clone never had them.
+    if edited or (noted.complete and not case.complete):
+        return noted
+    case = replace(case, id=noted.id)
+    told = noted.body.attribution if isinstance(noted.body, Puzzle) else None
+    if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
+        return replace(case, body=replace(case.body, attribution=told))
+    return case

@@ -1,0 +1,152 @@
+"""Corrections: the user said what was wrong or unwanted, and what holds instead.
+
+A case has what the agent did (the refused call or its last changes), the user's words, and what it then did right.  Findings say which words are
+corrections.  One whose words are not in the note, or after which the user corrected again, makes no case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+
+from crucible.analysis.failures.moments import CHANGES, RUNS, Moment
+from crucible.commands.learn.case import Case, Correction
+from crucible.commands.learn.case_making import make_case
+from crucible.commands.learn.case_texts import texts_of
+from crucible.commands.learn.excerpts import SIDE, brief, brief_turns, request_of, with_words
+from crucible.commands.learn.puzzles_proof import verification_after
+from crucible.commands.learn.timeline import Timeline, said_at
+from crucible.commands.learn.word_overlap import content_words
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.findings import Finding, Source
+from crucible.documents.session.session import Intervention, Outcome, Prose
+
+__all__ = ["find_corrections"]
+
+_DID, _THEN = 2, 4
+"""How many changes before and after are shown."""
+
+
+def find_corrections(timeline: Timeline) -> Iterator[Case]:
+    """The corrections of a session, in the order of its note, but not those that the user had to repeat."""
+    found = said_at(timeline)
+    for at in sorted(found):
+        then = _what_followed(timeline, at)
+        end = then[-1].at if then else at
+        is_repeated = any(at < later <= end + 1 for later in found)
+        said = timeline.moments[at]
+        refused = _refused(timeline, said, found[at])
+        if not is_repeated and _is_taken_up(found[at], said, refused, then):
+            yield _case(timeline, said, refused, then, found)
+
+
+def _case(
+    timeline: Timeline,
+    said: Moment,
+    refused: Moment | None,
+    then: Sequence[Moment],
+    corrections: Mapping[int, Finding],
+) -> Case:
+    finding, words = corrections[said.at], _words(said, corrections[said.at])
+    line = refused.call.call if refused and refused.call else ""
+    did = [refused] if refused else _what_was_done(timeline, said.at)
+    body = Correction(
+        request_of(timeline, (did[0] if did else said).at, corrections),
+        brief_turns(with_words(timeline, did)),
+        brief(words, SIDE // 2),
+        brief_turns(_changes(then), 3 * SIDE, 2 * SIDE),
+        brief(line, SIDE // 8),
+    )
+    anchor = f"{words}\n{line}" if line else words
+    verification = verification_after(timeline, said.at)
+    return make_case(timeline, refused or said, body, anchor, finding=finding, verification=verification)
+
+
+def _words(said: Moment, finding: Finding) -> str:
+    return said.entry.words if isinstance(said.entry, Intervention) else finding.summary.strip('"“”')
+
+
+def _refused(timeline: Timeline, said: Moment, finding: Finding) -> Moment | None:
+    """The call that the user refused with these words: that of the finding's row, else the first refused one since the agent's last other call."""
+    found = None
+    for moment in reversed(timeline.moments[: said.at + 1]):
+        if moment.outcome is Outcome.REJECTED:
+            found = moment
+            if moment.row and moment.row.startswith(finding.rows):
+                break
+        elif moment.call or (isinstance(moment.entry, Intervention) and moment is not said):
+            break
+    return found
+
+
+def _is_taken_up(finding: Finding, said: Moment, refused: Moment | None, then: Sequence[Moment]) -> bool:
+    """True if the agent then did the refused work in another way, or used new words of the user.
+
+    Not every text at an interruption is a correction.  If the agent admitted a mistake or a person noted a correction, no proof is needed.
+    """
+    if finding.source not in (Source.REJECTION, Source.INTERRUPTION):
+        return True
+    done = [one for one in then if one.call]
+    if not any(one.arguments for one in done):  # nothing was recorded
+        return True
+    before = [texts_of(refused.arguments or {})] if refused else []
+    made, replaced = (" ".join(_texts(done, is_old=is_old)) for is_old in (False, True))
+    new = _bare(made) - _bare(replaced) - _bare(" ".join(text for texts in before for text in texts))
+    again = {name for one in done for name in _aims(one) if refused and one.arguments != refused.arguments}
+    return bool(new & _bare(_words(said, finding))) or bool(refused and again & _aims(refused))
+
+
+_SPLIT = late_pattern(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+
+
+def _bare(text: str) -> frozenset[str]:
+    """The words of a text, and of the names in it."""
+    return frozenset(word for part in text.split("\n") for word in content_words(_SPLIT.sub(" ", part)))
+
+
+def _texts(done: Sequence[Moment], *, is_old: bool) -> Iterator[str]:
+    """The texts that calls add, or those that they replace."""
+    for moment in done:
+        if any(act.deed in (*CHANGES, *RUNS) for act in moment.acts):
+            given = (moment.arguments or {}).items()
+            yield from texts_of([one for name, one in given if name.startswith("old") is is_old])
+
+
+def _aims(moment: Moment) -> set[str]:
+    """The files that a call changed, and the first two words of its commands."""
+    changed = {act.what for act in moment.acts if act.deed in CHANGES}
+    return changed | {" ".join(act.what.split()[:2]) for act in moment.acts if act.deed in RUNS}
+
+
+def _what_was_done(timeline: Timeline, until: int) -> list[Moment]:
+    """The agent's last changes, or its last call, since the user's previous words; its words if it only talked."""
+    turn: list[Moment] = []
+    for moment in reversed(timeline.moments[:until]):
+        if isinstance(moment.entry, Intervention) and any(one.call for one in turn):
+            break
+        turn.insert(0, moment)
+    changes = [one for one in turn if one.changed][-_DID:]
+    calls = changes or [one for one in turn if one.call][-1:]
+    said = [one for one in turn[-1:] if isinstance(one.entry, Prose)]
+    return [*calls, *said]
+
+
+def _what_followed(timeline: Timeline, at: int) -> list[Moment]:
+    """What the agent did next, up to the user's next words or the next refused call."""
+    then: list[Moment] = []
+    for moment in timeline.moments[at + 1 :]:
+        if isinstance(moment.entry, Intervention) or moment.outcome is Outcome.REJECTED:
+            break
+        then.append(moment)
+    return then
+
+
+def _changes(then: Sequence[Moment]) -> list[Moment]:
+    """What the agent said at once, the first changes or commands that succeeded, and its last words."""
+    runs = [one for one in then if one.passed and one.commands]
+    done = [one for one in then if one.changed] or runs
+    sizes = accumulate(len(str(one.arguments)) for one in done)
+    done = [one for one, size in zip(done, sizes, strict=True) if size <= 2 * SIDE]  # a call is shown whole
+    said = [one for one in then if isinstance(one.entry, Prose)]
+    shown = {one.at: one for one in (*said[:1], *done[:_THEN], *said[-1:])}
+    return [shown[at] for at in sorted(shown)]

@@ -1,0 +1,182 @@
+"""Cases as rows of training data: each cleaned, shaped and parted, and written as files, whole or not at all.
+
+Owns that the same cases in the same order give the same bytes.  Rows go out as they come, so memory holds none but those in hand.  All files are
+written in a folder beside their places first and put there together at the end; whatever goes wrong before, what was there stays.  An export of
+nothing writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from crucible.commands.learn.case import Case
+from crucible.commands.learn.dataset_card import CARD_MARK, Tally, Written, render_card
+from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.shapes import Provenance, Shape, row_of
+from crucible.commands.learn.splits import Families, Splits
+from crucible.commands.learn.tool_schemas import with_tools
+from crucible.core.errors import UsageError, VaultError, reason_of
+
+__all__ = ["Export", "Exported", "export_files", "export_stream", "target_of"]
+
+_Line: TypeAlias = tuple[str, bytes]
+"""A row as JSON with its line end, behind the split that it belongs to ("" for none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What is to be written: the shape, how it is parted, and what every row says of itself.  Without `metadata` no row says anything."""
+
+    shape: Shape
+    splits: Splits | None = None
+    families: Families = field(default_factory=Families)
+    licence: str = "unspecified"
+    source: str = "crucible"
+    metadata: bool = True
+
+
+class Exported(NamedTuple):
+    """What came of it: the files, the card (None where there is no place for one), and the counts."""
+
+    files: tuple[Written, ...]
+    card: Path | None
+    tally: Tally
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _lines(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tally) -> Iterator[_Line]:
+    """Each row that the cases give; `tally` counts them as they come.  `SecretsError` when secrets cannot be looked for."""
+    rows = _rows(cases, export, scrubber, tally)
+    for row in with_tools(rows) if export.shape is Shape.TOOLS else rows:
+        metadata = row["metadata"]
+        tally.add(metadata)
+        if not export.metadata:
+            del row["metadata"]
+        yield metadata["split"], orjson.dumps(row, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def _rows(cases: Iterable[Case], export: Export, scrubber: Scrubber, tally: Tally) -> Iterator[dict[str, Any]]:
+    for case in cases:
+        split = export.splits.side(export.families.of(case.place.session)) if export.splits else ""
+        clean = scrubber.named_cleanly(case)
+        row = row_of(clean, export.shape, Provenance(export.licence, export.source, split))
+        if row is None:
+            tally.left_out[case.type.value] += 1
+        else:
+            tally.redactions.update(clean.redactions)
+            yield row
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def export_stream(
+    cases: Iterable[Case], export: Export, scrubber: Scrubber, write: Callable[[Iterable[bytes]], None]
+) -> Exported:
+    """Write all rows with `write`; their `metadata` names the split, as a stream has no card."""
+    tally = Tally()
+    write(data for _, data in _lines(cases, export, scrubber, tally))
+    return Exported((), None, tally)
+
+
+def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, target: Path) -> Exported:
+    """Write a file for each split, at `target` or in it where it is a folder (see `target_of`), and the card beside them.
+
+    `UsageError` for a target that cannot be one, `VaultError` when the disk says no.
+    """
+    places = {split: target_of(target, split) for split in (export.splits.shares if export.splits else [""])}
+    folder = next(iter(places.values())).parent
+    tally = Tally()
+    try:
+        existing = next(one for one in (folder, *folder.parents) if one.exists())
+        with TemporaryDirectory(prefix=".cru-", dir=existing) as stage:
+            drafts = {split: Path(stage, path.name) for split, path in places.items()}
+            rows = _write(_lines(cases, export, scrubber, tally), drafts)
+            files = tuple(
+                Written(places[split], split, rows[split], draft.stat().st_size)
+                for split, draft in drafts.items()
+                if rows[split]
+            )
+            if not files:
+                return Exported((), None, tally)
+            _check_others(path for split, path in places.items() if not rows[split])
+            card = _card_beside(files[0].path)
+            text = render_card(export.shape, tally, files, Provenance(export.licence, export.source))
+            Path(stage, card.name).write_text(text, encoding="utf-8")
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in (*places.values(), card):
+                _put(Path(stage, path.name), path)
+    except OSError as error:
+        raise VaultError(f"{target}: {reason_of(error)}", "nothing was exported") from error
+    return Exported(files, card, tally)
+
+
+def target_of(target: Path, split: str) -> Path:
+    """Where a split's rows go: `TARGET/train.jsonl` in a folder, or what has no ending; beside `cases.jsonl`, `cases.train.jsonl`."""
+    if target.is_dir() or not target.suffix:
+        if target.exists() and not target.is_dir():
+            raise UsageError(f"{target}: no folder", "name another one, or a file such as -o cases.jsonl")
+        path = target / f"{split or 'train'}.jsonl"
+    elif target.suffix in {".jsonl", ".json", ".ndjson"}:
+        path = target.with_suffix(f".{split}{target.suffix}") if split else target
+    else:
+        raise UsageError(f"{target}: rows are written to a file .jsonl, or into a folder", "such as -o cases.jsonl")
+    if path.is_symlink():
+        raise VaultError(f"{path}: a symbolic link, which is not written through", "name another place")
+    return path
+
+
+def _write(lines: Iterable[_Line], drafts: dict[str, Path]) -> Counter[str]:
+    """Each row into its split's draft; how many came to each."""
+    rows: Counter[str] = Counter()
+    with ExitStack() as stack:
+        files = {split: stack.enter_context(draft.open("wb")) for split, draft in drafts.items()}
+        for split, data in lines:
+            files[split].write(data)
+            rows[split] += 1
+    return rows
+
+
+def _put(draft: Path, path: Path) -> None:
+    """In its place, or, where it has no rows, nothing there: rows of an earlier export would be those of another split now."""
+    if draft.stat().st_size:
+        draft.replace(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _card_beside(first: Path) -> Path:
+    """`README.md`, or where that is somebody else's, `cases.README.md` after the first file, or one with a number."""
+    names = ["README", f"{first.stem}.README"]
+    numbered = (f"{first.stem}.README-{number}" for number in count(2))
+    paths = (first.with_name(f"{name}.md") for some in (names, numbered) for name in some)
+    return next(path for path in paths if not os.path.lexists(path) or CARD_MARK in _card_at(path))
+
+
+def _card_at(path: Path) -> str:
+    is_file = path.is_file() and not path.is_symlink()
+    return path.read_text(encoding="utf-8", errors="replace") if is_file else ""
+
+
+def _check_others(paths: Iterable[Path]) -> None:
+    """What would have to go, since no row comes there now, is of an earlier export: a card beside it names it."""
+    for path in paths:
+        cards = map(_card_at, [path.with_name("README.md"), *path.parent.glob("*.README*.md")])
+        name = orjson.dumps(path.name).decode()
+        if os.path.lexists(path) and not any(CARD_MARK in card and name in card for card in cards):
+            raise VaultError(
+                f"{path}: no row comes there now, and what is there is of no export",
+                "move it, or name another folder",
+            )

@@ -1,0 +1,182 @@
+"""Texts, lists and turns as blocks of a note that a person edits, and back to the letter.
+
+A text is contained prose if it reads back as it was, else a fence `text`; a list is a Markdown list or a fence `json`; turns are a fence `json`.
+Foreign text never makes a heading: those are ours, and outside of fences.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from crucible.commands.learn.case import Call, Role, Turn
+from crucible.core.errors import UsageError
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.code_spans import harmless_json
+from crucible.documents.markdown.containment import contain, contain_code, normal, uncontain, uncontain_code
+from crucible.documents.markdown.quoting import fenced
+from crucible.documents.session.note_entries import fenced_lines
+
+__all__ = [
+    "NO_PART",
+    "Part",
+    "parts_of",
+    "read_items",
+    "read_text",
+    "read_turns",
+    "render_exact",
+    "render_items",
+    "render_text",
+    "render_turns",
+]
+
+_FENCE = late_pattern(r" {0,3}(`{3,}|~{3,})([^`]*)")
+_HEADING = late_pattern(r"##[ \t](.*)")
+_ODD = late_pattern(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+"""What no editor shows, or keeps."""
+
+
+class Part(NamedTuple):
+    """What stands under a heading: `title` is "" before the first one, `line` is that of `lines[0]`, from 1."""
+
+    title: str
+    lines: list[str]
+    line: int
+
+
+NO_PART = Part("", [], 1)
+
+
+def parts_of(lines: Sequence[str], line: int = 1) -> list[Part]:
+    """The lines parted at the level-2 headings that stand outside of fences; `line` is the number of the first."""
+    parts, code = [Part("", [], line)], fenced_lines(lines)
+    for at, text in enumerate(lines):
+        heading = None if at in code else _HEADING.fullmatch(text)
+        if heading:
+            parts.append(Part(heading[1].strip(" \t#"), [], line + at + 1))
+        else:
+            parts[-1].lines.append(text)
+    return parts
+
+
+# --- a text ----------------------------------------------------------------------------------------------------------
+
+
+def render_text(text: str) -> str:
+    """The text as a block of Markdown; "" for ""."""
+    if not text.strip() or normal(text) != text:
+        return render_exact(text)
+    shown = contain(text)
+    lines = shown.split("\n")
+    is_closed = len(parts_of([*lines, "## End"])) == 2
+    is_same = is_closed and not _ODD.search(shown) and read_text(lines) == text
+    return shown if is_same else render_exact(text)
+
+
+def render_exact(text: str) -> str:
+    """The text in a fence, as it is; "" for ""."""
+    if not text:
+        return ""
+    return _json(text) if _ODD.search(text) else fenced(contain_code(text), "text")
+
+
+def read_text(lines: Sequence[str]) -> str:
+    """The text of a block, which the user may have edited."""
+    block = "\n".join(lines).strip("\n")
+    info, inner = _fenced(block)
+    if info == "text":
+        return uncontain_code(inner)
+    value = _value(block)
+    return value if isinstance(value, str) else uncontain(block)
+
+
+def _fenced(block: str) -> tuple[str, str]:
+    """The word and the text of a block that is one fence; "" and "" for another."""
+    first, *inner = block.strip().split("\n")
+    fence = _FENCE.fullmatch(first)
+    if fence is None or not inner or inner.pop().strip() != fence[1]:
+        return "", ""
+    return fence[2].strip(), "\n".join(inner)
+
+
+def _json(value: object) -> str:
+    shown = harmless_json(json.dumps(value, ensure_ascii=False, indent=2))
+    return fenced(_ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", shown), "json")
+
+
+def _value(block: str) -> object:
+    """The value of a fence `json`; None for what is none."""
+    info, inner = _fenced(block)
+    try:
+        return json.loads(inner) if info == "json" else None
+    except (ValueError, RecursionError):
+        return None
+
+
+# --- several texts ---------------------------------------------------------------------------------------------------
+
+
+def render_items(texts: Sequence[str]) -> str:
+    """Texts as a list; "" for none."""
+    lines = [f"- {render_text(text)}" for text in texts]
+    is_plain = all(text[:1].isalnum() for text in texts) and read_items(lines) == tuple(texts)
+    return "\n".join(lines) if is_plain else _json(list(texts))
+
+
+def read_items(lines: Sequence[str]) -> tuple[str, ...]:
+    """The texts of a list, one a line."""
+    value = _value("\n".join(lines))
+    if isinstance(value, list):
+        return tuple(map(str, value))
+    return tuple(uncontain(line.removeprefix("- ")) for line in lines if line.strip())
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+def render_turns(turns: Sequence[Turn]) -> str:
+    """Turns as a list of objects; a text of several lines is a list of them."""
+    return _json([_told(turn) for turn in turns]) if turns else ""
+
+
+def _told(turn: Turn) -> Mapping[str, object]:
+    told = {
+        "role": turn.role.value,
+        "answers": turn.answers,
+        "failed": turn.failed,
+        "text": turn.text.split("\n") if "\n" in turn.text else turn.text,
+        "calls": [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in turn.calls],
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def read_turns(lines: Sequence[str]) -> tuple[Turn, ...]:
+    """The turns of a block; `UsageError` for what is none."""
+    block = "\n".join(lines)
+    if not block.strip():
+        return ()
+    try:
+        rows: Any = _value(block)
+        return tuple(map(_turn, rows))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        hint = 'each turn is such as {"role": "assistant", "text": "I run it."}'
+        raise UsageError("no fence `json` with a list of turns", hint) from error
+
+
+def _turn(row: Mapping[str, Any]) -> Turn:
+    text = row.get("text", "")
+    calls = tuple(map(_call, row.get("calls", ())))
+    return Turn(
+        Role(row["role"]),
+        "\n".join(text) if isinstance(text, list) else str(text),
+        calls,
+        str(row.get("answers", "")),
+        failed=row.get("failed") is True,
+    )
+
+
+def _call(row: Mapping[str, Any]) -> Call:
+    return Call(str(row.get("id", "")), str(row["name"]), dict(row.get("arguments", {})))

@@ -1,0 +1,261 @@
+"""Puzzles: what failed and what fixed it, as cases.
+
+A puzzle shows the request, the failed call with the relevant part of its output, and the files before the fix; its solution is the changes.
+Findings say which failures were fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from crucible.analysis.failures.moments import CHANGES, RUNS, Moment
+from crucible.analysis.tools.file_kinds import is_test_file
+from crucible.analysis.tools.tool_acts import Deed
+from crucible.commands.learn.case import Case, Puzzle, Turn
+from crucible.commands.learn.case_making import make_case
+from crucible.commands.learn.case_texts import mapped, texts_of
+from crucible.commands.learn.excerpts import (
+    CUT,
+    SENTENCE,
+    SIDE,
+    TELLING,
+    brief,
+    brief_turns,
+    files_before,
+    message_of,
+    request_of,
+    telling,
+    with_words,
+)
+from crucible.commands.learn.puzzles_proof import verification_after, verified_by
+from crucible.commands.learn.timeline import Timeline, placed, placed_at, turns_of
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.session.findings import Finding, Kind
+from crucible.documents.session.session import Intervention, Outcome
+
+__all__ = ["find_puzzles"]
+
+_BACK = 400
+"""How many moments before a callout are searched for its failed call."""
+_CONFLICT = "CONFLICT ("
+"""Git's own word, in any language, for a merge that it leaves to a person."""
+
+
+class _Fixed(NamedTuple):
+    """A fixed failure: its callout, the last call that failed with it, and what followed up to the next run of its command."""
+
+    finding: Finding
+    told: Moment
+    failed: Moment | None
+    passed: Moment | None
+    later: Sequence[Moment]
+
+    @property
+    def first(self) -> Moment:
+        """Where the puzzle begins."""
+        return self.failed or self.told
+
+
+def find_puzzles(timeline: Timeline) -> Iterator[Case]:
+    """The puzzles of a session, in the order of its note; without conflicts of a merge, and tests that were written to fail first."""
+    found = [_fixed(timeline, finding, moment) for finding, moment in placed(timeline, Kind.FAILURE)]
+    own = {one.first.at: one for one in found if one.first.row.startswith(one.finding.rows or "-")}
+    for fixed in found:
+        if own.get(fixed.first.at, fixed) is not fixed:  # the other failure of this run
+            continue
+        if _is_told(fixed):
+            continue
+        if _is_conflict(fixed) or _is_test_first(timeline, fixed) or _is_unrecorded(timeline, fixed):
+            continue
+        case = _case(timeline, fixed)
+        if isinstance(case.body, Puzzle) and sum(len(one.calls) for one in case.body.solution) == len(_fix(fixed)):
+            yield case  # a part of a fix is not a fix
+
+
+def _case(timeline: Timeline, fixed: _Fixed) -> Case:
+    first, changes = fixed.first, _fix(fixed)
+    failure = telling(_failure(fixed))
+    body = Puzzle(
+        goal=request_of(timeline, first.at),
+        state=files_before(timeline.moments[: first.at], changes),
+        tried=_tried(fixed, failure),
+        failure=failure,
+        expected="\n\n".join(filter(None, (fixed.finding.cause, fixed.finding.resolution))),
+        solution=brief_turns(with_words(timeline, changes), 3 * SIDE, 2 * SIDE),
+        hints=_hints_for(failure, changes),
+    )
+    call = fixed.failed.call if fixed.failed else None
+    anchor = f"{call.call} → {call.result}" if call else failure
+    return make_case(timeline, first, body, anchor, finding=fixed.finding, verification=_verification(timeline, fixed))
+
+
+def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
+    if fixed.failed is None:
+        return ()
+    return mapped(
+        turns_of([replace(fixed.failed, result=failure)]),
+        lambda text, _: brief(text, SIDE // 2 + len(CUT) + 1),
+    )
+
+
+# --- the calls -------------------------------------------------------------------------------------------------------
+
+
+def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
+    """The last run with this failure before its callout, and what followed up to the next run of the same command."""
+    before = timeline.moments[max(0, told.at - _BACK) : told.at]
+    key = finding.summary.partition(": ")[0].split()
+    calls = [one for one in before if one.call]
+    recorded = placed_at(before, finding.rows[:1])
+    if recorded and not recorded.call:  # the user's words, with a log
+        return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : told.at])
+    failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
+    quoting = (one for one in reversed(calls) if _quotes(finding, one))
+    red = recorded or next(quoting, None) or next(failed, None)
+    if red is None:
+        return _Fixed(finding, told, None, None, _turn(timeline, told))
+    aims = _aims(red, key)
+    runs = [one for one in calls if one.at > red.at and aims & _aims(one, key)]
+    for run in runs:
+        changes = timeline.moments[red.at + 1 : run.at]
+        changed = {name.rpartition("/")[2] for one in changes for name in one.changed}
+        if _lines(run) & _lines(red):  # not fixed yet
+            red = run
+        elif changed and not (run.outcome is Outcome.FAILED and any(map(_message(run).count, changed))):
+            return _Fixed(finding, told, red, run, changes)
+    passed = next((one for one in reversed(runs) if one.outcome is Outcome.OK), None)
+    return _Fixed(finding, told, red, passed, timeline.moments[red.at + 1 : (passed or told).at])
+
+
+def _message(moment: Moment) -> str:
+    return telling(message_of(moment.result))
+
+
+def _quotes(finding: Finding, moment: Moment) -> bool:
+    """True if a call printed what the finding says; a pipe may hide that it failed."""
+    quoted = finding.summary.partition(": ")[2].split(" / ")
+    return any(len(part) > _QUOTE and part[:60] in moment.result for part in quoted)
+
+
+_QUOTE = 8
+
+
+def _lines(moment: Moment) -> set[str]:
+    """The lines of an output that distinguish failures, without line numbers, which change with each edit."""
+    return {_DIGITS.sub("", line) for line in _PLACE.findall(moment.result)}
+
+
+_PLACE = late_pattern(r"(?m)^[ \t]*(?:\S+\.\w+:\d+.*|--- FAIL: \S+|FAILED \S+|E  .*)")
+_DIGITS = late_pattern(r"\d+")
+
+
+def _turn(timeline: Timeline, told: Moment) -> Sequence[Moment]:
+    """What was done about a failure that no command shows: around its callout, between two messages of the user."""
+    breaks = [one.at for one in timeline.moments if isinstance(one.entry, Intervention)]
+    start = max((at for at in breaks if at < told.at), default=-1)
+    end = min((at for at in breaks if at > told.at), default=len(timeline.moments))
+    return timeline.moments[start + 1 : end]
+
+
+def _aims(moment: Moment, key: Sequence[str]) -> set[str]:
+    """The purpose of a command: as many of its words as the failure's summary names, at least two."""
+    return {" ".join(act.what.split()[: max(2, len(key))]) for act in moment.acts if act.deed in RUNS}
+
+
+def _is_conflict(fixed: _Fixed) -> bool:
+    """True for a conflict of a merge, by git's words or by the marks that the fix removed."""
+    removed = (text for one in _fix(fixed) for text in texts_of(one.arguments or {}))
+    return _CONFLICT in _failure(fixed) or any(_MARKS in f"\n{text}" for text in removed)
+
+
+_MARKS = "\n<<<<<<< "
+
+
+def _is_told(fixed: _Fixed) -> bool:
+    """True if it depends on the user's words: a report without a log, or a request between the failure and its fix."""
+    first = fixed.first.entry
+    if isinstance(first, Intervention) and not _PLACE.search(first.words):
+        return True
+    said = (one.entry.words for one in fixed.later if isinstance(one.entry, Intervention))
+    return fixed.failed is not None and any(len(words.split()) >= SENTENCE for words in said)
+
+
+def _is_unrecorded(timeline: Timeline, fixed: _Fixed) -> bool:
+    """True if nobody knows what the fix changed, though the session's events were kept."""
+    changes = _fix(fixed)
+    unknown = bool(changes) and not any(one.arguments for one in changes)
+    return unknown and any(one.arguments for one in timeline.moments)
+
+
+def _is_test_first(timeline: Timeline, fixed: _Fixed) -> bool:
+    """True for a test that was meant to fail: only tests had changed before, and then what they test was written."""
+    if not fixed.failed or not any(act.deed is Deed.TEST for act in fixed.failed.acts):
+        return False
+    before = {
+        name for one in timeline.moments[: fixed.failed.at] if one.phase == fixed.failed.phase for name in one.changed
+    }
+    after = {name for one in fixed.later for name in one.changed}
+    return bool(before) and all(map(is_test_file, before)) and not any(map(is_test_file, after))
+
+
+# --- the puzzle ------------------------------------------------------------------------------------------------------
+
+
+def _failure(fixed: _Fixed) -> str:
+    """What the call printed, or the finding's text if it printed nothing."""
+    if isinstance(fixed.told.entry, Intervention):
+        return fixed.told.entry.words
+    said = message_of(fixed.failed.result) if fixed.failed else ""
+    return said or fixed.finding.summary
+
+
+def _fix(fixed: _Fixed) -> list[Moment]:
+    """The changes up to the next run of the command."""
+    found = [one for one in fixed.later if one.changed]
+    return [one for one in found if one.arguments] or found
+
+
+def _verification(timeline: Timeline, fixed: _Fixed) -> str:
+    proof = verified_by(fixed.passed) if fixed.passed else ""
+    return proof or verification_after(timeline, (fixed.passed or fixed.told).at)
+
+
+# --- hints -----------------------------------------------------------------------------------------------------------
+
+_POINTS_TO = late_pattern(r"(?<![\w./-])(?P<file>[\w./-]{1,200}\.[A-Za-z]\w{0,9})(?:[:(]|\", line )(?P<line>\d{1,6})")
+_LINE = 120
+_MANY = 3
+
+
+def _hints_for(failure: str, solution: Sequence[Moment]) -> tuple[str, ...]:
+    """The hints for a failure, from its message and the moments that fixed it; without those, from the message alone."""
+    return tuple(dict.fromkeys([*_of_message(failure), *_of_solution(solution)]))
+
+
+def _of_message(failure: str) -> Iterator[str]:
+    lines = [line.strip() for line in message_of(failure[:8000]).split("\n") if line.strip()]
+    telling = [line for line in lines if TELLING.search(line[:400])]
+    if len(lines) > 1 and telling:
+        yield f"The most specific line: {_line(telling[-1])}"
+    found = list(_POINTS_TO.finditer(failure[:8000]))
+    if found:
+        yield f"The message points to {_line(found[-1]['file'])}, line {found[-1]['line']}."
+
+
+def _of_solution(solution: Sequence[Moment]) -> Iterator[str]:
+    acts = [act for moment in solution for act in moment.acts]
+    if changed := _names(act.what for act in acts if act.deed in CHANGES):
+        yield f"The fix changed {changed}."
+
+
+def _names(names: Iterable[str]) -> str:
+    told = list(dict.fromkeys(_line(name) for name in names if name))
+    more = f" and {len(told) - _MANY} more" if len(told) > _MANY else ""
+    return ", ".join(told[:_MANY]) + more
+
+
+def _line(text: str) -> str:
+    return cut(normal_line(text), _LINE)

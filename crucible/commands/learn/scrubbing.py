@@ -1,0 +1,156 @@
+r"""Taking out of a case, once more when it leaves the vault, what is nobody else's: secrets, and what names a person.
+
+Owns the rules for persons: the name in `/home/NAME`, `/Users/NAME` and `C:\Users\NAME` becomes `user` (`home-path`), another home folder
+`~` (`home-folder`), an e-mail address `user@example.com` (`email`), but for addresses that are nobody's.  Secrets are `secrets`' own.
+Each thing that was taken out is counted by its rule.  A text that was cleaned comes out of it again as it went in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from crucible.commands.learn.case import Case
+from crucible.commands.learn.case_texts import mapped
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets.scanner import Redact
+
+if TYPE_CHECKING:
+    from re import Match
+
+__all__ = ["Scrubber"]
+
+_NAME = r"[^/\\\s\"'`:*?<>|,;()\[\]{}$%&=]+"
+_PATHS = late_pattern(
+    r"(?P<unix>(?<![\w.-])/(?:home|Users|export/home)/)(?P<name>" + _NAME + ")"
+    r"|(?P<windows>\b[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))"
+    r"(?P<full>" + _NAME + r"(?:[ ]" + _NAME + r"){0,3}(?=[\\/])|" + _NAME + ")"
+    r"|(?P<flat>\bprojects(?:\\{1,4}|/)-(?:home|Users)-)(?P<part>[^-/\\\s\"'`]+)"
+)
+_NOBODY = frozenset(["user", "username", "shared", "public", "default", "linuxbrew", "node", "runner", ".", ".."])
+_MAIL = late_pattern(
+    r"(?<![A-Za-z0-9._%+-])(?P<local>[A-Za-z0-9._%+-]{1,64})@"
+    r"(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<last>[A-Za-z]{2,24}))(?![A-Za-z0-9-]|\.[A-Za-z0-9])"
+)
+_NO_MAIL = frozenset(
+    [
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "svg",
+        "webp",
+        "ico",
+        "pdf",
+        "css",
+        "js",
+        "mjs",
+        "ts",
+        "tsx",
+        "py",
+        "md",
+        "json",
+        "toml",
+        "yaml",
+        "txt",
+    ]
+)
+"""What is the end of a file's name, and of no address."""
+_OPEN = ("example.com", "example.org", "example.net", ".example", ".invalid", ".test", ".local", ".localhost")
+
+
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
+_ONE = ("title", "verification", "agent", "model", "channel", "project")
+_SEVERAL = ("tools", "tags", "problems")
+
+
+class Scrubber:
+    """Cleans cases; `counts` has by rule how much was taken out of all so far.  `home` is the folder of whoever exports, or "".
+
+    Without `personal` only secrets are taken out: what stays in the vault has its messages to the letter.
+    """
+
+    def __init__(self, redact: Redact, home: str = "", *, personal: bool = True) -> None:
+        self._redact = redact
+        self._is_personal = personal
+        self.counts: Counter[str] = Counter()
+        self._home: re.Pattern[str] | None = None
+        folder = home.rstrip("/\\")
+        if len(folder) > 1 and not _PATHS.match(home):
+            self._home = re.compile(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])")
+
+    def clean(self, case: Case) -> Case:
+        """The case without them; its `redactions` have those that were counted here as well."""
+        before, self.counts = self.counts, Counter()
+        changed: dict[str, Any] = {name: self.text(getattr(case, name)) for name in _ONE}
+        changed |= {name: tuple(map(self.text, getattr(case, name))) for name in _SEVERAL}
+        clean = replace(
+            case,
+            body=mapped(case.body, self._told),
+            place=case.place._replace(phase_name=self.text(case.place.phase_name)),
+            **changed,
+        )
+        taken, self.counts = self.counts, before + self.counts
+        return replace(clean, redactions=dict(Counter(case.redactions) + taken)) if taken else clean
+
+    def named_cleanly(self, case: Case) -> Case:
+        """The case without them, also in its session's name, which is part of its id."""
+        clean = self.clean(case)
+        session = self.text(case.place.session)
+        if session == case.place.session:
+            return clean
+        plain = _NOT_PLAIN.sub("-", self.text(case.id)).strip("-")
+        return replace(clean, id=plain, place=clean.place._replace(session=session))
+
+    def text(self, text: str) -> str:
+        """A text without them; itself where there are none."""
+        whole = text
+        if not text.isascii():  # half a pair is no character, and no file can hold it
+            whole = text.encode("utf-8", "replace").decode("utf-8")
+        found, counts = self._redact(whole) if whole else (whole, {})
+        self.counts.update(counts)
+        if self._is_personal:
+            found = self._impersonal(found)
+        return text if found == text else found
+
+    def _impersonal(self, text: str) -> str:
+        if "home" in text or "Users" in text:
+            text = _PATHS.sub(self._path, text)
+        if self._home:
+            text = self._home.sub(self._folder, text)
+        return _MAIL.sub(self._mail, text) if "@" in text else text
+
+    def _folder(self, _: Match[str]) -> str:
+        self.counts["home-folder"] += 1
+        return "~"
+
+    def _path(self, found: Match[str]) -> str:
+        name = found["name"] or found["full"] or found["part"]
+        if name.casefold() in _NOBODY:
+            return found[0]
+        self.counts["home-path"] += 1
+        return found[0].removesuffix(name) + "user"
+
+    def _mail(self, found: Match[str]) -> str:
+        domain = found["domain"].lower()
+        of_program = found["local"] in {"git", "noreply", "no-reply"} or found["last"].lower() in _NO_MAIL
+        if of_program or domain.endswith(_OPEN):
+            return found[0]
+        self.counts["email"] += 1
+        return "user@example.com"
+
+    def _told(self, text: str, key: str) -> str:
+        """A text without them, and without a secret recognized by the argument's name."""
+        clean = self.text(text)
+        if not key or clean != text or len(text) > _LONGEST_SECRET or "\n" in text:
+            return clean
+        _, counts = self._redact(orjson.dumps({self.text(key): text}).decode())
+        self.counts.update(counts)
+        return next((f"[REDACTED:{rule}]" for rule in counts), clean)
+
+
+_LONGEST_SECRET = 4096

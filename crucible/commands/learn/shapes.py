@@ -1,0 +1,194 @@
+"""Cases as rows of training data, in the shapes that trainers load.
+
+shape              columns                          a row from                                                 for
+messages           messages                         every lesson                                               TRL's SFT, OpenAI's chat files
+tools              messages, tools                  every lesson that holds a call, of complete cases          function calling, the same readers
+prompt-completion  prompt, completion               every lesson but a workflow's                              TRL's SFT on the answer alone
+preference         prompt, chosen, rejected         a correction; a puzzle whose resolution a check confirmed  TRL's DPO
+sharegpt           conversations (`from`, `value`)  every lesson                                               Axolotl, LLaMA-Factory
+
+What a lesson is, `lessons` says.  Beside these columns each row has one `metadata`, with the same keys of the same types in all rows: a reader takes the
+types from what it sees first, so nothing is null, no text is a time (Arrow would read others as times too), no list may be empty (names of tools and tags are one text, parted by commas), and only `messages` and
+`tools`, which `datasets` reads as JSON values, hold objects that differ.  All other shapes have texts alone: a call is `<tool_call>` with its JSON,
+what it gave is `<tool_response>`, as Hermes and Qwen write them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from crucible.commands.learn.case import Case, Puzzle, Role
+from crucible.commands.learn.chat import (
+    Message,
+    Row,
+    chat_messages,
+    conversation,
+    plain_messages,
+    spoken,
+    without_marks,
+)
+from crucible.commands.learn.excerpts import CUT
+from crucible.commands.learn.lessons import REFUSED, Lesson, lesson_of
+from crucible.commands.learn.rubric import rubric_json, rubric_of
+from crucible.core.patterns import late_pattern
+
+__all__ = ["Provenance", "Shape", "metadata_of", "row_of"]
+
+
+class Shape(StrEnum):
+    """How a row is laid out."""
+
+    MESSAGES = "messages"
+    PREFERENCE = "preference"
+    PROMPT_COMPLETION = "prompt-completion"
+    TOOLS = "tools"
+    SHAREGPT = "sharegpt"
+
+
+class Provenance(NamedTuple):
+    """What every row says of where it comes from: the licence of the data, the vault's name, and its split ("" for none)."""
+
+    licence: str = "unspecified"
+    source: str = "crucible"
+    split: str = ""
+
+
+_UNSAID = Provenance()
+
+
+def row_of(case: Case, shape: Shape, provenance: Provenance = _UNSAID) -> Row | None:
+    """The row that a case gives in a shape, its `metadata` last; None where it gives none."""
+    lesson = lesson_of(case)
+    # Of a case that is not complete it is not known what its calls were given: a schema of their lines would be made up.
+    if lesson is None or (shape is Shape.TOOLS and not case.complete):
+        return None
+    columns = _SHAPES[shape](lesson)
+    return {**columns, "metadata": metadata_of(case, provenance)} if columns else None
+
+
+_AS_THEY_ARE = (
+    "id", "type", "title", "finding", "agent", "model", "channel", "project", "difficulty", "tokens", "fault", "review", "complete", "digest"
+)  # fmt: skip
+
+
+def metadata_of(case: Case, provenance: Provenance) -> Row:
+    """What to filter rows by: texts, numbers and booleans, none of them null, and no text with a mark of a chat template."""
+    why = case.body.attribution if isinstance(case.body, Puzzle) else None
+    told: Row = {name: getattr(case, name) for name in _AS_THEY_ARE}
+    told |= case.place._asdict()
+    told |= {name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")}
+    told |= {
+        "rubric": rubric_json(rubric_of(case.body)),
+        "verified": bool(case.verification),
+        "category": why.category if why else "",
+        "problems": "; ".join(case.problems),
+        "redactions": sum(case.redactions.values()),
+    }
+    told |= provenance._asdict()
+    return {name: without_marks(one) if isinstance(one, str) else one for name, one in told.items()}
+
+
+# --- the columns of each shape ---------------------------------------------------------------------------------------
+
+
+def _messages(lesson: Lesson) -> Row | None:
+    messages = _learnt(lesson)
+    return {"messages": chat_messages(messages, lesson.no_answer)} if messages else None
+
+
+def _tools(lesson: Lesson) -> Row | None:
+    """The schemas come later, when all calls are known: see `toolbox`."""
+    return _messages(lesson) if any(message.calls for message in _learnt(lesson)) else None
+
+
+def _learnt(lesson: Lesson) -> list[Message]:
+    """The conversation up to the last message that is taught: none of a call that failed, or is not shown whole."""
+    messages = conversation(lesson.before, lesson.right)
+    failed = {turn.answers for turn in lesson.right if turn.failed}
+    for message in messages:
+        if not _is_whole(message) or any(call.id in failed for call in message.calls):
+            message.taught = False
+    return _up_to_taught(messages)
+
+
+def _is_whole(message: Message) -> bool:
+    """True if no text or call of the message was shortened."""
+    return CUT not in message.text and not any(CUT in repr(call.arguments) for call in message.calls)
+
+
+def _prompt_completion(lesson: Lesson) -> Row | None:
+    prompt, answer = _asked(lesson)
+    return {"prompt": prompt, "completion": [_says(answer)]} if prompt and lesson.one_answer else None
+
+
+def _preference(lesson: Lesson) -> Row | None:
+    prompt, chosen = _asked(lesson)
+    rejected = spoken(_last_step(conversation(lesson.wrong), refused=lesson.no_answer == REFUSED))
+    if not prompt or not rejected or chosen == rejected:
+        return None
+    return {"prompt": prompt, "chosen": [_says(chosen)], "rejected": [_says(rejected)]}
+
+
+_SPEAKERS = {Role.USER: "human", Role.ASSISTANT: "gpt", Role.TOOL: "tool"}
+
+
+def _sharegpt(lesson: Lesson) -> Row | None:
+    messages = _up_to_taught(conversation(lesson.before, lesson.right))
+    if any(message.taught and not _is_whole(message) for message in messages):
+        return None  # this shape has no weights: all that an assistant says is taught
+    told = plain_messages(messages, lesson.no_answer, Role.TOOL)
+    turns = [{"from": _SPEAKERS[role], "value": text} for role, text in told]
+    return {"conversations": turns} if turns else None
+
+
+_SHAPES: dict[Shape, Callable[[Lesson], Row | None]] = {
+    Shape.MESSAGES: _messages,
+    Shape.PREFERENCE: _preference,
+    Shape.PROMPT_COMPLETION: _prompt_completion,
+    Shape.TOOLS: _tools,
+    Shape.SHAREGPT: _sharegpt,
+}
+
+
+def _up_to_taught(messages: list[Message]) -> list[Message]:
+    return messages[: max((at for at, one in enumerate(messages, 1) if one.taught), default=0)]
+
+
+def _asked(lesson: Lesson) -> tuple[list[Row], str]:
+    """All that stands before what is taught, with the answers to its calls, and the answer up to its first calls.
+
+    What is said behind those knows what they gave, and who learns it without that learns to make it up.  Nothing where nobody but the
+    assistant spoke last, or where the answer is not shown whole.
+    """
+    messages = conversation(lesson.before, lesson.right)
+    taught = [message for message in messages if message.taught]
+    before = messages[: messages.index(taught[0])] if taught else messages
+    # A message that nobody says stands for the answer: so the results of the last calls before it are told.
+    told = plain_messages([*before, Message(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
+    first = next((at for at, one in enumerate(taught, 1) if one.calls), len(taught))
+    answer = spoken(taught[:first])
+    if not answer or not told or told[-1][0] is not Role.USER or CUT in answer:
+        return [], ""
+    return [{"role": role.value, "content": text} for role, text in told], answer
+
+
+def _last_step(messages: Sequence[Message], *, refused: bool) -> Sequence[Message]:
+    """The last change that was made, since a test or bookkeeping behind it was not what was wrong; else the last thing that was done, or said.
+
+    Of what the user `refused` it is the last call, whatever that was.
+    """
+    spoke = [message for message in messages if message.role is Role.ASSISTANT]
+    did = [message for message in spoke if message.calls]
+    made = [message for message in did if any(_CHANGES.search(call.name) for call in message.calls)]
+    return (() if refused else made[-1:]) or did[-1:] or spoke[-1:]
+
+
+_CHANGES = late_pattern(r"^(?!.*(?:todo|plan|memory)).*(?:write|edit|replace|patch|create_file)", re.IGNORECASE)
+"""Names of tools that change files, in any client."""
+
+
+def _says(text: str) -> Row:
+    return {"role": Role.ASSISTANT.value, "content": text}

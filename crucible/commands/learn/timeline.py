@@ -1,0 +1,178 @@
+"""A session's moments for finding cases: with goals, findings in their places, and the turns of a stretch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from crucible.analysis.failures.moments import Moment, moments_of
+from crucible.analysis.tools.tool_calls import SHELLS
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.commands.learn.case import Call, Role, Turn
+from crucible.documents.markdown.source import NOWHERE
+from crucible.documents.session.findings import Finding, Kind, findings_by_phase, findings_of, is_said_in
+from crucible.documents.session.session import (
+    Decision,
+    Failure,
+    Intervention,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+)
+from crucible.documents.session.titles import untagged
+
+__all__ = ["Timeline", "build_timeline", "outcome_of", "placed", "placed_at", "said_at", "turns_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A session's moments; `complete` says whether every call's whole arguments are known.  `phases` are by id, in order."""
+
+    session: Session
+    moments: tuple[Moment, ...]
+    complete: bool
+    phases: Mapping[str, Phase] = field(default_factory=dict)
+    goals: Mapping[str, str] = field(default_factory=dict)
+
+    def phase_of(self, at: int) -> Phase:
+        """The phase, or sub-phase, of a moment."""
+        return self.phases[self.moments[at].phase]
+
+    def goal_of(self, phase: str) -> str:
+        """What a phase, by its id, was to reach: the words that opened it or the nearest one before, if more than two.
+
+        Without any, the task that a subagent was given, the phase's name, or the session's title.
+        """
+        return self.goals.get(phase, self.session.title)
+
+
+def build_timeline(session: Session, evidence: Evidence) -> Timeline:
+    """The timeline of a session; build a new one for each evidence."""
+    moments = tuple(moments_of(session, evidence))
+    phases = {phase.id: phase for phase in session.all_phases()}
+    complete = evidence.whole and not any(one.call and one.arguments is None for one in moments)
+    return Timeline(session, moments, complete, phases, dict(_goals(session, phases)))
+
+
+def _goals(session: Session, phases: Mapping[str, Phase]) -> Iterator[tuple[str, str]]:
+    goal = _task(session) if session.parent else ""
+    for name, phase in phases.items():
+        goal = _opening(phase) or goal
+        yield name, goal or phase.name or session.title
+
+
+def _task(session: Session) -> str:
+    """What a subagent was asked to do, which stands before its phases."""
+    return next((untagged(entry.text) for entry in session.preamble if isinstance(entry, Prose)), "")
+
+
+def _opening(phase: Phase) -> str:
+    """The words at a phase's beginning, of one prompt or of several in a row; too few ("go on") ask for nothing new."""
+    opening = takewhile(lambda entry: isinstance(entry, Intervention), phase.entries)
+    asked = [entry.words for entry in opening if isinstance(entry, Intervention)]
+    return "\n\n".join(words for words in asked if len(words.split()) > _FEW)
+
+
+_FEW = 2
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
+    """The conversation that some moments are: an assistant's prose and the call that follows it are one turn, each result another.
+
+    Other entries are no turns.  A call's id is made of its place in the timeline: `call-12`.
+    """
+    turns: list[Turn] = []
+    said: list[str] = []
+    for moment in moments:
+        if moment.call is not None:
+            turns.extend(_exchange_of(moment, "\n\n".join(said)))
+            said = []
+        elif isinstance(moment.entry, Prose) and moment.entry.text:
+            said.append(moment.entry.text)
+    return (*turns, Turn(Role.ASSISTANT, "\n\n".join(said))) if said else tuple(turns)
+
+
+def _exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
+    """The turn that makes a call, with the words before it, and the one that answers it."""
+    line = moment.call.call if moment.call else ""
+    tool, _, rest = line.partition(" ")
+    arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}
+    call = Call(f"call-{moment.at}", moment.tool or tool, arguments)
+    failed = moment.outcome in (Outcome.FAILED, Outcome.REJECTED, Outcome.INTERRUPTED)
+    return (
+        Turn(Role.ASSISTANT, words, (call,)),
+        Turn(Role.TOOL, moment.result, answers=call.id, failed=failed),
+    )
+
+
+def _argument_of(tool: str, rest: str) -> str:
+    """What a call's line is an argument of: a shell's command where the line has all of it, else no argument that the tool has: `input`."""
+    if tool.casefold() not in SHELLS or not rest or rest.endswith("…") or "⏎" in rest:
+        return "input"
+    return _COMMAND.get(tool, "command")
+
+
+_COMMAND = {"exec_command": "cmd"}
+"""Shells that have another name for it."""
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
+    """The findings of a kind that have a callout, each with its moment, in the order of the note."""
+    at = 0
+    for finding in findings_of(timeline.session):
+        if finding.kind == kind:
+            moment = next((one for one in timeline.moments[at:] if _tells(one, finding)), None)
+            if moment is not None:
+                at = moment.at + 1
+                yield finding, moment
+
+
+def placed_at(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
+    """The first moment of one of these rows; a finding has only their first characters."""
+    return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
+
+
+def _tells(moment: Moment, finding: Finding) -> bool:
+    entry = moment.entry
+    if not isinstance(entry, Decision | Failure | Subagent):
+        return False
+    if finding.lines != NOWHERE:
+        return entry.lines == finding.lines
+    is_told = not isinstance(entry, Failure) or (entry.resolution or "").strip()
+    said = entry.summary if isinstance(entry, Subagent) else entry.text
+    return bool(is_told) and said == finding.summary
+
+
+def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
+    """The last outcome of a phase, with those of its sub-phases."""
+    found = findings_by_phase(timeline.session)
+    own = [one for name, some in found.items() if name.partition(".")[0] == phase for one in some]
+    return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
+
+
+def said_at(timeline: Timeline) -> dict[int, Finding]:
+    """Each correction by the place of its words in the timeline: the user's prompt, else a refused call."""
+    spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
+    refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]
+    found: dict[int, Finding] = {}
+    for finding in findings_of(timeline.session):
+        if finding.kind == Kind.CORRECTION:
+            free = [one for one in (*spoken, *refused) if one.at not in found]
+            said = (one for one in free if is_said_in(finding, _words(one)))
+            moment = next(said, None)
+            if moment is not None:
+                found[moment.at] = finding
+    return found
+
+
+def _words(moment: Moment) -> str:
+    return moment.entry.words if isinstance(moment.entry, Intervention) else moment.result

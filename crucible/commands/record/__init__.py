@@ -1,0 +1,27 @@
+"""The recorder: a session note written as the work happens, for agents that keep no transcript.
+
+    from crucible import record
+
+    with record.session("Fix the retry bug", vault="~/notes", agent="my-agent@1.0", model="some-model") as s:
+        s.phase("Research")
+        s.tool("pytest", "-q", result="3 passed")
+        s.decision("Back off exponentially", rationale="the server recovers slowly")
+        with s.subagent("researcher", model="small-model", task="Find out who else does it") as child:
+            child.phase("Search")
+
+`session` begins a note, `open` attaches to one, `resume` goes on with one; each gives a `Recorder`, whose methods write
+before they return.  All of it may be called from several threads and processes at once.
+
+Owns what is recorded and in which order things are written: secrets come out first (when that cannot be done nothing is
+written), then the note, then the flight recorder.  How a note is edited is `session`'s, how a file is written `vault`'s.
+"""
+
+from __future__ import annotations
+
+from crucible.commands.record.note_writer import SessionEnded
+from crucible.commands.record.recorder import Recorder
+from crucible.commands.record.start import open_session as open  # noqa: A004  `record.open` reads as it should
+from crucible.commands.record.start import resume, session
+from crucible.commands.record.subagent import InlineWork
+
+__all__ = ["InlineWork", "Recorder", "SessionEnded", "open", "resume", "session"]

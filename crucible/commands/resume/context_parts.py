@@ -1,0 +1,191 @@
+"""The parts of a context, each as fenced text, or as lines of which some may be left out.
+
+Owns what is told of each and in which words.  How much of them fits is `fitting`'s.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from operator import itemgetter
+
+from crucible.commands.resume.extent import Extent
+from crucible.commands.resume.open_work import OpenWork, Said
+from crucible.commands.resume.recent_entries import is_named_by_words, phase_line, subagent_line
+from crucible.commands.resume.resume_material import Drift, Material
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.quoting import fence, labelled, quote_line
+from crucible.documents.session.findings import Kind
+from crucible.documents.session.properties import parse_time
+from crucible.documents.session.sentences import clipped
+from crucible.documents.session.session import Session, Subagent
+from crucible.memory.bookmarks.bookmark import NumberedTask
+from crucible.memory.summary.brief_callout import first_request, stated_goal
+from crucible.memory.summary.brief_text import Known, bare
+from crucible.vault.notes.walk import note_name
+
+__all__ = [
+    "decisions_part",
+    "drift_part",
+    "errors_part",
+    "goal_part",
+    "said_lines",
+    "stopped_part",
+    "subagent_lines",
+    "tasks_part",
+]
+
+_WHOLE = 10**9
+_LINE = 400
+_LABEL = 20
+"""Characters of a reason's label, and those below which a reason is not worth its line."""
+_NAME = late_pattern(r"[A-Za-z][\w@.-]{0,39}")
+_PHASE = late_pattern(r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?")
+_STATUSES = {"pending": "open", "in_progress": "in progress"}
+
+
+# --- always there ----------------------------------------------------------------------------------------------------
+
+
+def decisions_part(work: OpenWork, limit: int | None) -> str:
+    """Every decision and correction with its reason, whole, or in a line of at most `limit` characters each."""
+    blocks: list[str] = []
+    for phase, one in work.decisions:
+        # Of a long text the summary is the beginning, and the details are all of it.
+        whole = one.details if bare(one.details).startswith(bare(one.summary)) else ""
+        why = "" if whole else one.details
+        if limit is not None:
+            room = limit - len(one.summary) - _LABEL
+            reason = f" ({_WHY[one.kind]}: {clipped(why, room)})" if why and room > _LABEL else ""
+            blocks.append(f"- {phase}: {quote_line(f'{one.summary}{reason}', limit)}")
+            continue
+        by = f" by {one.by}" if _NAME.fullmatch(one.by) else ""
+        blocks.append(labelled(f"{phase} {one.kind}{by}", whole or one.summary, _WHOLE))
+        blocks += [labelled(_WHY[one.kind], why, _WHOLE)] if why else []
+    return fence(blocks)
+
+
+_WHY: Mapping[str, str] = {Kind.DECISION: "rationale", Kind.CORRECTION: "of what"}
+
+
+def errors_part(work: OpenWork, limit: int | None) -> str:
+    """Every error without a resolution, in full to 1,000 characters, or in a line each."""
+    if limit is not None:
+        return fence(f"- {phase}: {quote_line(failure.text, limit)}" for phase, failure in work.errors)
+    return fence(labelled(f"{phase} error", failure.text, 1000) for phase, failure in work.errors)
+
+
+def tasks_part(work: OpenWork, extent: Extent, limit: int | None) -> str:
+    """Every open task in a line, with its place in the list and, where its start is known, its phase."""
+    count = len(extent.session.tasks)
+    begun = sorted((phase.started, phase.id) for phase in extent.session.all_phases() if phase.started)
+    return fence(f"- {_task(one, count, begun, limit or _LINE)}" for one in work.tasks)
+
+
+def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], limit: int) -> str:
+    number, task = one
+    started = parse_time(task.started or "")
+    at = bisect(begun, started, key=itemgetter(0)) if started else 0
+    facts = (
+        f"{number} of {count}",
+        f"begun in {begun[at - 1][1]}" if at else "",
+        _STATUSES.get(task.status) or quote_line(task.status, 20),
+        quote_line(task.priority, 20) if task.priority != "medium" else "",
+        "" if task.id == str(number) else f"id {quote_line(task.id, 40)}",
+        f"needs {quote_line(', '.join(task.depends_on), 60)}" if task.depends_on else "",
+    )
+    return f"{', '.join(filter(None, facts))}: {quote_line(task.content, limit)}"
+
+
+# --- cut to what fits ------------------------------------------------------------------------------------------------
+
+
+def goal_part(material: Material, extent: Extent, limit: int) -> str:
+    """What it is resumed for, title, text above the first phase and the user's first words, each to `limit` characters."""
+    session = extent.session
+    words, phase = first_request(session)
+    texts = [
+        ("goal of this resume", material.goal),
+        ("title", "" if Known((words,)).has(session.title) else session.title[:300]),
+        ("preamble", stated_goal(session)),
+        (f"{phase} first words of the user", words),
+    ]
+    return fence(labelled(label, text, limit) for label, text in texts if text)
+
+
+def stopped_part(material: Material, extent: Extent, known: Known, limit: int) -> str:
+    """The phase, why it was paused, the bookmark's note, the summary of a session that had ended.
+
+    Not what is `known`, nor a phase's name that is made of the user's words in it.
+    """
+    session, bookmark, phase = extent.session, material.bookmark, extent.phase
+    texts = [
+        ("paused because", session.pause_reason or ""),
+        ("note left for you", bookmark.note if bookmark else ""),
+        ("summary", "" if extent.later else session.summary or ""),
+        ("problem", extent.problem),
+    ]
+    blocks = [f"[{phase.id}]\n  {phase_line(phase)}"] if phase and not is_named_by_words(phase) else []
+    blocks += [
+        labelled(label, text, limit) for label, text in texts if text and not known.has(text.partition(": ")[2] or text)
+    ]
+    return fence(blocks)
+
+
+def said_lines(found: Sequence[Said]) -> list[str]:
+    """Questions or blockers, a line each with its phase."""
+    # A bookmark's phase is what a line of a file said; only an ordinal one is a label of ours.
+    return [
+        f"- {one.phase if _PHASE.fullmatch(one.phase) else 'start'}: {quote_line(one.text, _LINE)}" for one in found
+    ]
+
+
+def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> list[str]:
+    """Each subagent once, in the order in which they were last mentioned: a line that grows at its end only."""
+    found: dict[object, str] = {}
+    for at, (phase, entry) in enumerate(extent.of(Subagent)):
+        key: object = entry.link or at
+        found.pop(key, None)
+        name = note_name((entry.link or "").rpartition("/")[2])  # a link may be a path, and may end in `.md`
+        known = name in children and name != extent.session.id
+        child = children[name] if known else None
+        gone = " (its note is gone or cannot be read)" if known and not child else ""
+        found[key] = f"- {phase}: {subagent_line(_with_note(entry, child), 240)}{gone}"
+    return list(found.values())
+
+
+def _with_note(entry: Subagent, child: Session | None) -> Subagent:
+    """With what only its own note says, its report in a sentence or two.  The embeds in that note are not followed."""
+    told = entry.summary or entry.text or (child and (child.summary or child.title)) or entry.task or ""
+    return replace(entry, model=entry.model or (child.model if child else None), summary=clipped(told))
+
+
+def drift_part(drift: Drift, most: int) -> str:
+    """What changed since the bookmark: at most so many files and commits by name, all of them by number."""
+    blocks: list[str] = []
+    if drift.branch_before != drift.branch_now:
+        before, now = (
+            quote_line(name, 100) or "none (a detached HEAD)" for name in (drift.branch_before, drift.branch_now)
+        )
+        blocks.append(f"[branch]\n  {before} → {now}")
+    if drift.files:
+        same = f"; {drift.unchanged} as they were" if drift.unchanged else ""
+        blocks.append(f"[{_number(len(drift.files), 'file')} of this session changed since{same}]")
+        for one in drift.files[:most]:
+            moved = f" → {quote_line(one.now, 200)}" if one.now else ""
+            blocks.append(f"  {quote_line(one.kind, 20)}: {quote_line(one.path, 200)}{moved}")
+        if len(drift.files) > most:
+            blocks.append(f"[… {_number(len(drift.files) - most, 'more file')} left out …]")
+    if drift.commits:
+        blocks.append(f"[{_number(drift.commits, 'commit')} since, the newest first]")
+        blocks += [f"  {quote_line(subject, 120)}" for subject in drift.subjects[:most]]
+    if drift.unknown:
+        known = "note on the commits" if drift.commits is not None else "how many commits since is unknown"
+        blocks.append(labelled(known, drift.unknown, 200))
+    return fence(blocks)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

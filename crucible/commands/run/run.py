@@ -1,0 +1,229 @@
+"""Carrying a plan out: one step after the other, or independent ones side by side, until all are done or it must end.
+
+Owns the order, what is begun when, and what happens when somebody wants it to end: nothing else is begun, what runs is ended, and
+what has ended is told all the same.  Each step runs in a thread of its own, which waits for the agent; witnesses, who write it
+down, are told in the thread that called us, so nothing of them is broken off.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from queue import SimpleQueue
+
+from crucible.clients.launch.answering_process import Exited, Reins, Stopped, TimedOut
+from crucible.clients.launch.ask import read_answer
+from crucible.commands.run.run_model import Earlier, Fate, Given, Job, Outcome, Plan, Report, Runner, Witness
+from crucible.commands.run.schedule import decide, ways_of
+from crucible.commands.run.step_conditions import Commands, hold
+from crucible.commands.run.step_prompt import build_prompt, read_said
+from crucible.core.errors import AgentFailed, CrucibleError
+from crucible.core.rendering import Renderer
+from crucible.core.secrets import Redact
+from crucible.documents.workflow.workflow import Condition, Grade
+
+__all__ = ["Means", "Signals", "run_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a run is carried out with.
+
+    `runner` says who carries a step out.  `redact` takes secrets out of what comes back, before anybody else is told.  `now` is the clock.
+    """
+
+    given: Given
+    runner: Callable[[Job], Runner]
+    template: Renderer
+    commands: Commands
+    reins: Reins
+    redact: Redact
+    now: Callable[[], datetime]
+    jobs: int = 1
+
+
+class Signals:
+    """Asks a run to end, from a signal's handler too: first what runs is asked to, the second time it is killed."""
+
+    def __init__(self) -> None:
+        self.queue: SimpleQueue[Outcome | BaseException | None] = SimpleQueue()
+
+    def end(self) -> None:
+        """Never waits for anything."""
+        self.queue.put(None)
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known while it goes on."""
+
+    plan: Plan
+    means: Means
+    witnesses: Sequence[Witness]
+    signals: Signals
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    running: dict[int, Job] = field(default_factory=dict)
+    halted: Job | None = None
+    stopped: bool = False
+    names: Mapping[int, str] = field(init=False)
+    fates: dict[int, Fate] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = {job.index: job.step.name for job in self.plan.jobs}
+        self.fates = dict.fromkeys(self.names, Fate.LEFT)
+
+    def settle(self, outcome: Outcome) -> None:
+        """A step is over."""
+        self.outcomes[outcome.job.index] = outcome
+        self.fates[outcome.job.index] = outcome.fate
+
+
+def run_plan(
+    plan: Plan,
+    means: Means,
+    witnesses: Sequence[Witness] = (),
+    *,
+    earlier: Mapping[int, Earlier] | None = None,
+    signals: Signals | None = None,
+) -> Report:
+    """Carry out what is not in `earlier`, and say how every step ended.
+
+    A failure of an agent is an outcome.  Whatever a witness raises ends what runs, and comes through.
+    """
+    state = _State(plan, means, witnesses, signals or Signals())
+    for job in plan.jobs:
+        found = (earlier or {}).get(job.index)
+        if found:
+            state.settle(Outcome(job, Fate.DONE, found.answer, held=found.held))
+    try:
+        while not state.signals.queue.empty():  # somebody wants it to end already
+            _take(state, state.signals.queue.get())
+        _go_on(state)
+        while state.running:
+            _take(state, state.signals.queue.get())
+            _go_on(state)
+    except BaseException:
+        means.reins.stop(at_once=True)
+        raise
+    ended = tuple(state.outcomes.get(job.index, Outcome(job, Fate.LEFT)) for job in plan.jobs)
+    return Report(ended, state.halted, state.stopped)
+
+
+def _go_on(state: _State) -> None:
+    """Begin what can begin, and leave out what is to be left out; one may follow from the other."""
+    moved = True
+    while moved and not state.halted and not state.stopped:
+        moved = False
+        for job in state.plan.jobs:
+            if job.index not in state.outcomes and job.index not in state.running:
+                moved = _turn(state, job) or moved
+            if state.halted or state.stopped:
+                return
+
+
+def _turn(state: _State, job: Job) -> bool:
+    decision = decide(job, state.fates, lambda at, condition: _holds(state, at, condition), state.names.__getitem__)
+    if decision is None:
+        return False
+    if decision.fate:
+        _end(state, Outcome(job, decision.fate, reason=decision.reason))
+        return True
+    if len(state.running) >= state.means.jobs:
+        return False
+    _begin(state, job)
+    return False
+
+
+def _holds(state: _State, index: int, condition: Condition) -> bool:
+    outcome = state.outcomes[index]
+    return ways_of(outcome.job, outcome.held).get(condition, False)
+
+
+def _begin(state: _State, job: Job) -> None:
+    means, when = state.means, state.means.now()
+    runner = means.runner(job)
+    answers = {index: each.answer for index, each in state.outcomes.items() if each.fate is Fate.DONE}
+    prompt = build_prompt(state.plan, job, means.given, answers, means.template)
+    state.running[job.index] = job
+    for witness in state.witnesses:
+        witness.began(job, runner, when)
+
+    def work() -> None:
+        try:
+            state.signals.queue.put(_carried_out(means, job, runner, prompt, when))
+        except BaseException as error:  # noqa: BLE001  it goes through in the thread that waits
+            state.signals.queue.put(error)
+
+    threading.Thread(target=work, name=f"step {job.index}", daemon=True).start()
+
+
+def _take(state: _State, event: Outcome | BaseException | None) -> None:
+    if isinstance(event, BaseException):
+        raise event
+    if event is None:
+        state.means.reins.stop(at_once=state.stopped)
+        state.stopped = True
+        return
+    del state.running[event.job.index]
+    _end(state, event)
+
+
+def _end(state: _State, outcome: Outcome) -> None:
+    state.settle(outcome)
+    if outcome.fate is Fate.FAILED and outcome.job.step.grade is Grade.CRITICAL:
+        state.halted = state.halted or outcome.job
+    for witness in state.witnesses:
+        witness.ended(outcome)
+
+
+# --- one step, in its thread -----------------------------------------------------------------------------------------
+
+
+def _carried_out(means: Means, job: Job, runner: Runner, prompt: str, when: datetime) -> Outcome:
+    """Ask the agent, then what stands behind the step; secrets come out of what it says first."""
+
+    def ended(fate: Fate, answer: str = "", reason: str = "", **more: object) -> Outcome:
+        told = " ".join(_clean(means, reason).split())
+        return Outcome(
+            job,
+            fate,
+            answer,
+            told,
+            agent=runner.agent,
+            started=when,
+            ended=means.now(),
+            **more,  # type: ignore[arg-type]
+        )
+
+    failed = Fate.PASSED_OVER if job.step.grade is Grade.OPTIONAL else Fate.FAILED
+    text = ""
+    tokens: int | None = None
+    try:
+        answer = runner.asker.ask(prompt)
+        said = read_said(_clean(means, answer.text))
+        text, tokens = said.text, answer.tokens_used
+        if said.is_done is False:
+            return ended(failed, text, said.why or "it says that it failed", tokens=tokens)
+        held = hold(job, text, runner.asker, means.commands)
+    except Stopped as error:
+        return ended(Fate.STOPPED, text, str(error), tokens=tokens)
+    except TimedOut as error:
+        return ended(failed, text, str(error), tokens=tokens, is_late=True)
+    except AgentFailed as error:
+        if isinstance(error, Exited) and not text:
+            text = _last_words(means, error)
+        return ended(failed, text, str(error), tokens=tokens)
+    return ended(Fate.DONE, text, tokens=tokens, held=held)
+
+
+def _last_words(means: Means, error: Exited) -> str:
+    try:
+        return read_said(_clean(means, read_answer(error.said.decode("utf-8", "replace"), "").text)).text
+    except CrucibleError as told:
+        return _clean(means, str(told))
+
+
+def _clean(means: Means, text: str) -> str:
+    return means.redact(text)[0]

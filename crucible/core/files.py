@@ -1,0 +1,399 @@
+"""Exact bytes on disk: read with a stamp, replace in one step, create without overwriting, lock across processes.
+
+Owns every system call on a note and the rule that no path leaves the vault.  What the bytes mean, and which note they
+belong to, is for `store`.
+
+A write goes to a temporary file beside its target and takes its place only when it is complete on disk, so a reader,
+a full disk or a killed process sees the old note or the new one.  A process killed in the middle can leave its
+temporary file; the next write of that note removes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from crucible.core.errors import (
+    LockTimeout,
+    NoteChanged,
+    NoteExists,
+    NoteUnreadable,
+    OutsideVault,
+    VaultError,
+    reason_of,
+)
+from crucible.core.file_exchange import exchange
+from crucible.core.locks import Lock, hold
+
+__all__ = [
+    "LARGEST_NOTE",
+    "Stamp",
+    "create_exclusive",
+    "finish_move",
+    "fsync_folder",
+    "holds",
+    "inside",
+    "locked",
+    "make_folders",
+    "move_exclusive",
+    "read_bytes",
+    "read_settled",
+    "remove_leftovers",
+    "stamp_of",
+    "write_atomic",
+]
+
+LARGEST_NOTE = 64 * 1024 * 1024
+"""Bytes.  A larger file is not read as a note: parsing it would take minutes and gigabytes."""
+
+_NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
+_UNSTABLE_READS = 5
+QUIET_NS = 50_000_000
+"""Nanoseconds without a write after which a file counts as whole: editors empty a file, write a part, and then the rest."""
+_LONGEST_WAIT = 10
+"""Times `QUIET_NS` that somebody who writes all the time is waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a file was when it was read: sizes in bytes, times in nanoseconds."""
+
+    size: int
+    mtime_ns: int
+    ino: int
+    ctime_ns: int
+
+    @classmethod
+    def of(cls, data: bytes, status: os.stat_result) -> Stamp:
+        """The stamp of a file that held `data` when it had `status`."""
+        return cls(len(data), status.st_mtime_ns, status.st_ino, status.st_ctime_ns)
+
+    @property
+    def identity(self) -> str:
+        """The same in one word."""
+        return f"{self.size}-{self.mtime_ns}-{self.ino}-{self.ctime_ns}"
+
+
+def inside(root: Path, path: Path) -> Path:
+    """Where `path` really lies, every symlink followed, or `OutsideVault`.  It need not exist; `root` must be real."""
+    if "\0" in str(path):
+        raise OutsideVault(f"{str(path)!r}: no path")
+    real, top = os.path.realpath(path), str(root)
+    if real != top and not real.startswith(top.rstrip(os.sep) + os.sep):
+        raise OutsideVault(f"{path}: leads out of the vault, to {real}", f"the vault is {top}")
+    return Path(real)
+
+
+def read_bytes(path: Path) -> tuple[bytes, Stamp]:
+    """All bytes of a regular file; read again while somebody is writing it."""
+    try:
+        for _ in range(_UNSTABLE_READS):
+            data, before, after = _read_once(path)
+            if _identity(before) == _identity(after):
+                break
+        return data, Stamp.of(data, after)
+    except OSError as error:
+        raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
+
+
+def read_settled(path: Path, known: Collection[str] = ()) -> tuple[bytes, Stamp]:
+    """All bytes, when nobody has written for a moment; `NoteChanged` when somebody goes on and on.
+
+    What has one of the identities `known` is whole.  A time of writing that lies ahead (another machine's clock) is no reason to
+    wait longer than for one that is now: what stays the same meanwhile is whole.
+    """
+    before: tuple[bytes, Stamp] | None = None
+    for _ in range(_LONGEST_WAIT):
+        data, stamp = read_bytes(path)
+        age = time.time_ns() - stamp.mtime_ns
+        if age >= QUIET_NS or (data, stamp) == before or stamp.identity in known:
+            return data, stamp
+        before = data, stamp
+        time.sleep((QUIET_NS - max(age, 0)) / 1e9)
+    raise NoteChanged(f"{path}: another program keeps writing it", "try again when it is saved")
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Whether these are the bytes of the file now."""
+    try:
+        return _read_once(path)[0] == data
+    except OSError as error:
+        raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
+
+
+def stamp_of(path: Path, data: bytes) -> Stamp:
+    """The stamp of a file that was just written with `data`."""
+    try:
+        return Stamp.of(data, path.stat())
+    except OSError as error:
+        raise NoteUnreadable(f"{path}: {reason_of(error)}", _hint(error)) from error
+
+
+def _read_once(path: Path) -> tuple[bytes, os.stat_result, os.stat_result]:
+    # Without O_NONBLOCK a named pipe would keep us waiting for ever.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        before = os.fstat(descriptor)
+        _check_is_note(path, before)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(), before, os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _check_is_note(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise NoteUnreadable(f"{path}: a folder, where a note was expected")
+    if not stat.S_ISREG(status.st_mode):
+        raise NoteUnreadable(f"{path}: no regular file")
+    if status.st_size > LARGEST_NOTE:
+        mega = 1024 * 1024
+        raise NoteUnreadable(
+            f"{path}: {status.st_size / mega:.0f} MB, notes are read up to {LARGEST_NOTE // mega} MB",
+            "split the note, or move it out of the sessions folder",
+        )
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
+def write_atomic(
+    path: Path,
+    data: bytes,
+    *,
+    fsync: bool = True,
+    before_replace: Callable[[], None] | None = None,
+    expected: bytes | None = None,
+) -> None:
+    """Put `data` at `path` in one step, keeping the mode and owner of what was there.
+
+    `before_replace` is called last, when all bytes are on disk, and may raise to leave the old file.  With `expected`,
+    what comes out must be that, or it is put back and `NoteChanged` raised, where the system can exchange files.
+    Nothing is left behind on any failure.  `path` must be real (see `inside`): a symlink there would be replaced by a
+    file.
+    """
+    with _write_errors(path):
+        temporary = _write_beside(path, data, fsync, like=path)
+        try:
+            if before_replace:
+                before_replace()
+            if expected is None or not _exchanged(temporary, path, data, expected):
+                temporary.replace(path)
+            else:
+                _remove(temporary)
+        except BaseException:
+            _remove(temporary)
+            raise
+        if fsync:
+            fsync_folder(path.parent)
+
+
+def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> bool:
+    """Whether `path` holds `data` now and `temporary` what was expected; `NoteChanged` when it was something else."""
+    try:
+        if not exchange(temporary, path):
+            return False
+        if _content(temporary) == expected:
+            return True
+        exchange(temporary, path)
+        if _content(temporary) != data:
+            # Somebody saved once more, over ours: theirs is the newest.
+            exchange(temporary, path)
+    except FileNotFoundError as error:
+        raise NoteChanged(f"{path}: gone since it was read", "read it again") from error
+    raise NoteChanged(f"{path}: changed on disk since it was read", "read it again, then repeat")
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes; None for what is no file of ours to read: a folder, a symlink, a pipe, a file without permission."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return None
+    try:
+        return path.read_bytes()
+    except PermissionError:
+        return None
+
+
+def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
+    """Put `data` into a new file, whole or not at all; an existing one raises `NoteExists` and stays as it is."""
+    with _write_errors(path):
+        temporary = _write_beside(path, data, fsync, like=None)
+        try:
+            _rename_exclusive(temporary, path)
+        except BaseException:
+            _remove(temporary)
+            raise
+        if fsync:
+            fsync_folder(path.parent)
+
+
+def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
+    """Rename without overwriting: `NoteExists` when something else is at `new`."""
+    if finish_move(old, new):
+        return
+    with _write_errors(new):
+        _rename_exclusive(old, new)
+        if fsync:
+            fsync_folder(new.parent)
+            fsync_folder(old.parent)
+
+
+def finish_move(old: Path, new: Path) -> bool:
+    """Remove the old name of a file that has both, as an interrupted move leaves it; False for any other files."""
+    with _write_errors(new):
+        try:
+            same = os.path.samestat(old.lstat(), new.lstat())
+        except FileNotFoundError:
+            return False
+        # On a case-insensitive file system two spellings of one name are one file, too.
+        if not same or any(path.name not in os.listdir(path.parent) for path in (old, new)):
+            return False
+        old.unlink()
+        return True
+
+
+def _rename_exclusive(old: Path, new: Path) -> None:
+    try:
+        _link_or_claim(old, new)
+    except FileExistsError as error:
+        raise NoteExists(f"{new}: exists already", "nothing was overwritten") from error
+
+
+def _link_or_claim(old: Path, new: Path) -> None:
+    try:
+        os.link(old, new)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        _rename_over_claim(old, new)
+    else:
+        old.unlink()
+
+
+def _rename_over_claim(old: Path, new: Path) -> None:
+    """Where there are no hard links: an empty file claims the name, then the complete one takes its place."""
+    os.close(_open_new(new))
+    try:
+        old.replace(new)
+    except BaseException:
+        _remove(new)
+        raise
+
+
+def make_folders(root: Path, folder: Path) -> Path:
+    """The folder, made with its parents where missing, never through a symlink that leaves `root`."""
+    real = inside(root, folder)
+    with _write_errors(folder):
+        real.mkdir(parents=True, exist_ok=True)
+    return real
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed writers of `path` left beside it.  Call it while holding the note's lock."""
+    prefix = _temporary_prefix(path)
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix):
+                _remove(Path(entry.path))
+
+
+@contextmanager
+def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
+    """Hold the lock of one note, against every process that asks for it; seconds until `LockTimeout`.
+
+    The lock is a file in the vault's cache, named by a hash: the note may not exist yet, and the file may be deleted
+    whenever nobody writes.  Not reentrant.
+    """
+    name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
+    folder = make_folders(root, root / ".crucible" / "cache" / "locks")
+    with ExitStack() as stack:
+        with _write_errors(folder):
+            held = stack.enter_context(hold(folder / f"{name}.lock", timeout))
+        if held is None:
+            raise LockTimeout(f"{path}: another process has held it for {timeout:g} s", "try again")
+        yield held
+
+
+def _temporary_prefix(path: Path) -> str:
+    # A hash, since the note's own name may already be as long as a file system allows.  The leading dot hides it
+    # from Obsidian.
+    return f".crucible-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}-"
+
+
+def _open_new(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+
+
+def _write_beside(path: Path, data: bytes, fsync: bool, like: Path | None) -> Path:
+    """A complete temporary file in the folder of `path`, with mode and owner of `like` when that exists."""
+    temporary = path.parent / f"{_temporary_prefix(path)}{os.urandom(6).hex()}.tmp"
+    descriptor = _open_new(temporary)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            if like:
+                _copy_mode(like, descriptor)
+            if fsync:
+                os.fsync(descriptor)
+    except BaseException:
+        _remove(temporary)
+        raise
+    return temporary
+
+
+def _copy_mode(like: Path, descriptor: int) -> None:
+    try:
+        status = like.stat()
+    except FileNotFoundError:
+        return
+    if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != _owner(descriptor):
+        with suppress(PermissionError):
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+
+
+def _owner(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_uid, status.st_gid
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make a file's new name last through a power cut, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # some network file systems cannot
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+@contextmanager
+def _write_errors(path: Path) -> Iterator[None]:
+    """A system's refusal becomes one clear line."""
+    try:
+        yield
+    except OSError as error:
+        raise VaultError(f"{path}: cannot be written: {reason_of(error)}", _hint(error)) from error
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the old content is untouched; make room and try again"
+    return "check the file's permissions" if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else ""

@@ -1,0 +1,367 @@
+"""Passwords that a command, a file of one or a dialogue with one holds: `curl -u`, `mysql -p…`, `net use`, `expect`, `.pgpass`.
+
+Owns the notations of commands: a table of commands with the arguments that are secrets, and files and dialogues with passwords.
+An option whose name says what it is (`--password`) is `assignments`'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets.rule import Form, Rule
+from crucible.core.secrets.secret_values import changes, is_chance, is_placeholder
+from crucible.core.secrets.separators import EOL, LEAD
+
+__all__ = ["command_forms", "command_rules", "is_password_there", "is_strong"]
+
+_COMMANDS = r"""
+mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlsh mariadb mariadb-dump mariadb-admin mysqlcheck | -pV
+mysqladmin | ... password V
+sshpass | -pV | -p V
+redis-cli redis-benchmark | -a V | --pass V | -aV | auth V
+mongo mongosh mongodump mongorestore mongoexport mongoimport | -p V | -pV
+sqlcmd bcp osql isql | -P V | -PV
+cqlsh | -p V
+influx | -password V
+clickhouse-client | --password V
+beeline hdbsql impala-shell | -p V
+sqlplus | _/V@
+rman | _/V@
+curl | -u U:V | --user U:V | --proxy-user U:V | -U U:V | --oauth2-bearer V
+wget | --http-passwd V | --ftp-password V
+http https xh | -a U:V | --auth U:V
+az | -p V
+az | --admin-password V | --account-key V
+docker podman nerdctl buildah | login -p V
+helm | registry login -p V
+oras crane regctl | -p V | --password V
+skopeo | --creds U:V | --src-creds U:V | --dest-creds U:V
+oc~login | -p V
+cf~login | -p V
+cf~auth | _ V
+kubeadm | --token V
+kubectl | create secret --from-literal==V
+oc~create | secret --from-literal==V
+vault | kv put _ *=V | login V | kv patch _ *=V
+consul | -token V
+etcdctl | --user U:V
+bw | login _ V | unlock V
+wandb | login V
+ngrok | authtoken V | add-authtoken V
+doctl | -t V
+snyk | auth V
+codecov | -t V
+cargo | login V
+twine | -p V
+poetry | config http-basic.* _ V | config pypi-token.* V | publish -p V
+nuget | setapikey V | -apikey V
+dotnet | nuget push -k V | user-secrets set _ V
+pulumi | config set --secret _ V
+gh~secret | set -b V | set --body V
+glab | variable set --value V
+fly flyctl | secrets set *=V
+doppler supabase | secrets set *=V
+netlify | env:set _ V
+eas | --value V
+heroku | auth:token V
+railway | variables set *=V
+wrangler | secret put _ V
+rabbitmqctl | add_user _ V | change_password _ V | authenticate_user _ V
+rabbitmqadmin | -p V
+mc | alias set _ _ _ V | config host add _ _ _ V | admin user add _ _ V
+mosquitto_pub mosquitto_sub mosquitto_rr | -P V
+mosquitto_passwd htpasswd | -b _ _ V
+htpasswd | -nb _ V
+ipmitool | -P V | user set password _ V
+racadm ilorest redfishtool | -p V
+snmpwalk snmpget snmpset snmpbulkwalk snmpbulkget snmptrap snmpgetnext snmptable snmpstatus | -A V | -X V | -c V
+ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapcompare | -w V | -s V
+smbclient rpcclient smbget smbcacls winexe wmic net smbmap nmblookup | -U U%V | --user U%V
+mount.cifs | -o V
+nxc netexec crackmapexec evil-winrm smbmap xfreerdp rdesktop | -p V
+xfreerdp xfreerdp3 wlfreerdp mstsc | /p:V
+cmdkey | /pass:V
+psexec psexec.exe psexec64 | -p V
+schtasks | /rp V | /rp:V
+wmic | /password:V
+winrs | -p:V
+net~user | _ V
+plink pscp psftp putty kitty plink.exe pscp.exe | -pw V
+dscl | -passwd _ V
+security | unlock-keychain -p V | create-keychain -p V | add-generic-password -w V | add-internet-password -w V
+networksetup | -setairportnetwork _ _ V
+nmcli | ... password V
+wpa_passphrase | _ V
+ftp lftp ncftp ncftpput ncftpget | -u U,V
+ncftp ncftpput ncftpget | -p V
+swaks | -ap V | --auth-password V
+sendemail | -xp V
+x11vnc | -passwd V
+7z 7za 7zz rar unrar | -pV | -hpV
+zip unzip | -P V | -PV
+openssl | -passin pass:V | -passout pass:V | -pass pass:V | -k V | -K V | passwd -6 V | passwd -1 V | passwd -5 V | passwd -apr1 V
+gpg gpg2 | --passphrase V
+keytool jarsigner | -storepass V | -keypass V | -deststorepass V | -srcstorepass V | -destkeypass V
+signtool certutil | /p V | -p V
+qpdf | --encrypt V | --password V
+pdftk | ... user_pw V | ... owner_pw V | ... input_pw V
+pdftotext pdfinfo pdftoppm | -upw V | -opw V
+ssh-keygen | -N V | -P V
+caddy | --plaintext V
+rclone | obscure V
+aws | configure set aws_secret_access_key V | configure set aws_session_token V
+s3cmd | --secret_key V
+usermod useradd | -p V
+xcrun | altool -p V | --password V
+mysql_config_editor pgbouncer | -p V
+sshuttle | -p V
+telegram-send | --token V
+sonar-scanner | -Dsonar.login=V | -Dsonar.token=V | -Dsonar.password=V
+mvn gradle | -Dsonar.login=V | -Dsonar.token=V
+sentry-cli | --auth-token V
+npx | --token V
+huggingface-cli hf | login --token V
+infisical tailscale nordvpn | --token V | --authkey V | --auth-key V
+"""
+"""Commands, then their secrets: `V` is the secret, `_` an argument, `...` any number of them, `U` a user; flags come with `V` beside or behind them."""
+
+
+class _Argument(NamedTuple):
+    """An argument of a command: where it stands, and what it says without its quotes."""
+
+    start: int
+    end: int
+    text: str
+
+
+class _Notation(NamedTuple):
+    """Words that lead to a secret, the flag that has it, and what divides it from a user's name."""
+
+    words: tuple[str, ...]
+    flag: str
+    shape: str
+
+
+def command_forms() -> list[Form]:
+    """The forms of all commands."""
+    notations: dict[str, list[_Notation]] = {}
+    for line in filter(None, _COMMANDS.split("\n")):
+        names, *given = (part.strip() for part in line.split("|"))
+        for name in (name.replace("~", " ") for name in names.split()):
+            notations.setdefault(name, []).extend(map(_notation, given))
+    return [
+        Form("curl-login" if name == "curl" else "command-password", (f"{name} ",), _Command(name, found).find)
+        for name, found in notations.items()
+    ]
+
+
+def _notation(given: str) -> _Notation:
+    *words, last = given.split(" after ", maxsplit=1)[0].split(" ")
+    words += given.split(" after ")[1:]
+    if words and words[-1].startswith(("-", "/")):
+        return _Notation(tuple(words[:-1]), words[-1], last)
+    if last.startswith(("-", "/")) and last.endswith("V"):
+        *before, _ = last.partition("V")
+        return _Notation(
+            tuple(words),
+            before[0].removesuffix("==") if "==" in last else before[0],
+            "=V" if "==" in last else "glued",
+        )
+    return _Notation(tuple(words), "", last)
+
+
+class _Command:
+    """Looks for the secrets of one command."""
+
+    def __init__(self, name: str, notations: list[_Notation]) -> None:
+        self._name, self._notations = name, notations
+        leads = [next((word for word in one.words if word != "_"), one.flag) for one in notations]
+        self._leads = tuple(f" {lead[:1] if _FLAG.fullmatch(lead) else lead.lower()}" for lead in leads if all(leads))
+
+    def find(self, text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
+        if _INSIDE.search(text, max(0, start - 2), start):
+            return start + 1, []
+        at = start + len(self._name)
+        if self._leads and not self._is_led(text, at):
+            return start + 1, []  # a word of a sentence
+        arguments = list(_arguments(text, at))
+        if not arguments:
+            return start + 1, []
+        places = [
+            place
+            for notation in self._notations
+            for place in _secrets(arguments, notation)
+            if is_password_there(text[slice(*place)])
+        ]
+        return arguments[-1].end, places
+
+    def _is_led(self, text: str, at: int) -> bool:
+        """What a notation begins with stands on the line, or on the next of a line that goes on."""
+        end = text.find("\n", at, at + _FARTHEST)
+        if end < 0 or text.endswith(("\\", "\\\r"), at, end):
+            end = at + _FARTHEST
+        following = text[at - 1 : end].lower()
+        return any(lead in following for lead in self._leads)
+
+
+_FLAG = late_pattern("[-/].")
+_INSIDE = late_pattern(r"(?:[A-Za-z0-9_.]|(?<=[A-Za-z0-9])-)(?<!\\[nrt])\Z")
+_FARTHEST = 600
+_GAP = late_pattern(r"(?:[ \t]|\\\r?\n)+")
+_WORD = late_pattern(
+    r"(?:\\{0,3}\"(?:[^\"\n\\]|\\(?![\"\\n])|\\\\(?!\\?\")){0,300}\\{0,3}\"|'[^'\n]{0,300}'|[^\s\"'|;&<>`\\]|\\(?![nrt\"'\s]))+"
+)
+
+
+def _arguments(text: str, at: int) -> Iterator[_Argument]:
+    """What follows the name of a command, to the end of the command."""
+    limit = min(len(text), at + _FARTHEST)
+    while (gap := _GAP.match(text, at, limit)) and (word := _WORD.match(text, gap.end(), limit)):
+        at = word.end()
+        yield _Argument(word.start(), at, word.group())
+
+
+def _secrets(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[int, int]]:
+    at = _after_words(arguments, notation.words)
+    if at is None:
+        return
+    if notation.flag:
+        yield from _of_flag(arguments[at:], notation)
+    elif notation.shape == "*=V":
+        yield from (
+            _part(argument, "=") for argument in arguments[at:] if "=" in argument.text and argument.text[0] != "-"
+        )
+    else:
+        following = [argument for argument in arguments[at:] if not argument.text.startswith("-")][:1]
+        for argument in following:
+            if notation.shape == "V":
+                if argument is arguments[-1] or not _PLAIN.fullmatch(argument.text):  # else a sentence goes on
+                    yield _bare(argument)
+            elif "/" in argument.text and not argument.text.startswith("/"):
+                yield _part(argument, "/", "@" if notation.shape.endswith("@") else "")
+
+
+def _after_words(arguments: list[_Argument], words: tuple[str, ...]) -> int | None:
+    """The index behind the words of a notation, which stand in this order; options with values may stand between them."""
+    at, anywhere = 0, False
+    for word in words:
+        if word == "...":
+            anywhere = True
+            continue
+        while at < len(arguments) and not _is_word(arguments[at].text, word):
+            if not anywhere and not arguments[at].text.startswith("-"):
+                return None
+            at += 1
+            has_value = not anywhere and at + 1 < len(arguments) and not _is_word(arguments[at].text, word)
+            at += has_value and arguments[at].text[0] != "-"
+        at += 1
+    return at if at <= len(arguments) else None
+
+
+def _is_word(argument: str, word: str) -> bool:
+    if word == "_":
+        return argument[0] != "-"
+    if word[0] == "-" != word[1]:  # `-nbB` has what `-b` has
+        return argument[0] == "-" and set(word) <= set(argument)
+    given = argument.strip("\"'").lower()
+    return given == word or (word[-1] == "*" and given.startswith(word[:-1]))
+
+
+def _of_flag(arguments: list[_Argument], notation: _Notation) -> Iterator[tuple[int, int]]:
+    flag, shape = notation.flag, notation.shape
+    for index, argument in enumerate(arguments):
+        if shape == "glued":
+            if argument.text.startswith(flag) and len(argument.text) > len(flag):
+                yield _bare(argument, len(flag))
+            continue
+        value = _value_of_flag(arguments, index, flag)
+        if value is None:
+            continue
+        place, skipped = value
+        if shape == "V":
+            yield _bare(place, skipped)
+        elif shape == "pass:V":
+            if place.text[skipped:].lstrip("\\\"'").startswith("pass:"):
+                yield _part(place, ":", skipped=skipped)
+        elif shape[1:2] in place.text[skipped:] and len(shape) == 3:
+            yield _part(place, shape[1], skipped=skipped)
+        elif shape == "=V" and "=" in place.text[skipped:]:
+            yield _part(place, "=", skipped=skipped)
+
+
+def _value_of_flag(arguments: list[_Argument], index: int, flag: str) -> tuple[_Argument, int] | None:
+    """The argument that has a flag's value, and how many characters of it stand before the value."""
+    text = arguments[index].text
+    if text.startswith(flag + "="):
+        return arguments[index], len(flag) + 1
+    bundled = len(flag) == 2 and _BUNDLE.fullmatch(text) and text[-1] == flag[-1]
+    if text == flag or bundled:
+        following = arguments[index + 1] if index + 1 < len(arguments) else None
+        return (following, 0) if following and not following.text.startswith("--") else None
+    glued = len(flag) == 2 and flag in {"-u", "-U"} and text.startswith(flag)
+    return (arguments[index], 2) if glued else None
+
+
+_PLAIN = late_pattern("[A-Za-z]?[a-z]*[,.:;]?")
+_BUNDLE = late_pattern("-[A-Za-z]{2,6}")
+_QUOTES = late_pattern(r"(?P<q>\\{0,3}[\"'])(?P<s>.*)(?P=q)", re.DOTALL)
+
+
+def _bare(argument: _Argument, skipped: int = 0) -> tuple[int, int]:
+    """An argument without its quotes and its first characters."""
+    quoted = _QUOTES.fullmatch(argument.text, skipped)
+    if quoted:
+        return argument.start + quoted.start("s"), argument.start + quoted.end("s")
+    return argument.start + skipped, argument.end
+
+
+def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> tuple[int, int]:
+    """The part of an argument after a sign such as `=`."""
+    first, last = _bare(argument, skipped)
+    text = argument.text[first - argument.start : last - argument.start]
+    at = text.find(sign) + 1
+    stop = text.rfind(until) if until else -1
+    inner = _Argument(
+        first + at, first + (stop if stop > at else len(text)), text[at : stop if stop > at else len(text)]
+    )
+    return _bare(inner)
+
+
+# --- in files and dialogues ------------------------------------------------------------------------------------------
+
+
+def command_rules() -> list[Rule]:
+    """The rules of what no command line holds: files of passwords, answers to prompts."""
+    return [
+        Rule("command-password", ("n pass:", "t pass:", "s pass:", "=pass:"), late_pattern(_OPENSSL), is_strong),
+        Rule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
+        Rule("pgpass", (":5432:", ":5433:", ":*:"), late_pattern(_PGPASS), is_password_there, 100),
+        Rule("netrc-login", ("machine ",), late_pattern(r"(?i)machine +\S+\s+" + _NETRC), is_password_there),
+        Rule("netrc-login", ("login ", "login\t", "account "), late_pattern(_NETRC), is_strong),
+        Rule("command-password", ("net use ",), late_pattern(_NET_USE), is_password_there),
+        Rule("prompt-answer", ("assword", "assphrase"), late_pattern(_ANSWERED), is_password_there),
+    ]
+
+
+_SECURE_STRING = r"(?i)convertto-securestring[ \t]+(?:-string[ \t]+)?\\*[\"'](?P<s>[^\"'\n\\]{3,256})"
+_PGPASS = r"(?<![\w.*/@-])[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:(?P<s>\S{3,128})"
+_OPENSSL = r"(?i:[nts] |=)pass:(?P<s>[^\s'\"`:,;{}<>\\]{4,128})"
+_NETRC = r"(?i:login|account)[ \t]{1,8}\S{1,128}\s{1,16}password[ \t]{1,8}(?P<s>[^\s(]\S{2,255})"
+_NET_USE = r"(?i)net use[ ]+(?:[A-Z*]:?[ ]+)?\S{3,120}[ ]+(?:/user:\S{1,80}[ ]+)?\\*[\"']?(?P<s>(?!/)[^\s\"']{3,128})\\*[\"']?(?=[ ]+/user:|[ ]*(?:\n|\\|\Z|&|/persistent))"
+_ANSWERED = (
+    rf"(?i)ass(?:word|phrase)[^\n\w]{{0,16}}(?:(?:{EOL}){LEAD}|[ \t;{{]{{1,8}})(?:\{{[ \t]*)?[\w.]{{0,30}}?send(?:line|_line|_keys|intr|text)?[ \t(]{{1,4}}(?:--[ \t]+)?"
+    r"\\*[\"'](?P<s>[^\"'\n\\]{3,128})"
+)
+
+
+def is_password_there(value: str) -> bool:
+    """Where a password must stand, anything but a placeholder, a port or a path."""
+    return not is_placeholder(value) and not re.fullmatch(r"[\d:.]+|[~./]?/.*", value)
+
+
+def is_strong(value: str) -> bool:
+    """Where another text may stand too, what is no word."""
+    return not is_placeholder(value) and (is_chance(value) or (any(c.isdigit() for c in value) and changes(value) >= 2))

@@ -1,0 +1,123 @@
+"""Private keys: from `-----BEGIN` to `-----END`, cut at either end, and those of PuTTY.
+
+Owns where such a key begins and ends.
+"""
+
+from __future__ import annotations
+
+import re
+
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets.rule import Form
+from crucible.core.secrets.separators import EOL
+from crucible.core.secrets.token_prefixes import is_random
+
+__all__ = ["key_forms"]
+
+
+def key_forms() -> list[Form]:
+    """The forms of private keys."""
+    return [
+        Form("private-key", ("-----begin", "---- begin"), _from_begin, surest=True),
+        Form("private-key", ("-----end", "---- end"), _to_end, surest=True),
+        Form("private-key", ("private-lines:",), _of_putty, surest=True),
+    ]
+
+
+_GAP = r"(?: |%20|\+|_)"
+_KIND = rf"(?:{_GAP}?[A-Z0-9]{{1,12}}){{0,4}}?{_GAP}?PRIVATE{_GAP}KEY(?:{_GAP}BLOCK)?"
+_BEGIN = late_pattern(rf"(?i)-{{4,5}} ?BEGIN{_KIND} ?-{{4,5}}")
+_END = late_pattern(rf"(?i)-{{4,5}} ?END{_KIND} ?-{{0,5}}")
+_BODY = late_pattern(r"[A-Za-z0-9+/=%]{24}")
+_LINE = late_pattern(
+    r"(?:\\{1,8}[nr]|\\{1,8}u000[ad]|%0[AD]|%5Cn|\n|\r|\A)(?P<lead>[^\n\\]{0,120}?)"
+    r"(?P<body>[A-Za-z0-9+/%]{16,}+={0,2}|[A-Za-z0-9+/]{1,64}={1,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Key-\w+):[^\n\\]{0,200}|)(?=[\s\\\"'`]|[ \t\"'+,;)]*(?:\n|\\|\Z)|\Z)"
+)
+_LONGEST_KEY = 64 * 1024
+_LINES = late_pattern(rf"\A|{EOL}")
+_OWN_LINE = late_pattern(
+    r"(?:[^\n\\]{0,120}?[^A-Za-z0-9+/=\n])?(?P<body>[A-Za-z0-9+/]{40,}={0,2})[\s\"'`,;+\\]*|[^\n\\]{0,40}(?P<short>(?<![A-Za-z0-9])=?[A-Za-z0-9+/]{1,64}={0,2})[\s\"'`,;+\\]*"
+)
+_FLAT = late_pattern(r"(?:[ ]?=?=?[A-Za-z0-9+/]{20,})+")
+_PUTTY = late_pattern(rf"(?i)private-lines:[ ]?\d{{1,4}}[ ]?(?={EOL})")
+
+
+def _from_begin(text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
+    stop = _end_of_key(text, start)
+    return (stop, [(start, stop)]) if stop > 0 else (start + 1, [])
+
+
+def _of_putty(text: str, start: int, _passed: int) -> tuple[int, list[tuple[int, int]]]:
+    head = _PUTTY.match(text, start)
+    stop = _end_of_cut(text, head.end(), min(len(text), start + _LONGEST_KEY)) if head else -1
+    return (stop, [(head.end(), stop)]) if head and stop > 0 else (start + 1, [])
+
+
+def _to_end(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:
+    """A key whose beginning is cut off: the lines of base64 before its `-----END`."""
+    end = _END.match(text, start)
+    if end is None:
+        return start + 1, []
+    low = max(passed, start - _LONGEST_KEY)
+    begin = _first_line(text, low, start)
+    return end.end(), [(begin, end.end())] if begin < start else []
+
+
+def _first_line(text: str, low: int, start: int) -> int:
+    """Where the base64 begins that ends at `start`; `start` if there is none."""
+    flat = _FLAT.match(text[low:start][::-1])
+    begin = start - flat.end() if flat and flat.end() >= 40 else start
+    marks = [mark.span() for mark in _LINES.finditer(text, low, start)]
+    stop, first = start, begin
+    for count, (mark, after) in enumerate(reversed(marks)):
+        line = _OWN_LINE.fullmatch(text[after:stop])
+        if line and line["body"]:
+            first = after + line.start("body")
+        elif line and (count < 3 or after == 0) and _is_end(line["short"]):
+            first = after + line.start("short")
+        elif stop - after > (_LEAD if count == 0 else 0):
+            break
+        stop = mark
+    return first if _BODY.search(text, first, start) or is_random(text[first:start].strip()) else begin
+
+
+_LEAD = 40
+"""The text before `-----END` on its line: spaces, a diff mark."""
+
+
+def _is_end(short: str) -> bool:
+    return len(short) >= 4 and (short.endswith("=") or is_random(short.strip("=")) or len(short) % 4 == 0)
+
+
+def _end_of_key(text: str, start: int) -> int:
+    """Where the private key ends whose `-----BEGIN` stands at `start`; -1 when there is none.
+
+    A key that is cut ends where its lines of base64 do.
+    """
+    begin = _BEGIN.match(text, start)
+    if begin is None:
+        return -1
+    following = text.find("BEGIN", begin.end(), start + _LONGEST_KEY)
+    limit = following if following >= 0 else min(len(text), start + _LONGEST_KEY)
+    marked = text.find("END", begin.end(), limit)
+    while marked >= 0:
+        end = _END.search(text, max(begin.end(), marked - 6), min(limit, marked + 80))
+        if end:
+            return end.end() if _BODY.search(text, begin.end(), end.start()) else -1
+        marked = text.find("END", marked + 3, limit)
+    return _end_of_cut(text, begin.end(), limit)
+
+
+def _end_of_cut(text: str, at: int, limit: int) -> int:
+    first = at
+    end = -1
+    inline = re.compile(r"[ \t]*[A-Za-z0-9+/=]{24,}").match(text, at, limit)  # all on one line
+    if inline:
+        at = end = inline.end()
+    while line := _LINE.match(text, at, limit):
+        if line["body"]:
+            end = line.end()
+        elif at - max(end, first) > 200:
+            break
+        at = line.end()
+    return end if end > 0 and _BODY.search(text, first, end) else -1

@@ -1,0 +1,68 @@
+"""Taking secrets out of texts that are to be written or shown, by a vault's settings.
+
+Owns that nothing goes on when the scanner cannot run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from crucible.core.errors import BadSessionId, CrucibleError, VaultError
+from crucible.core.secrets.scanner import Redact, Scanner
+from crucible.core.settings.settings import SecretSettings
+
+__all__ = ["redact_of", "refuse_secret", "remembering", "unscanned"]
+
+
+def redact_of(settings: SecretSettings) -> Redact:
+    """What a vault's settings ask for; `VaultError` when the scanner cannot run."""
+    try:
+        return Scanner(settings).redact
+    except Exception as error:
+        raise unscanned(error) from error
+
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}-")
+
+
+def refuse_secret(name: str, settings: SecretSettings) -> str:
+    """A name that somebody chose for a file, or `BadSessionId` for one that holds a secret: it would be in every link and listing.
+
+    Titles need no refusal: secrets are taken out of them before a name is made.
+    """
+    redact = redact_of(settings)
+    found = redact(name)[1] or redact(_DATE.sub("", name))[1]
+    if found:
+        raise BadSessionId(f"the name holds a secret ({', '.join(found)})", "choose another name; nothing was written")
+    return name
+
+
+def unscanned(error: Exception) -> CrucibleError:
+    """What is said of a scanner that cannot run, or broke."""
+    hint = error.hint if isinstance(error, CrucibleError) and error.hint else "nothing was written"
+    return VaultError(f"the scan for secrets cannot run, so nothing is written: {error}", hint)
+
+
+_TEXTS, _LONGEST = 8_000, 2_000
+"""Texts that are remembered at most, and how long they may be, in code points: 64 MB in the worst case, a few as sessions go."""
+
+
+def remembering(redact: Redact) -> Redact:
+    """The same, which looks at a text once where it is asked again soon: sessions are told again and again.
+
+    It holds texts with their secrets as long as it is held itself.
+    """
+    known: dict[str, tuple[str, Mapping[str, int]]] = {}
+
+    def remembered(text: str) -> tuple[str, Mapping[str, int]]:
+        found = known.get(text)
+        if found is None:
+            found = redact(text)
+            if len(text) <= _LONGEST:
+                if len(known) >= _TEXTS:
+                    known.clear()
+                known[text] = found
+        return found
+
+    return remembered

@@ -1,0 +1,300 @@
+"""Whether a name is that of a secret: `DB_PASSWORD`, `clientSecret`, `x-api-key`, `authtoken`.
+
+Owns the words of names and what they weigh.  What a value must be like under a name of each weight is `values`'.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import lru_cache
+
+from crucible.core.patterns import late_pattern
+
+__all__ = [
+    "NAME_LITERALS",
+    "PASSWORD_WORDS",
+    "Weight",
+    "is_login",
+    "is_piped",
+    "is_verb",
+    "weight_of",
+    "words_set",
+]
+
+
+class Weight(IntEnum):
+    """How surely a value under a name is a secret."""
+
+    NONE = 0
+    HINT = 1
+    """`key`, `cookie`, `auth`: only what looks like chance."""
+    TOKEN = 2
+    """`token`, `signature`: what is no word and no identifier."""
+    SECRET = 3
+    """`secret`, `api_key`, `access_token`: the same, shorter."""
+    PASSWORD = 4
+    """`password`, `passphrase`: anything but a placeholder."""
+
+
+def words_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+_SHORT = words_set("pass pw psw pat otp sessid sessionid")
+"""Short ones are parts of many words, so they count only where a sign follows, or one behind a space."""
+
+_LONG = words_set(
+    """
+    passw passphrase passcode motdepasse pwd kennwort contrase senha wachtwoord losenord passord haslo heslo jelszo salasana sifre parol pword pwrd
+    adgangskode sandi secret token key auth cred cookie jwt dsn mnemonic seed salt webhook bearer psk
+    """
+)
+_SIGNS = "=:\"'`)]|,>%_-123\\("
+_BEFORE_PASS = (*"abcdefghijklmnopqrstuvwxyz0123456789_-.{(,\"'\t\n@:", "  ", ", ", "{ ", "( ", "n ")
+"""The text before a `pass:` that is not the verdict of a test."""
+
+
+def _literals() -> dict[str, tuple[int, int]]:
+    places = {word: (0, len(word)) for word in (*_LONG, "de passe", "palavra-passe", "mat khau")}
+    for word in _SHORT:
+        places |= {word + sign: (0, len(word)) for sign in (*_SIGNS, " =", " :", " |")}
+        places[f"-{word} "] = (0, len(word) + 1)
+    del places["pass:"]
+    places |= {f"{before}pass:": (len(before), len(before) + 4) for before in _BEFORE_PASS}
+    return places | {f"{word} ": (0, len(word)) for word in ("requirepass", "storepass", "keypass")}
+
+
+NAME_LITERALS = _literals()
+"""Every name of a secret contains one of these, in lower case, with where in it the name is."""
+
+_WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+PASSWORD_WORDS = words_set(
+    """
+    password passwd passwort passphrase passcode pwd pass pw passwrd psw mnemonic pswd psk
+    motdepasse kennwort contrasena contrasenya senha wachtwoord losenord passord haslo heslo jelszo salasana sifre
+    parol parola parolj adgangskode sandi passe pword pwrd
+    """
+)
+_GLUED = late_pattern(
+    r"(?P<owner>[a-z]*?)(?P<word>password|passwd|passphrase|passcode|pwd|secret|token|credential|key|pass|pw|pat|sessid|sessionid|auth)(?P<many>s?)"
+)
+_PASS_OWNERS = words_set(
+    """
+    db database user root smtp mysql pg postgres redis admin mail email ftp sftp ssh my key keystore store
+    truststore imap ldap proxy sudo http basic cert login vpn wifi bind mongo mongodb rabbitmq amqp sql sa master
+    repl ansible become pki ca jks svn git docker registry server client service svc sys test dev prod app api require
+    """
+)
+_KEY_OWNERS = words_set(
+    """
+    api secret private priv access encryption encrypt encrypted signing sign sig auth authentication authorization
+    master service account shared ssh rsa ec ecdsa ed25519 hmac jwt crypto admin app application license licence
+    subscription webhook server deploy deployment storage cookie security consumer write integration wrap recovery
+    cipher aes des kms root client ingest ingestion instrumentation sas functions function host bot token gpg pgp
+    pre preshared psk wg wireguard tls ssl gateway sdk rest developer dev prod management mgmt user personal org
+    decryption decrypt symmetric seal unseal refresh merchant payment secretbase base sk
+    """
+)
+_PROVIDERS = words_set(
+    """
+    aws gcp google azure openai anthropic claude github gitlab slack stripe twilio sendgrid mailgun npm pypi
+    rubygems docker dockerhub digitalocean heroku cloudflare datadog dd newrelic sentry grafana vault terraform tf
+    supabase vercel netlify linear notion airtable atlassian jira confluence bitbucket discord telegram shopify
+    square paypal braintree huggingface hf replicate groq databricks postman dropbox facebook fb twitter okta
+    firebase alibaba aliyun tencent tencentcloud qcloud yandex gemini mistral cohere deepseek perplexity fireworks
+    together xai pinecone weaviate algolia mapbox mixpanel segment amplitude pagerduty opsgenie splunk elastic
+    elasticsearch sonar snyk circleci travis buildkite codecov coveralls fastly linode vultr hetzner ovh scaleway
+    zendesk intercom hubspot salesforce asana trello figma contentful plaid coinbase binance kraken razorpay adyen
+    mollie klarna wandb langsmith langfuse langchain tavily serper exa brave elevenlabs deepgram assemblyai
+    stability voyage rapidapi etherscan infura alchemy lark feishu wechat dingtalk line kakao naver baidu deepl
+    resend postmark mailchimp sparkpost mailjet twitch spotify youtube maps flickr bugsnag rollbar honeycomb logdna
+    loggly papertrail sumologic launchdarkly doppler planetscale neon upstash turso fly flyio render railway auth0
+    clerk workos nexmo vonage plivo messagebird
+    """
+)
+_META = words_set(
+    """
+    id ids count counts counter type types typ url uri urls name names path paths file files filename dir folder
+    length len size min max minimum maximum limit limits expiry expires expire expiration exp ttl age endpoint
+    method methods scheme header headers field fields input label hint prompt policy policies rotation version arn
+    ref refs reference source kind format algorithm algo alg provider providers enabled disabled required optional
+    error errors message msg messages index prefix suffix pattern regex regexp validator validation strength reset
+    change changed created updated at date time timestamp usage used budget cost price per rate window bucket status
+    valid invalid ok map list array manager class factory helper mode level column table schema state exists stdin
+    is has title description desc text placeholder visibility visible form page screen view button link icon rules
+    rule check checks entropy position offset start end begin line span stream kinds parser lexer iterator store
+    storage cache fixture generator gen fn func function callback handler hook module package lib library ring chain
+    board board stroke frame down up press code codes event events word words phrase point points pair pairs env var
+    vars variable attribute attr property props section group role scope scopes audience issuer host port server
+    domain region zone fingerprint thumbprint strategy backend middleware guard service services client manager mgr
+    schedule controller router route config settings options opts params plugin adapter wrapper builder spec info
+    data meta metadata details summary total sum avg mean ratio sizes delay timeout interval attempts retries secs
+    seconds ms minutes hours days bits bytes chars quota threshold display resolver selector
+    """
+)
+"""A name that goes on with one of these tells about a secret, it is not one's own: `token_count`, `password_file`."""
+
+_META_BUT = frozenset({("secret", "id"), ("client", "data"), ("key", "data"), ("key", "ring"), ("secret", "data")})
+_NO_TOKENS = words_set(
+    """
+    next page prev previous sync continuation continue cancellation cancel stop pad eos bos unk mask special max min
+    total input output prompt completion cached reasoning num n per count public first last current syntax lexer
+    resume cursor pagination change skip delta start end sep cls image id ids
+    """
+)
+
+
+@lru_cache(maxsize=16384)
+def weight_of(name: str) -> Weight:
+    """What a value under `name` weighs."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    for at in range(len(words) - 1, -1, -1):
+        weight = _weight_at(words, at)
+        if weight:
+            return Weight.NONE if _is_about(words, at) else weight
+    return Weight.NONE
+
+
+def is_verb(name: str) -> bool:
+    """`pass` alone, or of nothing that has a password: tests pass, and so do people."""
+    words = _WORDS.findall(name.lower())
+    return words[-1:] == ["pass"] and not (_PASS_OWNERS | _PROVIDERS).intersection(words[-2:-1]) and name[:2] != "--"
+
+
+def is_login(name: str) -> bool:
+    """A user's name and the password may stand under it, parted by a colon: `BASIC_AUTH`, `HTTP_CREDENTIALS`."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return words[-2:] in _LOGINS or words[-1:] == ["userpwd"]
+
+
+def _is_about(words: list[str], at: int) -> bool:
+    return any(word in _META for word in words[at + 1 :]) and tuple(words[at : at + 2]) not in _META_BUT
+
+
+def _weight_at(words: list[str], at: int) -> Weight:
+    word = words[at]
+    owner = words[at - 1] if at else ""
+    glued = _GLUED.fullmatch(word)
+    if glued and glued["owner"] and not _is_glued(glued["owner"], glued["word"]):
+        return Weight.NONE
+    if glued:
+        word, owner = glued["word"], glued["owner"] or owner
+        if glued["many"]:
+            return Weight.NONE if owner in _NO_TOKENS else _weight_of_many(word, owner)
+    if word == "pass" and any(map(str.isalpha, words[at + 1 :])):
+        return Weight.NONE  # a verb: `pass_zero`, `passThrough`
+    if word == "passe" and owner not in {"de", "palavra"}:
+        return Weight.NONE
+    if word in PASSWORD_WORDS:
+        return Weight.PASSWORD
+    return _weight_of_word(word, owner, words)
+
+
+_LOGINS = [
+    [kind, what]
+    for kind in ("basic", "http", "proxy", "registry", "admin")
+    for what in ("auth", "credentials", "creds")
+]
+
+_MANY = {
+    "token": Weight.TOKEN,
+    "key": Weight.HINT,
+    "credential": Weight.HINT,
+    "secret": Weight.TOKEN,
+    "password": Weight.TOKEN,
+    "passwd": Weight.TOKEN,
+    "passphrase": Weight.TOKEN,
+}
+
+
+def _weight_of_many(word: str, owner: str) -> Weight:
+    if word == "key" and (owner in _KEY_OWNERS or owner in _PROVIDERS):
+        return Weight.TOKEN
+    return _MANY.get(word, Weight.NONE)
+
+
+def _is_glued(owner: str, word: str) -> bool:
+    if word == "key":
+        return owner in _KEY_OWNERS or owner in _PROVIDERS or owner.endswith(("api", "secret", "access", "auth"))
+    if word in {"pass", "pw"}:
+        return owner in _PASS_OWNERS or owner in _PROVIDERS
+    if word in {"pat", "auth", "sessid", "sessionid"}:
+        return (word, owner) in _GLUED_SHORT
+    return True
+
+
+_GLUED_SHORT = frozenset(
+    {
+        ("auth", "o"),
+        ("auth", "master"),
+        ("sessid", "php"),
+        ("sessionid", "j"),
+        ("auth", "http"),
+    }
+)
+
+
+def _weight_of_word(word: str, owner: str, words: list[str]) -> Weight:
+    if word == "secret":
+        return Weight.SECRET
+    if word in {"credential", "credentials"}:
+        return Weight.SECRET
+    if word == "token":
+        if owner in _NO_TOKENS or "public" in words:
+            return Weight.NONE
+        return Weight.SECRET if owner in _TOKEN_OWNERS or owner in _PROVIDERS else Weight.TOKEN
+    if word == "key":
+        if owner in _NO_KEYS or "public" in words:
+            return Weight.NONE
+        return Weight.SECRET if owner in _KEY_OWNERS or owner in _PROVIDERS else Weight.HINT
+    if word == "seed" and owner in {"totp", "otp", "mfa", "hotp"}:
+        return Weight.SECRET
+    return _LESSER.get(word, Weight.NONE)
+
+
+_TOKEN_OWNERS = words_set(
+    """
+    access auth authentication refresh bearer bot api personal session id oauth service secret user admin deploy ci
+    runner registration webhook integration client app verification reset private security device push jwt sas sts
+    publish registry npm project root job agent login
+    """
+)
+_NO_KEYS = words_set(
+    """
+    public publishable primary foreign partition sort cache idempotency row unique composite natural surrogate index
+    hot shortcut arrow enter tab react i18n translation dict json object map
+    """
+)
+_LESSER = {
+    "auth": Weight.HINT,
+    "authorization": Weight.HINT,
+    "authentication": Weight.HINT,
+    "cred": Weight.TOKEN,
+    "creds": Weight.TOKEN,
+    "sessid": Weight.HINT,
+    "sessionid": Weight.HINT,
+    "cookie": Weight.HINT,
+    "jwt": Weight.TOKEN,
+    "pat": Weight.TOKEN,
+    "dsn": Weight.HINT,
+    "seed": Weight.HINT,
+    "salt": Weight.HINT,
+    "otp": Weight.TOKEN,
+    "totp": Weight.TOKEN,
+    "hotp": Weight.TOKEN,
+    "bearer": Weight.TOKEN,
+    "webhook": Weight.HINT,
+}
+
+
+_PIPE = late_pattern(r"[ \t]*\|[ \t]*[A-Za-z]")
+
+
+def is_piped(text: str, first: int, stop: int) -> bool:
+    """Whether the name is an expression of a template: `{{ .Values.password | quote }}`."""
+    if not _PIPE.match(text, stop):
+        return False
+    opened = text.rfind("{{", max(0, first - 160), first)
+    return opened >= 0 and text.find("}}", opened, first) < 0

@@ -1,0 +1,112 @@
+"""Where a value ends: at its quote, at a space, with its line.
+
+Owns the ends of quoted and of bare values, and whether all is one key.  Where a value begins is `assignments`'.
+"""
+
+from __future__ import annotations
+
+import re
+from string import ascii_letters
+
+from crucible.core.patterns import late_pattern
+
+__all__ = [
+    "JUDGED",
+    "LINE_START",
+    "end_of_bare",
+    "end_of_quoted",
+    "full_end",
+    "inside_quotes",
+    "is_key",
+]
+
+_LONGEST_QUOTED = 64 * 1024
+_MOST_SIGNS = 20
+"""So many `=` are in no value."""
+_WIDE = late_pattern(r"(?>(?:[^\s\"'`\\]|\\(?![nrtu\"'`\\]))*)")
+_TIGHT = late_pattern(r"(?>(?:[^\s\"'`\\,;&|<>(){}\[\]]|&(?=[\w!@\#$%^*.-]{1,64}(?:[\s\"'`]|\Z))|\\(?![nrtu\"'`\\]))*)")
+_SHELL = late_pattern(r"(?>(?:[^\s\"'`\\;&|<>]|\\(?![nrtu\"'`\\]))*)")
+LINE_START = late_pattern(
+    r"(?:\A|\n|\\n|[;|]|&&|[\"'`])[ \t]*[+\-<>|#*]{0,2}[ \t]*(?:(?:export|set|setx|SET|ENV|ARG|env|declare -x|\$env:|-e|--env|--build-arg|-D)[ \t:=]*)?[A-Za-z0-9_.\-/:]*\Z"
+)
+JUDGED = 512
+"""Characters at the beginning of a value that say what it is."""
+
+
+def end_of_quoted(text: str, quote: str, at: int) -> int:
+    """Where a quoted text ends: at the same quote, or, cut, with its line."""
+    mark = quote.lstrip("\\")
+    longest = at + _LONGEST_QUOTED
+    end = text.find(quote, at, longest)
+    while end > at and quote == mark and len(mark) == 1 and _is_escaped(text, end):
+        end = text.find(quote, end + 1, longest)
+    limit = min(longest, len(text)) if end < 0 else end
+    line = text.find("\n", at, limit)
+    return limit if line < 0 or len(mark) == 3 else line
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    before = at
+    while before and text[before - 1] == "\\":
+        before -= 1
+    return (at - before) % 2 == 1
+
+
+def end_of_bare(text: str, first: int, at: int, kind: str, between: re.Match[str]) -> int:
+    """Where a value without quotes ends that begins at `at`, of the name at `first`; `between` stands between them."""
+    if kind == "block":
+        return _match_end(_WIDE, text, at)
+    if kind in {"xml", "plist"}:
+        end = text.find("</", at, at + 4096)
+        return end if end >= 0 and "\n" not in text[at:end].strip() else at
+    if kind in {"space", "option"}:
+        return _match_end(_SHELL, text, at)
+    if kind in {"name", "part"}:
+        return _match_end(_WIDE, text, at)
+    if text.count("=", at, _match_end(_TIGHT, text, at)) > _MOST_SIGNS:
+        return at
+    own_line = LINE_START.search(text, max(0, first - 40), first) is not None
+    if own_line and kind == "sep" and not between["close"]:
+        end = _match_end(_WIDE, text, at)
+        return at + len(text[at:end].rstrip(",;:")) if _looks_whole(text[at:end]) else _match_end(_TIGHT, text, at)
+    end = _match_end(_TIGHT, text, at)
+    return end - text[at:end].endswith(":")  # `if token == last:`
+
+
+def _looks_whole(value: str) -> bool:
+    """A value that runs to the next space, not a piece of code, of a query or of minified text."""
+    return re.search(r"[&;,]\w+=|[({\[]|^[\w.]*\)", value) is None
+
+
+def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at, at + JUDGED)
+    return found.end() if found else at
+
+
+def full_end(text: str, at: int, stop: int) -> int:
+    """Where a bare value ends of which only the beginning was looked at."""
+    return _match_whole(text, stop) if stop - at >= JUDGED else stop
+
+
+def _match_whole(text: str, at: int) -> int:
+    found = _TIGHT.match(text, at)
+    return found.end() if found else at
+
+
+def inside_quotes(text: str, at: int, stop: int) -> tuple[int, int]:
+    """Where a quoted text begins and ends without quotes of its own."""
+    inner = _INNER_QUOTED.fullmatch(text, at, stop)
+    return inner.span("s") if inner else (at, stop)
+
+
+_INNER_QUOTED = late_pattern(r"(?P<mark>\\{0,8}[\"'])(?P<s>[^\"'\\]{1,4096})(?P=mark)")
+
+
+def is_key(text: str, first: int, stop: int) -> bool:
+    """The name at `first` is no name, but a part of a store's key or of an image: `user:token:<md5>`, `team/password:617b3d3c`."""
+    low = max(0, first - 64)
+    low += len(text[low:first].rstrip(ascii_letters + "_-:/"))
+    return _KEY.fullmatch(text, low, stop) is not None
+
+
+_KEY = late_pattern(r"(?:[A-Za-z_-]*/){1,8}[\w-]{1,64}:[0-9a-f]{7,64}|(?:[A-Za-z_-]{1,64}:){2,8}[0-9a-f]{7,64}")

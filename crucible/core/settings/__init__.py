@@ -1,0 +1,1 @@
+"""The user's and the vault's settings, and what the user trusts."""

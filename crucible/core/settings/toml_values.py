@@ -1,0 +1,299 @@
+"""A settings file: its text, its keys taken one by one, and what a value may be.
+
+Owns the messages that name file, line and key, and what is refused: no regular file, too large, not UTF-8, no TOML.  Which
+keys there are is `settings`'.  The TOML library is slow to import and is for files that hold more than simple lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+from crucible.core.errors import VaultError
+from crucible.core.settings.toml_scan import read_tidy
+
+__all__ = [
+    "StrPath",
+    "Table",
+    "WrongValueError",
+    "backend",
+    "boolean",
+    "count",
+    "expressions",
+    "expressions_by_name",
+    "factor",
+    "file_text",
+    "folder",
+    "folders_by_project",
+    "no_toml",
+    "one_of",
+    "positive",
+    "seconds",
+    "share",
+    "text_value",
+]
+
+_LARGEST = 1024 * 1024
+"""Bytes of a settings file."""
+
+StrPath: TypeAlias = "str | os.PathLike[str]"
+
+
+def file_text(path: StrPath) -> str | None:
+    """The text of a settings file, None when there is none."""
+    try:
+        if os.path.realpath(path) == os.devnull:  # a usual way to say: no settings at all
+            return None
+        _check_is_settings(path, os.stat(path))
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise VaultError(f"{path}: not UTF-8 at byte {error.start}", "save the file as UTF-8") from error
+    except OSError as error:
+        raise VaultError(f"{path}: {error.strerror or error}") from error
+
+
+def _check_is_settings(path: StrPath, status: os.stat_result) -> None:
+    # A named pipe would keep us waiting for ever, and so would reading a disk image.
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+        raise VaultError(f"{path}: no regular file", "settings are a file of TOML")
+    if status.st_size > _LARGEST:
+        raise VaultError(f"{path}: larger than {_LARGEST // 1024} KB", "settings are a small file of TOML")
+
+
+def no_toml(path: StrPath, error: Exception) -> VaultError:
+    """What is said of a file that is no TOML."""
+    reason = "nested too deeply" if isinstance(error, RecursionError) else error
+    return VaultError(f"{path}: no valid TOML: {reason}", "mend the file by hand")
+
+
+_T = TypeVar("_T")
+_Reader = Callable[[object], _T]
+"""Gives the value, or raises `WrongValueError` saying what was expected."""
+
+
+class WrongValueError(Exception):
+    """What was expected, and what was found."""
+
+
+class Table:
+    """A parsed file of which keys are taken one by one; what is left is unknown to us."""
+
+    def __init__(self, text: str, path: StrPath) -> None:
+        self.text = text.removeprefix("\ufeff")
+        self.path = path
+        tidy = read_tidy(self.text)
+        self.values = _parsed(self.text, path) if tidy is None else tidy
+
+    def take(self, dotted: str, default: _T, read: _Reader[_T]) -> _T:
+        """The value of `table.key` as `read` has it, `default` where there is none; it is known then."""
+        value = self.pop(dotted)
+        return default if value is None else self.read(dotted, value, read)
+
+    def pop(self, dotted: str) -> object:
+        """Take the parsed value of `table.key`, or None.  The key then counts as known."""
+        *tables, key = dotted.split(".")
+        at: object = self.values
+        for name in tables:
+            at = at.get(name, {}) if isinstance(at, dict) else {}
+        if not isinstance(at, dict):
+            raise self.fault(tables[0], "expected a table")
+        return at.pop(key, None)
+
+    def read(self, dotted: str, value: object, read: _Reader[_T]) -> _T:
+        """Convert the value of that key with `read`."""
+        try:
+            return read(value)
+        except WrongValueError as error:
+            raise self.fault(dotted, str(error)) from None
+
+    def fault(self, dotted: str, message: str) -> VaultError:
+        """What is said of a value that is wrong, with its place."""
+        hint = "mend that line, or take it out: then its default holds; `cru doctor` looks at all the rest"
+        return VaultError(f"{self.place(dotted)}: {dotted}: {message}", hint)
+
+    def place(self, dotted: str) -> str:
+        """`path:line` of a key, or of its table when that is written in one line, or the path alone."""
+        lines = [self.line_of(name) for name in (dotted, dotted.partition(".")[0])]
+        return ":".join([str(self.path), *[str(line) for line in lines if line][:1]])
+
+    def line_of(self, dotted: str) -> int:
+        """The line, from 1, where the key stands; 0 when it is written in a way that we do not look for."""
+        table = ""
+        for number, line in enumerate(self.text.split("\n"), 1):
+            header = re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line)
+            table = header[1] + "." if header else table
+            key = re.match(r"\s*([\w.-]+)\s*=", line)
+            if (key and table + key[1] == dotted) or (header and header[1] == dotted):
+                return number
+        return 0
+
+    def rest(self) -> dict[str, object]:
+        """What nobody took, by dotted key."""
+        return dict(_leaves(self.values))
+
+    def warnings(self) -> tuple[str, ...]:
+        """One line for each unknown key."""
+        return tuple(f"{self.place(key)}: unknown setting {key!r}, left as it is" for key in self.rest())
+
+
+def _leaves(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{name}.")
+        else:
+            yield above + name, value
+
+
+# --- text to tables -----------------------------------------------------------------------------------------------
+
+
+def _parsed(text: str, path: StrPath) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  slow, and most settings are tidy
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise no_toml(path, error) from error
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
+def boolean(value: object) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise WrongValueError(f"expected true or false, found {value!r}")
+    return value
+
+
+def backend(value: object) -> str:
+    """`embedded`, or the address of a PostgreSQL server, which is never shown: it may hold a password."""
+    if value == "embedded" or (isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))):
+        return str(value)
+    raise WrongValueError("expected embedded or an address that begins with postgresql://")
+
+
+def text_value(value: object) -> str:
+    """A text that is not empty."""
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise WrongValueError(f"expected a text, found {value!r}")
+    return value
+
+
+def count(value: object) -> int:
+    """A whole number, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise WrongValueError(f"expected a whole number, 0 or more, found {value!r}")
+    return value
+
+
+def positive(value: object) -> int:
+    """A whole number, 1 or more."""
+    if count(value) == 0:
+        raise WrongValueError("expected a whole number, 1 or more, found 0")
+    return count(value)
+
+
+def seconds(value: object) -> float:
+    """A number of seconds, fractions too."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+        raise WrongValueError(f"expected a number of seconds, found {value!r}")
+    return float(value)
+
+
+def factor(value: object) -> float:
+    """A number that something is multiplied by, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+        raise WrongValueError(f"expected a number, 0 or more, found {value!r}")
+    return float(value)
+
+
+def share(value: object) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise WrongValueError(f"expected a number from 0 to 1, found {value!r}")
+    return float(value)
+
+
+def one_of(*names: str) -> _Reader[str]:
+    """One of these texts."""
+
+    def read(value: object) -> str:
+        if value not in names:
+            raise WrongValueError(f"expected one of {', '.join(names)}, found {value!r}")
+        return str(value)
+
+    return read
+
+
+def folder(value: object) -> str:
+    """A folder inside the vault that Obsidian sees: relative, no `..`, no part with a leading dot."""
+    folder = text_value(value)
+    parts = [part for part in folder.split("/") if part not in ("", ".")]
+    if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
+        raise WrongValueError(f"expected a folder inside the vault without a leading dot, found {value!r}")
+    return "/".join(parts) or "."
+
+
+def folder_of_ours(value: object) -> str:
+    """A folder inside the vault's `.crucible`: relative, with no `..`."""
+    named = text_value(value)
+    parts = [part for part in named.split("/") if part not in ("", ".")]
+    if named.startswith("/") or "\\" in named or ".." in parts or parts[:1] != [".crucible"] or len(parts) < 2:
+        raise WrongValueError(f"expected a folder inside the vault's .crucible, found {value!r}")
+    return "/".join(parts)
+
+
+def text_list(value: object) -> tuple[str, ...]:
+    """A list of texts."""
+    if not isinstance(value, list):
+        raise WrongValueError(f"expected a list of texts, found {value!r}")
+    return tuple(map(text_value, value))
+
+
+def expressions(value: object) -> tuple[str, ...]:
+    """A list of regular expressions, as text."""
+    if not isinstance(value, list):
+        raise WrongValueError(f"expected a list of regular expressions, found {value!r}")
+    return tuple(map(_expression, value))
+
+
+def expressions_by_name(value: object) -> tuple[tuple[str, str], ...]:
+    """A table of names and a regular expression each, as text."""
+    if not isinstance(value, dict):
+        raise WrongValueError("expected a table of names and regular expressions")
+    wrong = next((name for name in value if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name)), None)
+    if wrong is not None:
+        raise WrongValueError(f"expected names of lower-case letters, digits and '-', found {wrong!r}")
+    return tuple((name, _expression(text)) for name, text in value.items())
+
+
+def _expression(value: object) -> str:
+    text = text_value(value)
+    try:
+        found = re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise WrongValueError(f"expected a regular expression, found {text!r}: {error}") from None
+    if found.match(""):
+        raise WrongValueError(f"{text!r} matches nothing at all, so it would match everywhere")
+    return text
+
+
+def folders_by_project(value: object) -> dict[str, list[str]]:
+    """A table of names and a folder or several each."""
+    if not isinstance(value, dict):
+        raise WrongValueError("expected a table of project names and folders")
+    return {name: _folder_list(name, folders) for name, folders in value.items()}
+
+
+def _folder_list(name: str, value: object) -> list[str]:
+    folders = [value] if isinstance(value, str) else value
+    if not isinstance(folders, list) or not all(isinstance(folder, str) and folder for folder in folders):
+        raise WrongValueError(f"expected a folder or a list of folders for {name!r}, found {value!r}")
+    return folders

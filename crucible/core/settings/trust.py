@@ -1,0 +1,230 @@
+"""Settings and templates of a vault that count only after the user accepts them with `cru trust`.
+
+Every vault setting is read through `VaultTable`, every template through `read_templates`.  Acceptance is a hash of the exact
+value or bytes, so a later change, by git say, is ignored until it is accepted again.  `vault.trusting` writes the record.
+
+Every command imports this module, so it imports little itself.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from crucible.core.settings.toml_values import StrPath, Table
+
+__all__ = [
+    "TEMPLATES",
+    "Accepts",
+    "Ask",
+    "TemplateFile",
+    "VaultTable",
+    "accepted_in",
+    "accepts_nothing",
+    "ignored_names",
+    "is_inside",
+    "read_templates",
+    "record_line",
+    "told_ignored",
+]
+
+TEMPLATES = (
+    "attribution.md.j2",
+    "briefing.md.j2",
+    "findings.md.j2",
+    "refine.md.j2",
+    "resume.md.j2",
+    "step.md.j2",
+    "task.md.j2",
+    "tasks.md.j2",
+)
+"""The templates that a vault may have of its own.  All need to be accepted."""
+
+_EFFECT = "tell agents this instead of Crucible's own text"
+_LARGEST = 256 * 1024
+"""Bytes of a template; `crucible.core.templates` has a smaller limit of its own."""
+_LARGEST_RECORD = 4 * 1024 * 1024
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_T = TypeVar("_T")
+
+
+class Ask(NamedTuple):
+    """One thing that a vault asks for: a setting by its dotted key, or a template by its path in the vault.
+
+    `effect` says what it does, `lines` its value, in ASCII; `digest` is the hash.  An ask with a `fault` cannot be accepted.
+    """
+
+    name: str
+    effect: str
+    lines: tuple[str, ...]
+    digest: str
+    accepted: bool = False
+    fault: str = ""
+
+
+class TemplateFile(NamedTuple):
+    """A template of a vault's own: its name, its path, and the bytes that were hashed."""
+
+    name: str
+    path: str
+    data: bytes
+
+
+Accepts: TypeAlias = "Callable[[Ask], bool]"
+
+
+def accepts_nothing(_: Ask) -> bool:
+    """Accept nothing, for readers that do not know the user."""
+    return False
+
+
+class VaultTable:
+    """A vault's settings file.  Each key is declared as `free`, `asked` or `refused`; there is no other way to read one."""
+
+    def __init__(self, text: str, path: StrPath, accepts: Accepts) -> None:
+        self._table = Table(text, path)
+        self._accepts = accepts
+        self._refused: list[str] = []
+        self.asks: list[Ask] = []
+
+    def free(self, dotted: str, default: _T, read: Callable[[object], _T]) -> _T:
+        """The value of a key that a vault may set by itself: it only changes how the vault's notes are kept or shown."""
+        return self._table.take(dotted, default, read)
+
+    def asked(self, dotted: str, default: _T, read: Callable[[object], _T], effect: str) -> _T:
+        """The value of a key that weakens safety.  Until the user accepts it, it is not parsed, and the default applies.
+
+        `effect` tells the user what the setting does.
+        """
+        value = self._table.pop(dotted)
+        if value is None:
+            return default
+        if value not in (default, [], {}):
+            ask = _of_setting(dotted, effect, value)
+            accepted = self._accepts(ask)
+            self.asks.append(ask._replace(accepted=accepted))
+            if not accepted:
+                return default
+        return self._table.read(dotted, value, read)
+
+    def refused(self, dotted: str, reason: str) -> None:
+        """A key that never counts in a vault, accepted or not."""
+        if self._table.pop(dotted) is not None:
+            self._refused.append(f"{self._table.place(dotted)}: {reason}")
+
+    def rest(self) -> dict[str, object]:
+        """Undeclared keys."""
+        return self._table.rest()
+
+    def warnings(self) -> tuple[str, ...]:
+        """One line for each unknown or refused key."""
+        return (*self._table.warnings(), *self._refused)
+
+
+def _of_setting(name: str, effect: str, value: object) -> Ask:
+    if isinstance(value, dict):
+        lines = tuple(f"{ascii(key)[1:-1]} = {part!a}" for key, part in value.items())
+    else:
+        lines = tuple(map(ascii, value)) if isinstance(value, list) else (ascii(value),)
+    return Ask(name, effect, lines, _digest(name, ascii(value).encode()))
+
+
+def _digest(name: str, data: bytes) -> str:
+    # `hashlib` comes last: it loads OpenSSL, which takes 2 to 6 ms.
+    for module in ("_sha2", "_sha256", "hashlib"):
+        with suppress(ImportError):
+            digest: str = import_module(module).sha256(name.encode() + b"\0" + data).hexdigest()
+            break
+    return digest
+
+
+# --- templates -------------------------------------------------------------------------------------------------------
+
+
+def ignored_names(asks: Iterable[Ask]) -> tuple[str, ...]:
+    """The names of what the user did not accept."""
+    return tuple(ask.name for ask in asks if not ask.accepted)
+
+
+def told_ignored(asks: Iterable[Ask]) -> tuple[str, ...]:
+    """The warnings about what is ignored: one line for all that can be accepted, and one for each thing that cannot."""
+    asks = tuple(asks)
+    names = ignored_names(ask for ask in asks if not ask.fault)
+    broken = tuple(f"{ask.name}: ignored, {ask.fault}" for ask in asks if ask.fault)
+    return (f"ignored until you accept it with `cru trust`: {', '.join(names)}", *broken) if names else broken
+
+
+def read_templates(root: str, accepts: Accepts) -> Iterator[tuple[Ask, TemplateFile]]:
+    """Yield the vault's own templates; `root` is its real path."""
+    for name in TEMPLATES:
+        path = os.path.join(root, ".crucible", "templates", name)
+        try:
+            os.lstat(path)
+        except OSError:  # missing or inaccessible
+            continue
+        ask, data = _template(root, path, accepts)
+        yield ask, TemplateFile(name, path, data)
+
+
+def _template(root: str, path: str, accepts: Accepts) -> tuple[Ask, bytes]:
+    shown = f".crucible/templates/{os.path.basename(path)}"
+    # A link out of the vault could make a private file part of a prompt.
+    if not is_inside(path, root):
+        return Ask(shown, _EFFECT, (), "", fault="it is outside the vault"), b""
+    try:
+        data = _bytes_of(path, _LARGEST)
+    except OSError as error:
+        return Ask(shown, _EFFECT, (), "", fault=error.strerror or str(error)), b""
+    ask = Ask(shown, _EFFECT, (f"{len(data):,} bytes",), _digest(shown, data))
+    return ask._replace(accepted=accepts(ask)), data
+
+
+def _bytes_of(path: StrPath, largest: int) -> bytes:
+    with open(os.open(path, _FLAGS), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("no regular file")
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise OSError(f"larger than {largest // 1024:,} KB")
+    return data
+
+
+# --- the record ------------------------------------------------------------------------------------------------------
+
+
+def accepted_in(record: str, root: str) -> Accepts:
+    """A function that looks up asks of the vault at `root`, a real path; it reads the record when it is first called.
+
+    A record that cannot be read, or is inside the vault, accepts nothing.
+    """
+    known: frozenset[str] | None = None
+
+    def accepts(ask: Ask) -> bool:
+        nonlocal known
+        if known is None:
+            known = frozenset() if is_inside(record, root) else _lines_of(record)
+        return not ask.fault and record_line(ask, root) in known
+
+    return accepts if record else accepts_nothing
+
+
+def record_line(ask: Ask, root: str) -> str:
+    """A line of the record: hash, name, vault."""
+    return f"{ask.digest} {ask.name} {root!a}"
+
+
+def is_inside(path: str, root: str) -> bool:
+    """Whether the real path of `path` is in the vault at `root`, a real path."""
+    return os.path.realpath(path).startswith(os.path.join(root, ""))
+
+
+def _lines_of(record: str) -> frozenset[str]:
+    try:
+        return frozenset(_bytes_of(record, _LARGEST_RECORD).decode("ascii").split("\n"))
+    except (OSError, ValueError):
+        return frozenset()

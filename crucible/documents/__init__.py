@@ -1,0 +1,1 @@
+"""What a note says and means: Obsidian Markdown, session notes, workflow notes."""

@@ -1,0 +1,1 @@
+"""What a knowledge item is, and its note."""

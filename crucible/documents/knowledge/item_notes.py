@@ -1,0 +1,192 @@
+"""An item of knowledge as a note for Obsidian, and from it.
+
+Owns the properties' names and order.  `read_item(render_item(item))` is the item again; of what a human made of a note every part is taken as it
+stands, and what is not understood is told with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from crucible.core.errors import BadSessionId
+from crucible.core.patterns import late_pattern
+from crucible.documents.knowledge.causes import Category
+from crucible.documents.knowledge.item_texts import HEADINGS, TEXT, Body, read_body, render_body
+from crucible.documents.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Verification
+from crucible.documents.knowledge.typed_properties import Properties, linktext_of, property_of
+from crucible.documents.markdown.containment import FORMAT, format_of
+from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
+from crucible.documents.markdown.source import Problem, Source
+from crucible.documents.markdown.wikilinks import LinkText, render_link
+from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session.names import slugify
+from crucible.documents.session.session_id import check_session_id
+
+__all__ = ["Read", "body_of", "parts_of", "properties_of", "read_item", "render_item", "slug_of"]
+
+_KEYS = (
+    "type", "title", "status", "scope", "project", "domain", "tags", "source", "session", "phase", "also_from", "merged", "category", "confidence",
+    "verified", "verification", "verified_by", "verified_at", "failed_checks", "use_count", "useful_count", "last_used", "created", "updated", "retired",
+    "retired_because",
+)  # fmt: skip
+_FIELDS = (
+    "tags", "scope", "project", "domain", "use_count", "useful_count", "last_used", "created", "updated", "status", "retired", "retired_because",
+    "failed_checks",
+)  # fmt: skip
+"""Properties with the same name as their field of an item."""
+_PHASE = late_pattern(r"[A-Za-z0-9._-]{1,40}")
+
+
+class Read(NamedTuple):
+    """An item, None for a note that is none, and what is wrong with the note."""
+
+    item: Item | None
+    problems: tuple[Problem, ...] = ()
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def render_item(item: Item) -> str:
+    """The whole note."""
+    shown = {key: value for key, value in properties_of(item).items() if value not in (None, "", [])}
+    return render_frontmatter({**shown, "format": FORMAT}) + "\n" + render_body(item.title, parts_of(item))
+
+
+def parts_of(item: Item) -> dict[str, str]:
+    """The texts below the properties, by part."""
+    failure = item.failure
+    return {TEXT: item.text, **{part: getattr(failure, part) for part in HEADINGS}}
+
+
+def properties_of(item: Item) -> dict[str, Value]:
+    """Every property in its order; None, "" or an empty list for one that is not there."""
+    source, proof = item.source, item.verification
+    links: dict[str, Value] = {
+        "session": source.session and f"[[{source.session}]]",
+        "phase": _phase_link(source),
+        "also_from": [f"[[{one}]]" for one in item.also_from],
+        "merged": [f"[[{one}]]" for one in item.merged],
+        "retired_because": item.retired_because,
+    }
+    parts = {
+        "source": source.origin,
+        "category": item.failure.category,
+        "verified": proof.passed,
+        "verification": proof.how,
+        "verified_by": proof.by,
+        "verified_at": proof.at,
+    }
+    shown = {key: parts[key] if key in parts else getattr(item, key) for key in _KEYS if key not in links}
+    return {key: links[key] if key in links else property_of(shown[key]) for key in _KEYS}
+
+
+def _phase_link(source: Provenance) -> str:
+    if source.heading:
+        return render_link(source.session, source.heading, source.phase or None)
+    return source.phase
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_item(source: Source, name: str) -> Read:
+    """The item of a note whose file is called `name`, without `.md`."""
+    found = find_frontmatter(source)
+    told = _Links(source, found)
+    if not found.present:
+        told.tell("no-frontmatter", "no properties, so it is no item of knowledge yet")
+        return Read(None, tuple(told.problems))
+    type_ = told.word("type", ItemType)
+    if type_ is None:
+        if found.values.get("type") is None:
+            told.tell("no-type", f"type is missing: one of {', '.join(ItemType)}")
+        return Read(None, tuple(told.problems))
+    if told.values.get("source") is None:
+        told.tell("no-source", f"source is missing: one of {', '.join(Origin)}")
+    item = _read(type_, told, read_body(source.lines[found.lines.end :], format_of(found.values)), name)
+    return Read(item, tuple(sorted(told.problems, key=lambda one: one.line)))
+
+
+def body_of(source: Source) -> Body:
+    """What stands below the properties; its lines are counted from there."""
+    found = find_frontmatter(source)
+    return read_body(source.lines[found.lines.end :], format_of(found.values))
+
+
+def slug_of(title: str) -> str:
+    """The name of the note of an item with that title."""
+    return slugify(title).replace("session", "item", 1) if _has_no_latin(title) else slugify(title)
+
+
+def _has_no_latin(title: str) -> bool:
+    # `slugify` makes names of sessions, and calls so what has no letter it knows.
+    return "session" not in title.casefold() and slugify(title).startswith("session")
+
+
+class _Links(Properties):
+    def session(self, key: str, told: str) -> str:
+        """The session, or the item, that is meant: a link, in any folder, or an id alone."""
+        target = linktext_of(told).target.rpartition("/")[2]
+        try:
+            return check_session_id(target) if target else ""
+        except BadSessionId:
+            self.complain(key, "a link to a note")
+            return ""
+
+    def linked(self, key: str) -> tuple[str, ...]:
+        """The notes that a list links to."""
+        return tuple(one for text in self.texts(key) if (one := self.session(key, text)))
+
+
+def _read(type_: ItemType, told: _Links, body: Body, name: str) -> Item:
+    parts: Mapping[str, Any] = {part: body.parts.get(part, "") for part in HEADINGS}
+    return Item(
+        type=type_,
+        title=_title(told, body.title, name),
+        text=body.parts.get(TEXT, ""),
+        source=_source(told),
+        confidence=told.share("confidence"),
+        failure=Failure(told.word("category", Category), **parts),
+        verification=_verification(told),
+        also_from=told.linked("also_from"),
+        merged=told.linked("merged"),
+        **told.fields_of(Item, _FIELDS),
+    )
+
+
+def _title(told: _Links, heading: str | None, name: str) -> str:
+    """Where the property and the heading differ, the one counts that was changed: of which the note is not named."""
+    said = told.line("title")
+    if not heading or not said or heading == said:
+        return heading or said or name.replace("-", " ")
+    message = "the property and the heading are not the same; the changed one counts, else the heading"
+    told.tell("two-titles", message, told.line_of("title"))
+    return said if _names(heading, name) and not _names(said, name) else heading
+
+
+def _names(title: str, name: str) -> bool:
+    slug = slug_of(title)
+    return name == slug or (name.startswith(f"{slug}-") and name[len(slug) + 1 :].isdecimal())
+
+
+def _source(told: _Links) -> Provenance:
+    origin = told.word("source", Origin) or Origin.MANUAL
+    session = told.session("session", told.line("session"))
+    link = linktext_of(told.line("phase"))
+    if link.subpath is None and link.alias is None:  # an id alone
+        link = LinkText("", None, link.target)
+    phase = link.alias if link.alias and _PHASE.fullmatch(link.alias) else ""
+    if link.alias and not phase and not link.subpath:
+        told.complain("phase", "a phase's id such as phase-2, or a link to its heading")
+    return Provenance(origin, session, phase, link.subpath or "")
+
+
+def _verification(told: _Links) -> Verification:
+    return Verification(
+        told.flag("verified") is True,
+        told.line("verification"),
+        told.line("verified_by"),
+        told.time("verified_at"),
+    )

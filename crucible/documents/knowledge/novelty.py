@@ -1,0 +1,166 @@
+"""Whether an item says what is known already, and whether there is room for it.
+
+Owns when two items are the same or alike, the limits of each scope, and which items are the first to go.  What becomes of an item that is
+alike is the caller's to decide.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
+
+from crucible.core.patterns import late_pattern
+from crucible.core.settings.settings import KnowledgeSettings
+from crucible.documents.knowledge.item_scope import Place, same_place, sees
+from crucible.documents.knowledge.item_weight import Facts, weigh
+from crucible.documents.knowledge.items import Item
+
+__all__ = [
+    "Alike",
+    "Room",
+    "Similar",
+    "first_to_go",
+    "normal_title",
+    "overlap",
+    "room_for",
+    "same_or_alike",
+    "words_of",
+]
+
+_FILLERS = frozenset(("the", "a", "an", "is", "are", "was", "were", "be", "been"))
+_AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
+# Scripts that put no blanks between words: each sign counts.
+_SIGNS = late_pattern("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
+_FEWEST = 4
+"""Words that the shorter of two texts has at least, when it is enough that it stands in the longer one."""
+_LONGEST = 8
+"""Times as many words as it the longer one has at most: in a book there is every word."""
+_NAMED = 3
+
+
+Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
+"""Finds, for a text, so many ids of items of knowledge and how alike they are, from 0 to 1, the likest first; never an error for what the text says."""
+
+
+class Alike(NamedTuple):
+    """An item that says the same, or nearly.  `exact` is one of the same title; `why` says in words what is alike."""
+
+    id: str
+    title: str
+    likeness: float
+    exact: bool
+    retired: bool
+    why: str
+
+
+class Room(NamedTuple):
+    """How full the place is that an item is meant for."""
+
+    where: str
+    held: int
+    limit: int
+    warn_at: float
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more fits in."""
+        return self.held >= self.limit
+
+    @property
+    def nearly_full(self) -> bool:
+        """Whether it is time to retire some."""
+        return self.held >= self.limit * self.warn_at
+
+    def __str__(self) -> str:
+        """Such as `480 of 500 items of the project shop`."""
+        return f"{self.held:,} of {self.limit:,} items {self.where}"
+
+
+# --- the same, or alike ----------------------------------------------------------------------------------------------
+
+
+def normal_title(title: str) -> str:
+    """What two titles that are the same have in common: no case, no filler words, no punctuation around words."""
+    return " ".join(_words(title)) or " ".join(title.casefold().split())
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text without fillers; a sign of Chinese or Japanese is a word."""
+    return frozenset(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    spaced = _SIGNS.sub(r" \1 ", unicodedata.normalize("NFKC", text).casefold())
+    words = (word.strip(_AROUND) for word in spaced.split())
+    return [word for word in words if word and word not in _FILLERS]
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much of the shorter stands in the other; of two that are too short or too unlike in length, of the longer."""
+    few, many = sorted((len(one), len(other)))
+    if not few:
+        return 0.0
+    shared = len(one & other)
+    return shared / (many if few < _FEWEST or many > few * _LONGEST else few)
+
+
+def same_or_alike(
+    item: Item, known: Mapping[str, Item], settings: KnowledgeSettings, similar: Similar | None = None
+) -> list[Alike]:
+    """Every item that is seen from where this one is meant for and says the same, the likest first.
+
+    `known` are items by id.  Of retired ones only those of the same title.
+    """
+    place = Place.of(item)
+    near = {id_: other for id_, other in known.items() if sees(place, Place.of(other))}
+    title, words = normal_title(item.title), (words_of(item.title), words_of(f"{item.title} {item.text}"))
+    found = [one for id_, other in near.items() if (one := _alike(id_, other, title, words, settings))]
+    told = {one.id for one in found}
+    for id_, likeness in similar(f"{item.title}\n{item.text}", 10) if similar else ():
+        other = near.get(id_)
+        if other and other.active and id_ not in told and likeness >= settings.alike_text:
+            found.append(Alike(id_, other.title, likeness, False, False, f"{likeness:.0%} alike by its text"))
+    return sorted(found, key=lambda one: (one.retired, not one.exact, -one.likeness, one.id))
+
+
+def _alike(
+    id_: str,
+    other: Item,
+    title: str,
+    words: tuple[frozenset[str], frozenset[str]],
+    settings: KnowledgeSettings,
+) -> Alike | None:
+    if normal_title(other.title) == title:
+        return Alike(id_, other.title, 1.0, True, not other.active, "the same title")
+    if not other.active:
+        return None
+    likeness = max(overlap(words[0], words_of(other.title)), overlap(words[1], words_of(f"{other.title} {other.text}")))
+    if likeness < settings.alike_words:
+        return None
+    return Alike(id_, other.title, likeness, False, False, f"{likeness:.0%} of its words")
+
+
+# --- room ------------------------------------------------------------------------------------------------------------
+
+
+def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> Room:
+    """How full it is where the item is meant for; retired items take no room."""
+    place = Place.of(item)
+    held = sum(other.active and same_place(place, Place.of(other)) for other in known)
+    where = "of scope global" if place.scope == "global" else f"of the {place.scope} {place.name}".rstrip()
+    return Room(where, held, getattr(settings, f"{place.scope}_limit"), settings.warn_at)
+
+
+def first_to_go(
+    item: Item, known: Mapping[str, Item], now: datetime, settings: KnowledgeSettings, number: int = _NAMED
+) -> list[tuple[str, float]]:
+    """The ids of the items of least weight where this one is meant for, and what they weigh."""
+    place = Place.of(item)
+    weights = [
+        (weigh(Facts.of(other), now, settings).total, id_)
+        for id_, other in known.items()
+        if other.active and same_place(place, Place.of(other))
+    ]
+    return [(id_, weight) for weight, id_ in sorted(weights)[:number]]

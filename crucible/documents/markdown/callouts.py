@@ -1,0 +1,97 @@
+"""Obsidian callouts, `> [!kind]- Title`: one callout's lines read and written.
+
+Read from source lines, not from tokens: to markdown-it `> [!decision]: /url` is a link definition.  What a kind means
+is for the session room; here every kind is text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.outline import Kind, find_blocks
+from crucible.documents.markdown.source import Lines, Source
+
+__all__ = ["RawCallout", "callout_kind", "find_callouts", "quote_lines", "read_callout", "unquote_lines"]
+
+_HEAD = late_pattern(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)(?:[ \t]+(.*?))?[ \t]*$")
+
+_ALIASES = {
+    "abstract": ("summary", "tldr"),
+    "tip": ("hint", "important"),
+    "success": ("check", "done"),
+    "question": ("help", "faq"),
+    "warning": ("caution", "attention"),
+    "failure": ("fail", "missing"),
+    "danger": ("error",),
+    "quote": ("cite",),
+    "note": (),
+    "info": (),
+    "todo": (),
+    "bug": (),
+    "example": (),
+}
+_KIND_OF = {name: kind for kind, aliases in _ALIASES.items() for name in (kind, *aliases)}
+
+
+class RawCallout(NamedTuple):
+    """A callout as it stands: `kind` in lower case, `fold` `+`, `-` or "", `title` "" when there is none.
+
+    `body` holds the lines below the head with one level of `>` taken off.
+    """
+
+    kind: str
+    title: str
+    body: list[str]
+    fold: str = ""
+    metadata: str = ""
+
+    @property
+    def shown_title(self) -> str:
+        """The title that Obsidian shows: the kind in title case when none is written."""
+        return self.title or self.kind.capitalize()
+
+
+def callout_kind(typed: str) -> str:
+    """The kind whose look Obsidian gives to a typed word; unknown words look like `note`."""
+    return _KIND_OF.get(typed.lower(), "note")
+
+
+def read_callout(lines: Sequence[str]) -> RawCallout | None:
+    """The callout that a quote's lines make, or None for an ordinary quote."""
+    head = _HEAD.match(lines[0])
+    if not head:
+        return None
+    # Kinds compare in lower case: Obsidian reads "[!Note]" as "[!note]".
+    return RawCallout(head[1].lower(), head[4] or "", unquote_lines(lines[1:]), head[3], head[2] or "")
+
+
+def find_callouts(source: Source, first: int = 0) -> Iterator[tuple[Lines, RawCallout]]:
+    """Every top-level callout from line `first` on."""
+    for block in find_blocks(source, first).blocks:
+        if block.kind is Kind.QUOTE:
+            callout = read_callout(source.lines[block.first : block.end])
+            if callout:
+                yield Lines(block.first, block.end), callout
+
+
+def unquote_lines(lines: Iterable[str]) -> list[str]:
+    """Lines without one level of `>` and one blank after it; a lazy line stays as it is."""
+    return [_unquoted(line) for line in lines]
+
+
+def _unquoted(line: str) -> str:
+    if line[:2] == "> ":
+        return line[2:]
+    if line == ">":
+        return ""
+    bare = line.lstrip(" ")
+    if bare[:1] != ">" or len(line) - len(bare) > 3:
+        return line
+    return bare[2:] if bare[1:2] == " " else bare[1:]
+
+
+def quote_lines(lines: Iterable[str]) -> list[str]:
+    """Lines one level deeper; blank lines become a bare `>`, so that no editor strips their end."""
+    return [f"> {line}" if line else ">" for line in lines]

@@ -1,0 +1,248 @@
+r"""Foreign text made safe to write into a note, and read back the same.
+
+Owns the normal form (what "the same" means), the cuts, whole fences, the escapes at the start of a line, and slugs.
+Escapes inside a line and code spans are `contain_inline`'s; what our own lines around the text look like is the
+session's.  `uncontain(contain(normal(t))) == normal(t)` for every `t`; both directions stand here.
+
+Order: rules for lines first, then inline; reading goes the other way.  No rule needs to know which others were at
+work, so texts that were contained one by one may be read back as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from crucible.core.patterns import ANSI, late_pattern
+from crucible.documents.markdown.active_markup import SCHEME
+from crucible.documents.markdown.code_spans import (
+    FORMAT,
+    code_span,
+    read_code,
+    read_code_span,
+    seal_code,
+    seal_shown,
+    unseal_shown,
+)
+from crucible.documents.markdown.containment_inline import (
+    FIELDS,
+    Pass,
+    Rule,
+    convert_inline,
+    seal_inline,
+    unseal_inline,
+)
+from crucible.documents.markdown.fences import (
+    by_parts,
+    contain_code,
+    convert_fence,
+    joined,
+    seal_fence,
+    seal_parts,
+    uncontain_code,
+    unseal_fence,
+    whole_fences,
+)
+
+__all__ = [
+    "FIELDS",
+    "FORMAT",
+    "LABELS",
+    "QUOTE_END",
+    "Rule",
+    "code_span",
+    "contain",
+    "contain_code",
+    "contain_line",
+    "convert",
+    "convert_line",
+    "convert_span",
+    "cut",
+    "format_of",
+    "is_inert",
+    "normal",
+    "normal_line",
+    "read_code",
+    "read_code_span",
+    "slug",
+    "uncontain",
+    "uncontain_code",
+    "uncontain_line",
+    "whole_fences",
+]
+
+LABELS = ("Rationale", "Resolution", "Summary", "Task")
+"""The label words that a callout reads."""
+
+QUOTE_END = Rule("quote-end", r'"\ ', r"-(?=[ \t]|$)", '" ')
+"""For a user's words: `" - ` ends them, so inside them it is written `" \\- `.  Works in code spans too."""
+
+# --- the normal form -------------------------------------------------------------------------------------------
+
+_UNWANTED = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_SURROGATE = late_pattern(r"[\ud800-\udfff]")
+_CONTROL = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BLANK_LINE = late_pattern(r"^[ \t]+$", re.MULTILINE)
+_BLANKS = late_pattern(r"[ \t\n]+")
+
+
+def normal(text: str) -> str:
+    """The form in which a block of text is kept: what is lost is lost here and nowhere else."""
+    if _UNWANTED.search(text):
+        text = _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
+        text = _CONTROL.sub("", ANSI.sub("", text))
+    return _BLANK_LINE.sub("", text).strip("\n")
+
+
+def normal_line(text: str) -> str:
+    """The normal form of a value of one line: runs of blanks and line ends are one space."""
+    if text.isprintable() and "  " not in text:  # no line end and no control among it, as in most
+        return text.strip(" ")
+    return _BLANKS.sub(" ", normal(text)).strip(" ")
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` code points, the last one `…` when something was cut.  Cut before containing."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+_NO_SLUG = late_pattern(r"[^\w.:/+-]+")
+_ADDRESS = late_pattern(rf"({SCHEME}|(?=:/)):")
+
+
+def slug(text: str, kind: Literal["agent", "version", "model", "channel"]) -> str:
+    """A name that can stand in a heading's markers; empty when the text is.  Obsidian reads no tag of digits only."""
+    name = _ADDRESS.sub(r"\1-", re.sub("::+", ":", _NO_SLUG.sub("-", normal_line(text))))
+    if kind == "channel" and name.isdecimal():
+        return f"channel-{name}"
+    return name
+
+
+# --- the start of a line ---------------------------------------------------------------------------------------
+
+# Quote marks and list markers before a mark: `- # x` is a heading too.  Any indent, because what stands at column 8
+# may be at column 0 of a list item that another writer began.  A marker without text is left to `thematic`.
+_PREFIX = r"\n(?>(?:[ \t]*+(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]++[^ \t\n])))*)[ \t]*+"
+
+LINE_RULES: tuple[Rule, ...] = (
+    Rule("heading", _PREFIX, r"\#{1,6}(?=[ \t]|$)", "#"),
+    Rule("setext", _PREFIX, r"=+[ \t]*$", "="),
+    # One `-` or `*` is enough: a lone `-` underlines a heading, and the prefix has eaten the front of `* * *`.
+    Rule("thematic", _PREFIX, r"-[- \t]*$|\*[* \t]*$|_[ \t]*_[ \t]*_[_ \t]*$"),
+    Rule("tilde-fence", _PREFIX, "~~~", "~~~"),
+    Rule("tool-calls", _PREFIX, r"\*\*Tool calls:\*\*[ \t]*$", "**Tool calls:**"),
+    Rule("callout", _PREFIX, r"\[!", "[!"),
+)
+
+
+MORE_LINE_RULES: tuple[Rule, ...] = (
+    # Checkboxes in foreign text would become tasks of the user.  Text at the start of a line of ours may follow a list marker.
+    Rule("task", r"\n(?>(?:[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)[ \t>]*", r"\[[^\n]\](?=[ \t]|$)", "["),
+    # Dataview runs indented code that begins with `=` as a query.
+    Rule("query", _PREFIX, r"=(?!=*[ \t]*$)", "="),
+    # Buttons takes indented code that begins so for one of its own.
+    Rule("button", r"\n[ \t>]*(?: {4}|\t)[ \t]*+", "button", "button", when="button-"),
+)
+"""Additional escapes of format 2."""
+
+
+@lru_cache(maxsize=16)
+def _line_passes(form: int, extra: tuple[Rule, ...]) -> tuple[Pass, ...]:
+    label = Rule("label", rf"\n[ \t>]*+(?:{'|'.join(LABELS)})", ":", ":")
+    rules = [*extra, *LINE_RULES, *(MORE_LINE_RULES if form >= FORMAT else ()), label]
+    return tuple(rule.compiled() for rule in rules)
+
+
+def format_of(properties: Mapping[str, object]) -> int:
+    """The format of a note with these properties; 1 if they do not name one."""
+    found = properties.get("format")
+    return FORMAT if isinstance(found, int) and found >= FORMAT else 1
+
+
+def _seal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
+    text = "\n" + text
+    for seal, _ in _line_passes(form, extra):
+        text = seal(text)
+    return seal_inline(text[1:], form)
+
+
+def _unseal(text: str, form: int, extra: tuple[Rule, ...]) -> str:
+    text = "\n" + unseal_inline(text, form)
+    for _, unseal in reversed(_line_passes(form, extra)):
+        text = unseal(text)
+    return text[1:]
+
+
+def contain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = "") -> str:
+    """A normal block of text as Markdown that cannot become structure of a note; `form` is the note's `format`.
+
+    Put it at the start of a line: where a fence opens the text (`whole_fences`), our own words before it would break
+    the fence.  `extra` are the caller's marks; they hold inside code spans too, and nowhere in whole fences.  `before` and
+    `after` are foreign texts in the same block of the note.
+    """
+    parts = by_parts(text, lambda part: _seal(part, form, tuple(extra)), lambda lines: seal_fence(lines, form))
+    return joined(parts) if form < FORMAT else seal_parts(parts, before, after)
+
+
+def uncontain(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
+    """The inverse of `contain`, for the same extra rules and format."""
+    text = text if form < FORMAT else unseal_shown(text)
+    if "\\" not in text:
+        return text
+    return joined(
+        by_parts(text, lambda part: _unseal(part, form, tuple(extra)), lambda lines: unseal_fence(lines, form))
+    )
+
+
+def contain_line(
+    text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT, before: str = "", after: str = ""
+) -> str:
+    """A normal text of one line, safe inside a line of ours.  Where it begins the line, use `contain`.
+
+    `before` is foreign text that precedes it on the same line or in the same block, `after` what follows it there.
+    """
+    for rule in extra:
+        text = rule.compiled()[0](text)
+    text = seal_inline(text, form)
+    return text if form < FORMAT else seal_shown(text, before, after)
+
+
+def uncontain_line(text: str, *, extra: Sequence[Rule] = (), form: int = FORMAT) -> str:
+    """The inverse of `contain_line`."""
+    text = unseal_inline(text if form < FORMAT else unseal_shown(text), form)
+    for rule in reversed(extra):
+        text = rule.compiled()[1](text)
+    return text
+
+
+def convert(text: str) -> str:
+    """Convert contained text from format 1 to format 2.
+
+    Only backslashes and blanks change, so lines stay lines.  What format 1 would have escaped was typed by the user and stays
+    live, for example a wikilink.
+    """
+
+    def prose(part: str) -> str:
+        part = "\n" + part
+        for rule in MORE_LINE_RULES:
+            part = rule.compiled()[0](part)
+        return convert_inline(part[1:])
+
+    return seal_parts(by_parts(text, prose, convert_fence))
+
+
+def convert_line(text: str, before: str = "") -> str:
+    """Convert a text that is inside a line of ours."""
+    return seal_shown(convert_inline(text), before)
+
+
+def convert_span(span: str, after: str = "") -> str:
+    """Convert a whole code span from format 1 to format 2."""
+    return seal_shown(seal_code(span), after=after)
+
+
+def is_inert(code: str) -> bool:
+    """Whether text needs no escape in a code span."""
+    return seal_shown(seal_code(code)) == code

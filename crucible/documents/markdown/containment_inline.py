@@ -1,0 +1,335 @@
+r"""Code spans, and the escapes that stand inside a line.
+
+Owns where a line's code spans are, which of them every reader of Markdown takes for code, and the rules for the text
+outside them.  The start of a line, fences and the normal form are `contain`'s; what the app and its plugins act on is in
+`openings`.
+
+Most escapes read "k backslashes before the mark become k+1": such a rule is its own inverse, whatever the text held.
+Marks of one character take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
+
+A note's property `format` says which rules wrote it.  This module has the rules of both formats, and the conversion from the
+first to the second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.active_markup import BLOCK_ID, DATED, ENTITY, SCHEME, TAG
+from crucible.documents.markdown.code_spans import FORMAT, seal_code, unseal_code
+
+__all__ = ["FIELDS", "Pass", "Rule", "convert_inline", "seal_inline", "unseal_inline"]
+
+FIELDS = ("started", "ended", "tokens")
+"""The keys of a phase's inline fields."""
+
+Pass = tuple[Callable[[str], str], Callable[[str], str]]
+"""What writes an escape over a whole text, and what takes it away again."""
+
+
+class Rule(NamedTuple):
+    r"""One mark that must not be read as structure: a backslash goes between `before` and `mark`, both patterns.
+
+    `when` narrows which marks are escaped that have no backslash yet.  A mark that has some always gets one more, so
+    reading back needs no context.  Lines begin after `\n`.  `hint` is plain text without which there is nothing to
+    do: all of `before`, or else the beginning of every mark.
+    """
+
+    name: str
+    before: str
+    mark: str
+    hint: str = ""
+    when: str = ""
+
+    def compiled(self) -> Pass:
+        """The rule as a pass over a text."""
+        seal = rf"(?:{self.before})(?=\\++(?:{self.mark})|(?:{self.when or self.mark}))"
+        unseal = rf"((?:{self.before})(?=\\++(?:{self.mark})))\\"
+        if self.before == re.escape(self.hint):
+            # A constant replacement costs a tenth of one that refers to a group.
+            escaped = self.hint + "\\"
+            return _pass(seal, escaped + "\\", self.hint), _pass(unseal, self.hint, escaped)
+        return _pass(seal, r"\g<0>\\", self.hint), _pass(unseal, r"\1", "\\" + self.hint)
+
+    def bare(self) -> Callable[[str], str]:
+        """A function that escapes only marks without a backslash."""
+        return _pass(rf"(?:{self.before})(?=(?:{self.when or self.mark}))", r"\g<0>\\", self.hint)
+
+
+def _pass(pattern: str, template: str, hint: str) -> Callable[[str], str]:
+    compiled = late_pattern(pattern, re.MULTILINE)
+    return lambda text: compiled.sub(template, text) if hint in text else text
+
+
+def _single(char: str, bare: str, marked: str) -> Pass:
+    """A mark of one character: k backslashes before it become 2k+1.
+
+    `bare` and `marked` match what follows a mark without and with backslashes before it; `bare` may also look behind.
+    """
+    live = late_pattern(rf"{re.escape(char)}(?<!\\{re.escape(char)}){bare}", re.MULTILINE)
+    run = late_pattern(rf"\\(?<!\\\\)\\*+{re.escape(char)}{marked}", re.MULTILINE)
+    escaped = "\\" + char
+
+    def seal(text: str) -> str:
+        if escaped in text:
+            text = run.sub(_double, text)
+        return live.sub(r"\\\g<0>", text) if char in text else text
+
+    return seal, lambda text: run.sub(_halve, text) if escaped in text else text
+
+
+def _double(match: re.Match[str]) -> str:
+    """Turn k backslashes before a mark of one character into 2k+1."""
+    run = match[0]
+    return run[:-1] + "\\" + run
+
+
+def _halve(match: re.Match[str]) -> str:
+    """Turn 2k+1 backslashes back into k; an even number was never written by us."""
+    run = match[0]
+    return run[len(run) // 2 :] if len(run) % 2 == 0 else run
+
+
+# A link whose tail is plain may stay.  Any other could end inside what we take for a code span, even some lines further
+# on, and every backtick after it would then open where we think it closes.
+_PLAIN = r"[^\s()\\`<>\[\]\0]"
+_PLAIN_TAIL = rf"\((?>(?:{_PLAIN}|\({_PLAIN}*+\))*)\)"
+_WEB_TAIL = rf"(?=\((?i:https?://|mailto:)){_PLAIN_TAIL}"
+
+_SHARED: tuple[Rule, ...] = (
+    Rule("wikilink", r"\[", r"\[", "["),
+    Rule("image", "!", r"\[", "!"),
+    Rule("comment", "%", "%", "%"),
+    # A link definition vanishes from the page and gives every `[label]` of the note a meaning; its label may have
+    # begun on the line above, so the colon is the only sure sign.
+    Rule("definition", r"\]", ":", "]"),
+)
+# Links in foreign text may lead to the web only.
+_LINK = Rule("link", r"\]", r"\(", "]", when=rf"(?!{_WEB_TAIL})\(")
+INLINE_RULES = (*_SHARED, _LINK)
+
+MORE_RULES: tuple[Rule, ...] = (
+    Rule("scheme", SCHEME, ":(?=[A-Za-z0-9%/])", ":"),
+    Rule("date", DATED, "-", "-"),
+    Rule("dice", r"dice[\w+-]*", ":", ":"),
+    # Dataview ignores an escape before `::`, so it goes between the colons.
+    Rule("field", ":", ":", ":"),
+)
+"""Additional escapes of format 2: a backslash between two marks."""
+
+HTML_PASS: Pass = _single("<", "(?=[A-Za-z/!?])", "")
+SINGLES: dict[str, Pass] = {
+    "entity": _single("&", rf"(?={ENTITY})", rf"(?={ENTITY})"),
+    # Obsidian opens math at a `$` before a non-blank and closes it at one after a non-blank.  A lone price does neither.
+    "math": _single("$", r"(?:(?<=\S\$)|(?=[^\s\d]))", ""),
+    "caret": _single("^", rf"(?:(?=\[)|(?<!\w\^)(?={BLOCK_ID}))", rf"(?=\[|{BLOCK_ID})"),
+}
+"""Additional escapes of format 2: backslashes before a mark of one character."""
+
+
+def _seal_tags(text: str) -> str:
+    return _LIVE_TAG.sub(lambda found: found["at"] or rf"\{found[0]}", text)
+
+
+_WEB_TO_TAG = r"(?i:https?)://[\w/.:%&=?~+,;@-]*#"
+_LIVE_TAG = late_pattern(rf"(?P<at>{_WEB_TO_TAG})|#(?<![\\\w]#)(?={TAG})")
+_TAG_RUN = _single("#", rf"(?={TAG})(?!)", rf"(?={TAG})")
+# A `#` directly after an escape or a code span is a tag too, so this pass comes last.
+TAG_PASS: Pass = (
+    lambda text: _seal_tags(_TAG_RUN[0](text)) if "#" in text else text,
+    _TAG_RUN[1],
+)
+
+_WORD_END = late_pattern(r"\s|\Z")
+_WEB = late_pattern(r"(?i)(?<![a-z0-9+.-])https?\Z")
+_ESCAPED_URL = late_pattern(r":(?=\\++//)")
+_URL_ESCAPE = late_pattern(r":\\(?=\\*+//)")
+
+
+def _seal_urls(text: str, *, all_schemes: bool) -> str:
+    """Escape addresses other than web addresses, which open programs.
+
+    An address that runs into a `<` or a backtick is escaped too: it would swallow the backslash before that mark.
+    """
+    parts, done, end, last_mark = list[str](), 0, 0, -1
+    at = text.find("://")
+    while at >= 0:
+        if at >= end:
+            end = _WORD_END.search(text, at).start()  # type: ignore[union-attr]  # the text's end at the latest
+            last_mark = max(text.rfind(mark, at, end) for mark in "<`\0")
+        if last_mark > at or (all_schemes and not _WEB.search(text, max(0, at - 8), at)):
+            parts.append(f"{text[done : at + 1]}\\")
+            done = at + 1
+        at = text.find("://", at + 3)
+    return "".join([*parts, text[done:]])
+
+
+def _url_pass(*, all_schemes: bool) -> Pass:
+    def seal(text: str) -> str:
+        return _seal_urls(_ESCAPED_URL.sub(r":\\", text), all_schemes=all_schemes) if "//" in text else text
+
+    return seal, lambda text: _URL_ESCAPE.sub(":", text) if "//" in text else text
+
+
+URL_PASS = _url_pass(all_schemes=True)
+
+# --- the rules of format 1 -------------------------------------------------------------------------------------------
+
+_OLD_MATH = Rule("math", r"\$", r"\$", "$")
+# The regex engine finds a set of last letters fast.
+_OLD_FIELD = Rule(
+    "field",
+    r"[dsDS](?:(?<=(?<![^\W_])(?i:started))|(?<=(?<![^\W_])(?i:ended))|(?<=(?<![^\W_])(?i:tokens)))[ \t*_]*+",
+    "::",
+    "::",
+)
+_OLD_LINK = Rule("link-tail", r"\]", r"\(", "]", when=rf"(?!{_PLAIN_TAIL})\(")
+OLD_RULES = (*_SHARED, _OLD_MATH, _OLD_LINK, _OLD_FIELD)
+
+
+@lru_cache(maxsize=2)
+def inline_passes(form: int) -> tuple[Pass, ...]:
+    """Everything done outside code spans, in the order of writing."""
+    if form < FORMAT:
+        return (HTML_PASS, _url_pass(all_schemes=False), *(rule.compiled() for rule in OLD_RULES))
+    rules = (rule.compiled() for rule in (*INLINE_RULES, *MORE_RULES))
+    return (HTML_PASS, URL_PASS, *rules, *SINGLES.values(), TAG_PASS)
+
+
+def seal_inline(text: str, form: int) -> str:
+    """Escape what is not inside a trusted code span."""
+    masked, spans, filler = _mask(text, _seal_ticks, writing=True)
+    for seal, _ in inline_passes(form):
+        masked = seal(masked)
+    return _unmask(masked, spans if form < FORMAT else [*map(seal_code, spans)], filler)
+
+
+def unseal_inline(text: str, form: int) -> str:
+    """The inverse of `seal_inline`."""
+    if "\\" not in text:
+        return text
+    masked, spans, filler = _mask(text, _unseal_ticks)
+    for _, unseal in reversed(inline_passes(form)):
+        masked = unseal(masked)
+    return _unmask(masked, spans if form < FORMAT else [*map(unseal_code, spans)], filler)
+
+
+def convert_inline(text: str) -> str:
+    """Convert escapes from format 1 to format 2; escapes that both share stay as they are."""
+    masked, spans, filler = _mask(text, str)
+    for rule in (_OLD_FIELD, _OLD_MATH):
+        masked = rule.compiled()[1](masked)
+    masked = _LINK.bare()(_seal_urls(masked, all_schemes=True))
+    for seal, _ in (*(rule.compiled() for rule in MORE_RULES), *SINGLES.values(), TAG_PASS):
+        masked = seal(masked)
+    return _unmask(masked, [*map(seal_code, spans)], filler)
+
+
+# --- code spans ------------------------------------------------------------------------------------------------
+
+_RUN = late_pattern(r"`+")
+_TICK = late_pattern(r"(?<!\\)\\*+`")
+_TICK_RUN = late_pattern(r"\\(?<!\\\\)\\*+`")
+_LABEL_END = late_pattern(r"(?>(?:[^\[\]\\]|\\.)*)\]:")
+_BARE_PIPE = late_pattern(r"(?<!\\)\|")
+_TABLE_RULE = late_pattern(r"\n(?=[^\n|:]*+[|:])[-:| \t>]++$", re.MULTILINE)
+
+
+def _mask(text: str, untrusted: Callable[[str], str], *, writing: bool = False) -> tuple[str, list[str], str]:
+    """The text with each trusted code span as one filler, the spans, and the filler.
+
+    A line keeps its spans only when all its backticks pair on it; what else has backticks goes through `untrusted`.  A span over several lines is therefore never code: trusting one let a `[[` through.
+    """
+    if "`" not in text:
+        return text, [], ""
+    filler = "\0" if "\0" not in text else _absent(text)
+    tabular = writing and "|" in text and _TABLE_RULE.search("\n" + text) is not None
+    lines, spans = text.split("\n"), list[str]()
+    for at, line in enumerate(lines):
+        if "`" in line:
+            found = _spans(line)
+            if found is None or (writing and not _trusted(line, found, tabular)):
+                lines[at] = untrusted(line)
+            else:
+                lines[at] = _cut_out(line, found, spans, filler)
+    return "\n".join(lines), spans, filler
+
+
+def _unmask(masked: str, spans: list[str], filler: str) -> str:
+    if not spans:
+        return masked
+    return "".join(chain.from_iterable(zip_longest(masked.split(filler), spans, fillvalue="")))
+
+
+def _absent(text: str) -> str:
+    """A code point the text does not hold.  NUL is no part of a normal form, but people's notes may hold anything."""
+    held = set(text)
+    return next(chr(code) for code in range(0x10FFFF, 0, -1) if chr(code) not in held)
+
+
+def _seal_ticks(line: str) -> str:
+    return _TICK.sub(_double, line) if "\\`" in line else line.replace("`", "\\`")
+
+
+def _unseal_ticks(line: str) -> str:
+    return _TICK_RUN.sub(_halve, line)
+
+
+def _cut_out(line: str, found: list[tuple[int, int]], spans: list[str], filler: str) -> str:
+    parts, at = [], 0
+    for start, end in found:
+        parts.append(line[at:start])
+        spans.append(line[start:end])
+        at = end
+    parts.append(line[at:])
+    return filler.join(parts)
+
+
+def _spans(line: str) -> list[tuple[int, int]] | None:
+    """The code spans of a line, or None when a backtick of it is in none."""
+    if _odd_backslashes(line, line.index("`")):
+        return None
+    runs = [match.span() for match in _RUN.finditer(line)]
+    closers: list[int] = [0] * len(runs)
+    nearest: dict[int, int] = {}
+    for at in range(len(runs) - 1, -1, -1):
+        length = runs[at][1] - runs[at][0]
+        closers[at] = nearest.get(length, -1)
+        nearest[length] = at
+    found, at = [], 0
+    while at < len(runs):
+        start = runs[at][0]
+        if closers[at] < 0 or _odd_backslashes(line, start):
+            return None
+        found.append((start, runs[closers[at]][1]))
+        at = closers[at] + 1
+    return found
+
+
+def _odd_backslashes(line: str, at: int) -> bool:
+    first = at
+    while first and line[first - 1] == "\\":
+        first -= 1
+    return (at - first) % 2 == 1
+
+
+def _trusted(line: str, found: list[tuple[int, int]], tabular: bool) -> bool:
+    """Whether every reader takes these spans for code.
+
+    An autolink (`<1`, `www.`) that runs into a backtick swallows it; so does the label of a link definition.  A
+    table's cells end at a bare `|`, code or not.
+    """
+    at = 0
+    for start, end in found:
+        word = line[line.rfind(" ", at, start) + 1 or at : start]
+        if "<" in word or "www." in word or _LABEL_END.match(line, start, end):
+            return False
+        if tabular and _BARE_PIPE.search(line, start, end):
+            return False
+        at = end
+    return True

@@ -1,0 +1,246 @@
+"""The blocks of a tidy note by the first characters of each line.
+
+Owns `Block`, and the reader that gives up (returns None) on anything untidy: indented structure, HTML, comments, lazy
+lines.  What it gives up on, and that both agree, is for `outline`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from crucible.core.patterns import late_pattern
+
+__all__ = [
+    "HEADING",
+    "SEPARATOR",
+    "TOOLS_LINE",
+    "Block",
+    "Kind",
+    "add_text",
+    "scan_lines",
+    "without_blanks",
+]
+
+TOOLS_LINE = "**Tool calls:**"
+"""The paragraph that makes the list after it a list of tool calls."""
+
+SEPARATOR = "<!-- -->"
+"""Stands between a list of ours and foreign prose that would continue it."""
+
+
+class Kind(IntEnum):
+    """What a block is.  `TEXT` is all that means nothing to a session: paragraphs, lists, tables, HTML."""
+
+    TEXT = 0
+    HEADING = 1
+    QUOTE = 2
+    FENCE = 3
+    TOOLS = 4
+    LIST = 5
+    RULE = 6
+
+
+@dataclass(slots=True)
+class Block:
+    """Lines `first` up to `end`, trailing blank lines not included; adjacent text is one block.
+
+    `level` and `text` are a heading's; `text` of a fence is its info string; `closed` is false for a fence that runs
+    to the end of the note.  A `LIST` is a bullet list directly under a `TOOLS` line; any other list is `TEXT`.
+    """
+
+    kind: Kind
+    first: int
+    end: int
+    level: int = 0
+    text: str = ""
+    closed: bool = True
+
+
+def add_text(blocks: list[Block], first: int, end: int) -> None:
+    """Text from line `first` to `end`, joined with text right before it."""
+    if blocks and blocks[-1].kind is Kind.TEXT:
+        blocks[-1].end = end
+    else:
+        blocks.append(Block(Kind.TEXT, first, end))
+
+
+HEADING = late_pattern(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTALL)
+"""An ATX heading: its hashes, and its text without closing hashes."""
+
+_FENCE = late_pattern(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
+_RULE = late_pattern(r"([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_DASHES = late_pattern(r"-+[ \t]*$")
+# One to three blanks and then what may be structure at the top level or may belong to a list item.
+_UNTIDY_INDENT = late_pattern(
+    r" {1,3}(?:#{1,6}(?:[ \t]|$)|>|`{3}|~{3}|<|([-*_])[ \t]*(?:\1[ \t]*){2,}$|-+[ \t]*$|\*\*Tool calls:\*\*[ \t]*$)"
+)
+_BULLET = late_pattern(r"[-*+] +[^ \t]")
+_GIVE_UP = -1
+
+_LineReader = Callable[[Sequence[str], int, list[Block]], int]
+
+
+def scan_lines(lines: Sequence[str], first: int = 0) -> list[Block] | None:
+    """The blocks by the first characters of each line, or None when only markdown-it can tell."""
+    blocks: list[Block] = []
+    at, end = first, len(lines)
+    while at < end:
+        line = lines[at]
+        if line:
+            read = _READERS.get(line[0])
+            if read is None:
+                if "%%" in line:
+                    return None
+                add_text(blocks, at, at + 1)
+                at += 1
+            else:
+                at = read(lines, at, blocks)
+                if at < 0:
+                    return None
+        else:
+            at += 1
+    return blocks
+
+
+def _take_text(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    if "%%" in lines[at]:
+        return _GIVE_UP
+    add_text(blocks, at, at + 1)
+    return at + 1
+
+
+def _after_text(at: int, blocks: list[Block]) -> bool:
+    """Whether the line above belongs to a text block, which this line may continue."""
+    return bool(blocks) and blocks[-1].kind is Kind.TEXT and blocks[-1].end == at
+
+
+def _take_heading(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    found = HEADING.match(lines[at])
+    if not found or "%%" in lines[at]:
+        return _take_text(lines, at, blocks)
+    blocks.append(Block(Kind.HEADING, at, at + 1, len(found[1]), found[2] or ""))
+    return at + 1
+
+
+def _take_quote(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    first, end = at, len(lines)
+    while at < end and lines[at][:1] == ">":
+        if "%%" in lines[at]:
+            return _GIVE_UP
+        at += 1
+    if at < end and lines[at].strip(" \t") and not HEADING.match(lines[at]):
+        return _GIVE_UP  # a lazy line may belong to the quote
+    blocks.append(Block(Kind.QUOTE, first, at))
+    return at
+
+
+def _take_fence(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    found = _FENCE.match(lines[at])
+    if not found:
+        return _take_text(lines, at, blocks)
+    first, end = at, len(lines)
+    closes = re.compile(rf" {{0,3}}{lines[at][0]}{{{len(found[1] or found[3])},}}[ \t]*$").match
+    at += 1
+    while at < end and not closes(lines[at]):
+        at += 1
+    info = (found[2] if found[1] else found[4]).strip(" \t")
+    closed = at < end
+    after = at + 1 if closed else end
+    blocks.append(Block(Kind.FENCE, first, after if closed else without_blanks(lines, first, end), 0, info, closed))
+    return after
+
+
+def _take_dash(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    if not _RULE.match(lines[at]):
+        return _take_text(lines, at, blocks)
+    if _after_text(at, blocks):
+        return _GIVE_UP  # dashes under a paragraph make a setext heading, under a list a rule
+    blocks.append(Block(Kind.RULE, at, at + 1))
+    return at + 1
+
+
+def _take_rule(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    if not _RULE.match(lines[at]):
+        return _take_text(lines, at, blocks)
+    blocks.append(Block(Kind.RULE, at, at + 1))
+    return at + 1
+
+
+def _take_star(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    if lines[at].rstrip(" \t") != TOOLS_LINE:
+        return _take_rule(lines, at, blocks)
+    following = at + 1
+    if _after_text(at, blocks) or (following < len(lines) and not _ends_tools_line(lines[following])):
+        return _GIVE_UP
+    blocks.append(Block(Kind.TOOLS, at, following))
+    while following < len(lines) and not lines[following]:
+        following += 1
+    if following < len(lines) and lines[following][0] in "-*+ \t":
+        return _take_list(lines, following, blocks)
+    return following
+
+
+def _ends_tools_line(line: str) -> bool:
+    return not line or bool(_BULLET.match(line)) or bool(HEADING.match(line)) or line[0] == ">"
+
+
+def _take_list(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    """A list of one-line items with one kind of bullet; blank lines may part them."""
+    bullet, first, end = lines[at][0], at, len(lines)
+    after = at
+    while at < end:
+        line = lines[at]
+        if line:
+            if line[0] != bullet or (at > after and _RULE.match(line)):
+                break
+            if not _BULLET.match(line) or "%%" in line or _RULE.match(line):
+                return _GIVE_UP
+            after = at + 1
+        at += 1
+    if at < end and not _ends_list(lines[at], at == after):
+        return _GIVE_UP
+    blocks.append(Block(Kind.LIST, first, after))
+    return at
+
+
+def _ends_list(line: str, adjacent: bool) -> bool:
+    """Whether a line can neither continue the last item nor the list."""
+    if line[0] in " \t":
+        return False
+    return not adjacent or line[0] == ">" or line == SEPARATOR or bool(HEADING.match(line))
+
+
+def _take_indented(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    if not lines[at].strip(" \t"):
+        return at + 1
+    if _UNTIDY_INDENT.match(lines[at]):
+        return _GIVE_UP
+    return _take_text(lines, at, blocks)
+
+
+def _take_html(lines: Sequence[str], at: int, blocks: list[Block]) -> int:
+    return _take_text(lines, at, blocks) if lines[at] == SEPARATOR else _GIVE_UP
+
+
+_READERS: dict[str, _LineReader] = {
+    "#": _take_heading,
+    ">": _take_quote,
+    "`": _take_fence,
+    "~": _take_fence,
+    "-": _take_dash,
+    "_": _take_rule,
+    "*": _take_star,
+    " ": _take_indented,
+    "\t": _take_indented,
+    "<": _take_html,
+}
+
+
+def without_blanks(lines: Sequence[str], first: int, end: int) -> int:
+    """`end` without the blank lines before it."""
+    while end > first + 1 and not lines[end - 1].strip(" \t"):
+        end -= 1
+    return end

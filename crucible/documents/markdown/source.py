@@ -1,0 +1,134 @@
+"""A note's exact text, its lines, and the only way to change it.
+
+Owns bytes <-> text, the line table, `Span`, `Edit` and `apply_edits`.  What the text means is for the other
+modules of this room.
+
+A note may hold anything: a byte order mark, CRLF, lone CR, bytes that are not UTF-8.  `Source.from_bytes(b).to_bytes()`
+is `b` for every `b`: the mark is peeled off and kept, bytes that are no UTF-8 travel as lone surrogates.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from crucible.core.errors import EditRefused
+from crucible.core.patterns import late_pattern
+
+__all__ = ["NOWHERE", "Edit", "Lines", "Problem", "Source", "Span", "apply_edits"]
+
+_BOM = b"\xef\xbb\xbf"
+_LINE_END = late_pattern(r"\r\n?|\n")
+
+
+class Span(NamedTuple):
+    """Code points `start` up to, not including, `end` of a source's text."""
+
+    start: int
+    end: int
+
+
+class Lines(NamedTuple):
+    """Lines `first` up to, not including, `end`; counted from 0."""
+
+    first: int
+    end: int
+
+
+NOWHERE = Lines(-1, -1)
+"""The place of what was made in memory and stands in no note yet."""
+
+
+class Edit(NamedTuple):
+    """Put `text` where `span` is; an empty span inserts."""
+
+    span: Span
+    text: str
+
+
+class Problem(NamedTuple):
+    """Something untidy in a human's note: reported, never fatal.
+
+    `code` is a stable kebab-case word (`unclosed-fence`), `line` counts from 1 in the file.
+    """
+
+    code: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """The exact text of one note, without its byte order mark."""
+
+    text: str
+    bom: bool = False
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Source:
+        """Decode without losing a byte."""
+        bom = data.startswith(_BOM)
+        return cls((data[3:] if bom else data).decode("utf-8", "surrogateescape"), bom)
+
+    def to_bytes(self) -> bytes:
+        """The file's bytes, exactly as `from_bytes` saw them."""
+        return (_BOM if self.bom else b"") + self.text.encode("utf-8", "surrogateescape")
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Offset of every line's first code point, and at the end one past the text.
+
+        Lines end at LF, CRLF or a lone CR and nowhere else (not at U+2028 or a form feed).  Text that ends in a line
+        end has an empty last line, as in an editor.
+        """
+        if "\r" in self.text:
+            return [0, *(found.end() for found in _LINE_END.finditer(self.text)), len(self.text)]
+        starts = [0, *accumulate([len(line) + 1 for line in self.text.split("\n")])]
+        starts[-1] = len(self.text)  # the last line has no end of its own, which was counted with it
+        return starts
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Every line without its line end; the last one is empty when the text ends in a line end."""
+        if "\r" not in self.text:
+            return self.text.split("\n")
+        return _LINE_END.split(self.text)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that new lines get: the first one in the text, else LF."""
+        found = _LINE_END.search(self.text)
+        return found.group() if found else "\n"
+
+    def span_of(self, lines: Lines) -> Span:
+        """The offsets of whole lines, the last one's line end included."""
+        return Span(self.starts[lines.first], self.starts[min(lines.end, len(self.starts) - 1)])
+
+    def line_of(self, offset: int) -> int:
+        """The line, counted from 0, that holds `offset`."""
+        return min(bisect_right(self.starts, offset, 0, len(self.starts) - 1), len(self.starts) - 1) - 1
+
+    def slice(self, span: Span) -> str:
+        """The exact text of a span."""
+        return self.text[span.start : span.end]
+
+
+def apply_edits(source: Source, edits: Iterable[Edit]) -> Source:
+    """The source with the edits made; every code point outside their spans is kept.
+
+    Edits may come in any order.  Two insertions at one place keep their order.  Overlaps raise `EditRefused`.
+    """
+    parts: list[str] = []
+    at = 0
+    for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
+        if edit.span.start < at or edit.span.end > len(source.text):
+            raise EditRefused(f"edits overlap at offset {edit.span.start}")
+        parts.append(source.text[at : edit.span.start])
+        parts.append(edit.text)
+        at = edit.span.end
+    parts.append(source.text[at:])
+    return Source("".join(parts), source.bom)

@@ -1,0 +1,322 @@
+"""Links to other notes: `[[target#subpath|alias]]`, `![[embed]]`, `[alias](target.md#subpath)`, and in properties.
+
+Owns what a link says and where each part of it stands.  Which note it means is for `vault/links.py`.
+
+Nothing in code, comments, HTML or math is a link; a code span wholly inside a link's brackets does not unmake it.
+A target loses `.md` and the blanks around it; a Markdown target is percent-decoded.  Addresses of the web are not
+links to notes, and a Markdown image of a picture is none either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from crucible.core.errors import EditRefused
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.hidden_ranges import hidden_near
+from crucible.documents.markdown.source import Source, Span
+
+__all__ = [
+    "Link",
+    "LinkKind",
+    "LinkText",
+    "display",
+    "encode_target",
+    "find_links",
+    "find_property_links",
+    "heading_key",
+    "parse_linktext",
+    "render_link",
+    "strip_heading_for_link",
+    "with_links",
+    "without_links",
+]
+
+LinkKind = Literal["wiki", "md"]
+
+
+class LinkText(NamedTuple):
+    """What stands between `[[` and `]]`.  An empty target means the note itself."""
+
+    target: str
+    subpath: str | None = None
+    alias: str | None = None
+
+
+class Link(NamedTuple):
+    """A link as it stands in a note.
+
+    `subpath` is without its `#`: a heading, several joined by `#`, or a block as `^id`.  `alias` is the text that is
+    shown.  `target_span` is the target alone as written, `.md` and percent codes included.
+    """
+
+    target: str
+    subpath: str | None
+    alias: str | None
+    embed: bool
+    kind: LinkKind
+    span: Span
+    target_span: Span = Span(0, 0)
+
+
+_WIKI = r"!?\[\[(?!\[)(?P<inner>[^\[\]\r\n]*+(?>(?:(?:\[(?!\[)|\](?!\]))[^\[\]\r\n]*+)*))\]\]"
+_ADDRESS = r"""
+    \]\([ \t]*+
+    (?: <(?P<angled>[^<>\r\n]*+)>
+      | (?P<bare>(?!<)(?>(?:[^\s()\\]|\\.|\((?>(?:[^\s()\\]|\\.|\((?>(?:[^\s()\\]|\\.)*)\))*)\))*))
+    )
+    (?: [ \t]++ (?:"[^"\r\n]*+"|'[^'\r\n]*+'|\([^()\r\n]*+\)) )?
+    [ \t]*+\)
+"""
+_TOKEN = late_pattern(
+    rf"""\\[\s\S] | (?P<wiki>{_WIKI}) | (?P<address>{_ADDRESS}) | (?P<opener>!?\[) | \]
+       | (?P<blank>(?:\r\n?+|\n)[ \t>]*+(?=[\r\n]))""",
+    re.VERBOSE,
+)
+_WIKI_TOKEN = late_pattern(rf"\\[\s\S]|(?P<wiki>{_WIKI})(?P<address>(?!))?(?P<opener>(?!))?(?P<blank>(?!))?")
+"""Where no address follows any more, brackets alone mean nothing."""
+_WHOLE = late_pattern(_WIKI)
+_LINKS = late_pattern(r"\[\[|\]\(")
+_WEB = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]++:|//")  # one letter alone is a drive: that never resolves
+_ESCAPED = late_pattern(r"\\([!-/:-@\[-`{-~])")
+_PERCENT = late_pattern(r"(?>(?:%[0-9A-Fa-f]{2})+)")
+_NOT_IN_ADDRESS = late_pattern(r"[\x00-\x20\x7f\\%#()<>\[\]|^`\"?]")
+
+
+def find_links(source: Source, start: int | None = None) -> list[Link]:
+    """Every link of the body, in the order of their ends.  `start` spares a look for the frontmatter's end."""
+    links: list[Link] = []
+    open_brackets: list[re.Match[str]] = []
+    for token in _tokens(source.text, find_frontmatter(source).span.end if start is None else start):
+        if token["wiki"] is not None:
+            if link := _wiki_link(token):
+                links.append(link)
+        elif token["address"] is not None:
+            if open_brackets:
+                opener = open_brackets.pop()
+                links.extend(_markdown_link(source, opener, token))
+                if opener.group() == "[":
+                    open_brackets.clear()  # a link holds no links
+        elif token["opener"] is not None:
+            open_brackets.append(token)
+        elif token["blank"] is not None:
+            open_brackets.clear()
+        elif token.group() == "]" and open_brackets:
+            open_brackets.pop()
+    return links
+
+
+def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
+    """Brackets and links outside everything hidden."""
+    hidden = hidden_near(text, start, _LINKS)
+    index, at = 0, start
+    last_address = text.rfind("](")
+    while token := (_TOKEN.search(text, at) if at <= last_address else _next_wiki(text, at)):
+        while index < len(hidden) and hidden[index].end <= token.start():
+            index += 1
+        if index < len(hidden) and hidden[index].start <= token.start():
+            at = hidden[index].end
+        elif _is_cut(hidden, index, token):
+            at = token.start() + 1
+        else:
+            yield token
+            at = token.end()
+
+
+def _next_wiki(text: str, at: int) -> re.Match[str] | None:
+    """The next token where no address follows any more."""
+    near = text.find("[[", at)
+    # What a backslash takes away stands in the same line.
+    return None if near < 0 else _WIKI_TOKEN.search(text, max(at, text.rfind("\n", at, near) + 1))
+
+
+def _is_cut(hidden: list[Span], index: int, token: re.Match[str]) -> bool:
+    """Whether something hidden begins inside the token and ends behind it, or hides its closing brackets."""
+    while index < len(hidden) and hidden[index].start < token.end():
+        if hidden[index].end > token.end() - 2:
+            return token["wiki"] is not None or token["address"] is not None
+        index += 1
+    return False
+
+
+def _wiki_link(token: re.Match[str]) -> Link | None:
+    inner = token["inner"]
+    says = parse_linktext(inner)
+    if not says.target and says.subpath is None:
+        return None
+    embed = token.group().startswith("!")
+    where = _target_span(inner, token.start("inner"))
+    return Link(says.target, says.subpath, says.alias, embed, "wiki", Span(*token.span()), where)
+
+
+def _target_span(inner: str, at: int) -> Span:
+    written = _before_alias(inner)[0].partition("#")[0]
+    first = at + len(written) - len(written.lstrip(" \t"))
+    return Span(first, max(first, at + len(written.rstrip(" \t"))))
+
+
+def _before_alias(inner: str) -> tuple[str, str | None]:
+    """Target with subpath, and the alias.  In a table cell a backslash stands before the bar between them."""
+    target, bar, alias = inner.partition("|")
+    if not bar:
+        return target, None
+    return target.removesuffix("\\"), alias
+
+
+def parse_linktext(text: str) -> LinkText:
+    """Read what stands between `[[` and `]]`."""
+    where, alias = _before_alias(text)
+    target, _, subpath = where.partition("#")
+    shown = (alias or "").strip(" \t") or None
+    return LinkText(_without_md(target.strip(" \t")), subpath.strip(" \t") or None, shown)
+
+
+def _without_md(target: str) -> str:
+    named = len(target) > 3 and target[-3:].lower() == ".md" and target[-4] != "/"
+    return target[:-3] if named else target
+
+
+def _markdown_link(source: Source, opener: re.Match[str], address: re.Match[str]) -> list[Link]:
+    """The link from an opening bracket to its address; empty when it leads to the web or shows a picture."""
+    group = "bare" if address["angled"] is None else "angled"
+    written = address[group]
+    path, _, subpath = written.partition("#")
+    target = _decode(path)
+    embed = opener.group() == "!["
+    if not written or _WEB.match(written) or (embed and _is_picture(target)):
+        return []
+    alias = source.slice(Span(opener.end(), address.start()))
+    where = Span(address.start(group), address.start(group) + len(path))
+    span = Span(opener.start(), address.end())
+    return [Link(_without_md(target), _decode(subpath) or None, alias or None, embed, "md", span, where)]
+
+
+def _is_picture(target: str) -> bool:
+    name = target.rpartition("/")[2]
+    return "." in name and name[-3:].lower() != ".md"
+
+
+def _decode(written: str) -> str:
+    """Backslash escapes and percent codes undone; codes that are no UTF-8 stay as they are."""
+    return _PERCENT.sub(_decode_run, _ESCAPED.sub(r"\1", written))
+
+
+def _decode_run(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found.group().replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return found.group()
+
+
+def encode_target(target: str, like: str = "") -> str:
+    """A target as the address of a Markdown link.
+
+    Letters beyond ASCII stay readable unless `like`, the address that stood there, had them as percent codes.
+    """
+    encoded = _NOT_IN_ADDRESS.sub(lambda found: f"%{ord(found.group()):02X}", target)
+    if re.search(r"%[89A-Fa-f]", like):
+        encoded = re.sub(r"[^\x00-\x7f\ud800-\udfff]", _percent, encoded)
+    return encoded
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found.group().encode())
+
+
+def display(link: Link | LinkText) -> str:
+    """What a reader sees: the alias, else `Note > Heading`, as Obsidian's reading view has it."""
+    if link.alias is not None:
+        return link.alias
+    parts = [link.target, *(link.subpath or "").split("#")]
+    return " > ".join(part for part in parts if part)
+
+
+def render_link(target: str, subpath: str | None = None, alias: str | None = None, *, embed: bool = False) -> str:
+    """A wikilink.  Raises EditRefused when it would not read back as asked: `|`, `#` or brackets in a part."""
+    inner = target + (f"#{subpath}" if subpath else "") + (f"|{alias}" if alias else "")
+    written = f"{'!' if embed else ''}[[{inner}]]"
+    found = _WHOLE.fullmatch(written)
+    link = _wiki_link(found) if found and "%%" not in inner else None
+    asked = (_without_md(target), subpath or None, alias or None)
+    if link is None or (link.target, link.subpath, link.alias) != asked:
+        raise EditRefused(f"{inner!r} cannot stand in a wikilink", "leave out # | ^ : %% [[ ]] and line ends")
+    return written
+
+
+_HEADING_MARKS = late_pattern(r"[:#|^\\\r\n<>`$&]|%%|\[\[|\]\]|!\[")
+_PUNCTUATION = late_pattern(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
+_BLANKS = late_pattern(r"\s+")
+
+
+def strip_heading_for_link(heading: str) -> str:
+    """A heading as a link's subpath: what Obsidian cannot have in a link, or a plugin would act on, becomes one blank.
+
+    Obsidian compares headings without such marks, so the link still leads there.
+    """
+    return _BLANKS.sub(" ", _HEADING_MARKS.sub(" ", heading)).strip()
+
+
+_BRACKETS = late_pattern(r"\[(\\*)(?=\[)")
+_BRACKETS_APART = late_pattern(r"\[\\(\\*)(?=\[)")
+
+
+def without_links(text: str) -> str:
+    r"""Foreign text as a property holds it: what would be a link there, `[[x]]`, is `[\[x]]`."""
+    return _BRACKETS.sub(r"[\1\\", text) if "[" in text else text
+
+
+def with_links(text: str) -> str:
+    """The inverse of `without_links`."""
+    return _BRACKETS_APART.sub(r"[\1", text) if "[\\" in text else text
+
+
+def heading_key(heading: str) -> str:
+    """Two headings are the same to a link when their keys are: punctuation, blanks and case do not count."""
+    return _BLANKS.sub(" ", _PUNCTUATION.sub(" ", heading)).strip().lower()
+
+
+_LINE = late_pattern(r"[^\r\n]++")
+_BEFORE_VALUE = late_pattern(
+    r"""[ \t]*+ (?>(?: - [ \t]++ )*) (?: (?: "[^"\r\n]*+" | '[^'\r\n]*+' | [^\s"'\#\[\]{},][^\r\n"'\#\[\]{}:]*+ ) : [ \t]++ )?""",
+    re.VERBOSE,
+)
+_IN_VALUE = late_pattern(
+    r"""(?P<comment>(?<=[ \t])\#.*+) | "(?P<double>(?>(?:[^"\\]|\\.)*))" | '(?P<single>(?>(?:[^']|\'\')*))'""",
+    re.VERBOSE,
+)
+_BLOCK_TEXT = late_pattern(r"[|>][-+0-9]*+[ \t]*+(?:(?<=[ \t])#.*+)?$")
+
+
+def find_property_links(source: Source, span: Span | None = None) -> list[Link]:
+    """Quoted values of the frontmatter that are one wikilink and nothing else, as Obsidian counts them.
+
+    `span` is the frontmatter's, when it is known.  A value with YAML escapes is left alone: what stands there is not what it says.
+    """
+    text = source.text
+    span = span or find_frontmatter(source).span
+    links: list[Link] = []
+    block_indent = -1
+    for line in _LINE.finditer(text, span.start, span.end):
+        indent = len(line.group()) - len(line.group().lstrip(" "))
+        if 0 <= block_indent < indent:
+            continue
+        value = _BEFORE_VALUE.match(text, line.start(), line.end())
+        at = value.end() if value else line.end()
+        block_indent = indent if _BLOCK_TEXT.match(text, at, line.end()) else -1
+        # Any other first character makes it a plain scalar, where quotes are text.
+        if text[at : at + 1] in ("'", '"', "[", "{", ","):
+            links.extend(_quoted_links(text, at, line.end()))
+    return links
+
+
+def _quoted_links(text: str, at: int, end: int) -> Iterator[Link]:
+    for value in _IN_VALUE.finditer(text, at, end):
+        group = "double" if value["double"] is not None else "single"
+        found = None if value["comment"] is not None else _WHOLE.fullmatch(text, *value.span(group))
+        if found and not re.search(r"\\" if group == "double" else "'", value[group]):
+            link = _wiki_link(found)
+            if link and not link.embed:
+                yield link

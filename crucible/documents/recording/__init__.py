@@ -1,0 +1,1 @@
+"""Fold the events of a transcript into the session that a note will hold."""

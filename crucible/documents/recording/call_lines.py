@@ -1,0 +1,180 @@
+"""A tool call in one line: what a person would look for, nothing else.
+
+Owns which of a call's arguments tell most, client by client, and the cuts of `format.md` section 4.  What came of the call
+is `results`'; the whole arguments are the flight recorder's; marks, code spans and arrows are `session.markup`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import cut, normal, normal_line
+from crucible.documents.recording.path_display import relative
+from crucible.documents.session.markup import CALL_LIMIT
+
+__all__ = ["Arguments", "asks", "call_line", "one_line"]
+
+Arguments: TypeAlias = Mapping[str, object]
+_Teller: TypeAlias = Callable[[Arguments, str], str]
+
+_PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
+_LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
+
+_READ = 8000
+"""Maximum code points of arguments that are read."""
+_COMMANDS = ("command", "cmd")
+_PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "dir_path")
+_TELLING = (
+    "command", "cmd", "script", "code",
+    "file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file", "uri", "url",
+    "query", "pattern", "search", "question", "prompt", "message", "text", "title", "subject", "name", "skill",
+    "description", "input", "expression", "selector", "task_id", "taskId", "bash_id", "shell_id", "id", "dir_path",
+)  # fmt: skip
+"""Read in order: the first of these that an unknown tool was given tells most."""
+
+
+def one_line(text: str, limit: int) -> str:
+    """The normal form of a text as one line with newlines as `⏎`, at most `limit` code points long."""
+    if len(text) <= limit and text.isprintable():  # no line end among it
+        return normal_line(text)
+    text = normal(text[: 8 * limit + 4000])
+    return cut(normal_line(_LINE_END.sub("⏎", text.strip(" \t"))), limit)
+
+
+def call_line(name: str, arguments: Arguments, cwd: str = "") -> str:
+    """The tool's name, a space and its arguments; paths are relative to `cwd`."""
+    tool = re.sub(r"[\s`]+", "_", one_line(name, 80)) or "tool"
+    told = _CALLS.get(name, _told)(arguments, cwd)
+    return one_line(f"{tool} {relative(told[:_READ], cwd)}", CALL_LIMIT)
+
+
+def asks(tool: str) -> bool:
+    """True if a call of this tool waits for the user: a question or a plan."""
+    return _CALLS.get(tool) in (_questions, _plan)
+
+
+def _told(arguments: Arguments, cwd: str) -> str:
+    """The most telling argument, or all of them as compact JSON."""
+    for key in _TELLING:
+        value = arguments.get(key)
+        if isinstance(value, str) and value.strip():
+            return _path(value, cwd) if key in _PATHS else value
+        if key in _COMMANDS and isinstance(value, list) and value:
+            return _command(value)
+    return _compact(arguments) if arguments else ""
+
+
+def _command(words: list[object]) -> str:
+    """A command as one would type it: of `["bash", "-lc", SCRIPT]` the script."""
+    is_script = len(words) == 3 and str(words[1]) in ("-lc", "-c", "-Command", "/c")
+    return str(words[2]) if is_script else " ".join(map(str, words))
+
+
+def _compact(arguments: Arguments) -> str:
+    try:
+        return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), default=str)
+    except (ValueError, RecursionError):
+        return ", ".join(arguments)
+
+
+def _path(path: str, cwd: str) -> str:
+    """As one would type it where the agent stood: `src/app.py`, not `/home/me/shop/src/app.py`."""
+    base = cwd.rstrip("/\\")
+    if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
+        return path[len(base) + 1 :] or path
+    return path
+
+
+def _text(arguments: Arguments, *keys: str) -> str:
+    """The given arguments that are there, joined by blanks."""
+    found = (arguments.get(key) for key in keys)
+    return " ".join(str(v) for v in found if isinstance(v, str | int) and not isinstance(v, bool) and str(v).strip())
+
+
+def _search(arguments: Arguments, cwd: str) -> str:
+    """A pattern, and where it was looked for."""
+    where = _path(_text(arguments, "path") or _text(arguments, "dir_path"), cwd)
+    pattern = _text(arguments, "pattern")
+    return " ".join(part for part in (pattern, where, _text(arguments, "glob", "type")) if part) or _compact(arguments)
+
+
+def _todos(arguments: Arguments, cwd: str) -> str:
+    """How long the list is, and what is being done."""
+    todos = arguments.get("todos", arguments.get("plan"))
+    if not isinstance(todos, list):
+        return _told(arguments, cwd)
+    active = (t for t in todos if isinstance(t, Mapping) and t.get("status") == "in_progress")
+    doing = [t.get("content", t.get("step", t.get("description"))) for t in active]
+    count = f"{len(todos)} task{'' if len(todos) == 1 else 's'}"
+    return f"{count}, now: {doing[0]}" if doing else count
+
+
+def _patch(arguments: Arguments, cwd: str) -> str:
+    """The files that a patch touches."""
+    paths = _PATCHED.findall(_text(arguments, "input", "patch", "patchText"))
+    return ", ".join(_path(path, cwd) for path in dict.fromkeys(paths)) or _told(arguments, cwd)
+
+
+def _agents(arguments: Arguments, cwd: str) -> str:
+    """How many subagents were waited for; a single one's id is told short."""
+    targets = arguments.get("targets", arguments.get("ids"))
+    named = targets if isinstance(targets, list) else [arguments.get("target", arguments.get("id"))]
+    if len(named) == 1:
+        return str(named[0])[-12:] if isinstance(named[0], str) else _told(arguments, cwd)
+    return f"{len(named)} agents"
+
+
+def _questions(arguments: Arguments, cwd: str) -> str:
+    """What was asked."""
+    asked = arguments.get("questions")
+    texts = [q.get("question") for q in asked if isinstance(q, Mapping)] if isinstance(asked, list) else []
+    return " / ".join(t for t in texts if isinstance(t, str)) or _told(arguments, cwd)
+
+
+def _plan(arguments: Arguments, cwd: str) -> str:
+    """A plan's first line."""
+    lines = [line.strip("# \t") for line in _text(arguments, "plan").split("\n")]
+    return next((line for line in lines if line), "") or _told(arguments, cwd)
+
+
+def _given(*keys: str) -> _Teller:
+    """Of some tools, these arguments in this order tell most."""
+    return lambda arguments, cwd: _text(arguments, *keys) or _told(arguments, cwd)
+
+
+_CLAUDE_CODE: Mapping[str, _Teller] = {
+    "Grep": _search,
+    "Glob": _search,
+    "TodoWrite": _todos,
+    "TaskCreate": _given("subject"),
+    "TaskUpdate": _given("taskId", "status", "subject"),
+    "AskUserQuestion": _questions,
+    "ExitPlanMode": _plan,
+    "Skill": _given("skill", "command", "args"),
+    "Agent": _given("description"),
+    "Task": _given("description"),
+}
+_CODEX: Mapping[str, _Teller] = {
+    "update_plan": _todos,
+    "apply_patch": _patch,
+    "wait_agent": _agents,
+    "close_agent": _agents,
+}
+_GEMINI: Mapping[str, _Teller] = {
+    "grep_search": _search,
+    "search_file_content": _search,
+    "glob": _search,
+    "write_todos": _todos,
+}
+_OPENCODE: Mapping[str, _Teller] = {
+    "grep": _search,
+    "glob": _search,
+    "todowrite": _todos,
+    "apply_patch": _patch,
+}
+_CALLS: Mapping[str, _Teller] = {**_CLAUDE_CODE, **_CODEX, **_GEMINI, **_OPENCODE}
+"""By tool.  Clients that call different tools by one name would need more than a name; none do so far."""

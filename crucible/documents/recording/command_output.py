@@ -1,0 +1,137 @@
+"""What a command printed, without the frame that clients and task runners put around it: tags, banners, closing lines."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from crucible.core.patterns import ANSI, late_pattern
+
+__all__ = ["Printed", "bare", "is_partial", "printed", "unframed"]
+
+_ENDS = 20_000
+"""Code points that are read at each end of a long output."""
+
+_EXIT = late_pattern(r"\A\s*(?:Error:\s*)?Exit code (-?\d+)\s*")
+_REMINDER = late_pattern(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_TAGS = late_pattern(r"</?(?:[a-z]+(?:[-_][a-z]+)+|error|stderr|stdout|output)>")
+_MOVED = late_pattern(
+    r"^Output too large \(([^()\n]+)\)\. Full output saved to: .*\n|^Preview \(first .*\):\n", re.MULTILINE
+)
+
+# Marks of the clients and of our dialects: lines are missing here, or everything after this point is.
+_TRUNCATED = late_pattern(
+    r"^(?:\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|\[… .* left out …\])$", re.MULTILINE
+)
+_NOT_KEPT = late_pattern(r"^\[… (.+) in all; the rest was not kept …\]\s*\Z", re.MULTILINE)
+# mise, task and make print what they run and how long it took, package managers which script, a shell its folder.
+_BANNER = late_pattern(
+    r"""^(?>[ \t]*)(?:
+        \[[\w:.@/+-]+\]\ (?:\$\ |Finished\ in\ ).* | (?:Finished|Done)\ in\ [\d.]+\ ?m?s\.? | \$\ \S.*
+        | >\ \S+@\S+(?:\ \S+)*\n+(?:>\ .*)? | task:\ \[.* | make(?:\[\d+\])?:\ (?:Entering|Leaving)\ directory.*
+        | yarn\ run\ v.* | info\ Visit\ https.* | npm\ (?:notice|warn|WARN)\b.* | mise\ (?:WARN|INFO)\b.*
+        | Shell\ cwd\ was\ reset\ to\ .* | (?:real|user|sys)\t\d+m[\d.]+s | .*\d\ system\ [\d.]+%\ cpu\ [\d.:]+\ total
+    )[ \t]*$""",
+    re.MULTILINE | re.VERBOSE,
+)
+_BANNER_SIGNS = (
+    *(
+        "$ ",
+        "> ",
+        "inished in",
+        "Done in",
+        "task: [",
+        " directory",
+        "yarn run",
+        "info Visit",
+        "npm ",
+        "mise ",
+        "cwd was reset",
+    ),
+    *("real\t", "user\t", "sys\t", "% cpu"),
+)
+"""A text without any of these has no banner; checked first, since most texts have none."""
+# What a task runner adds when one of its commands failed; it does not name the cause.
+_LAST_WORDS = late_pattern(
+    r"""^(?>[ \t]*)(?:
+        \[[\w:.@/+-]+\]\ ERROR\ task\ failed | npm\ (?:error|ERR!)\ (?:Lifecycle\ |code\ (?:ELIFECYCLE|\d)|errno\ |.*\bExit\ status\b|A\ complete\ log|(?:path|workspace|location|command)\ ).* | g?make(?:\[\d+\])?:\ \*\*\*\ .* | exit\ status\ \d+
+        | error:\ Recipe\ .* | task:\ Failed\ to\ run\ task.* | error\ Command\ failed\ with\ exit\ code.*
+        | \W*ELIFECYCLE\b.* | mise\ ERROR\b.* | error:\ script\ ".*"\ exited\ with\ code.* | ERROR:\ .*\bexit(?:ed)?\b.*
+    )[ \t]*$""",
+    re.MULTILINE | re.VERBOSE,
+)
+_LAST_SIGNS = (
+    "ERROR",
+    "npm e",
+    "npm E",
+    "make",
+    "exit status",
+    "error: ",
+    "Failed to run",
+    "Command failed",
+    "ELIFECYCLE",
+)
+_PREFIX = late_pattern(r"^\[[\w:.@/+-]+\] ", re.MULTILINE)
+_FRAME = late_pattern(r"^\s*[=\-_*~]{3,}\s+|\s+[=\-_*~]{3,}\s*$")
+
+_FILTER = late_pattern(r"\|\s*(tail|head|grep|egrep|rg|awk|sed|cut|sort|uniq|wc)\b(?:\s+-n)?(?:\s*-?(\d+))?")
+
+
+class Printed(NamedTuple):
+    """`text` is the bare output, `code` the client's exit code, `moved` the size of an output that the client put elsewhere.
+
+    `is_cut` is true if lines are missing from the middle; `last_words` is what a task runner said about a failed task.
+    """
+
+    text: str
+    code: str = ""
+    moved: str = ""
+    is_cut: bool = False
+    last_words: str = ""
+
+
+def printed(text: str) -> Printed:
+    """Remove the frame from an output."""
+    is_cut = len(text) > 2 * _ENDS
+    text = f"{text[:_ENDS]}\n{text[-_ENDS:]}" if is_cut else text
+    code = _EXIT.match(text)
+    text = text[code.end() :] if code else text
+    if "\x1b" in text or "\r" in text:
+        text = ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    moved = ""
+    if "<" in text:
+        size = _MOVED.search(text) if "<persisted-output>" in text else None
+        moved = size[1] or "" if size else ""
+        text = _REMINDER.sub("", _MOVED.sub("", text) if moved else text)
+        text = _TAGS.sub("", text)
+    left_out = 0
+    if "…]" in text or "truncated]" in text:
+        text, left_out = _TRUNCATED.subn("", text)
+        size = _NOT_KEPT.search(text)
+        moved, text = (size[1], text[: size.start()]) if size else (moved, text)
+    if any(sign in text for sign in _BANNER_SIGNS):
+        text = _BANNER.sub("", text)
+    words = _LAST_WORDS.search(text) if any(sign in text for sign in _LAST_SIGNS) else None
+    return Printed(
+        _LAST_WORDS.sub("", text) if words else text,
+        code[1] if code else "",
+        moved,
+        is_cut or left_out > 0,
+        words[0].strip() if words else "",
+    )
+
+
+def bare(text: str) -> str:
+    """Remove the task name that a runner, or Maven, puts before each line."""
+    return _PREFIX.sub("", text) if "[" in text else text
+
+
+def unframed(line: str) -> str:
+    """Remove `=`, `-` and similar marks around a line."""
+    return _FRAME.sub("", line)
+
+
+def is_partial(command: str, text: str) -> bool:
+    """True if a filter after the command dropped lines of its output, so that lines cannot be counted."""
+    lines = text.strip("\n").count("\n") + 1
+    return any(kind not in ("tail", "head") or lines >= int(number or 10) for kind, number in _FILTER.findall(command))

@@ -1,0 +1,82 @@
+"""Phases and sub-phases while a session is recorded: where the next entry goes, and when a new phase begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from crucible.clients.events import At, Prompted
+from crucible.documents.recording.call_lines import one_line
+from crucible.documents.recording.entry_texts import intervention, whole_seconds
+from crucible.documents.recording.session_draft import Stretch
+from crucible.documents.recording.speakers import Speakers
+from crucible.documents.recording.task_list import Plan
+from crucible.documents.session.session import Entry
+from crucible.documents.session.status_rules import Turn
+from crucible.documents.session.titles import Titles, shortened
+
+__all__ = ["Placing"]
+
+
+class Placing:
+    """The part of a `Recorder` that knows its phases.
+
+    `_held` are commands that become part of the phase that follows; `work_name` names a phase that no prompt began.
+    """
+
+    work_name: str
+    _phases: list[Stretch]
+    _held: list[Prompted]
+    _plan: Plan
+    _speakers: Speakers
+    _titles: Titles
+    started: datetime | None
+    _turn: Turn
+
+    @property
+    def place(self) -> str:
+        """The id of the current phase or sub-phase, such as `phase-2.1`; "" before the first."""
+        if not self._phases:
+            return ""
+        parts = self._phases[-1].parts
+        return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
+
+    def _open_phase(self, *prompts: Prompted) -> Stretch:
+        """Open a phase for the last prompt; held commands come first."""
+        said = [*self._held, *prompts]
+        self._held = []
+        named = prompts[-1] if prompts else said[0]
+        phase = self._new_phase(self._titles.prompted(named.text), said[0].at)
+        self.started = self.started or phase.started
+        phase.entries.extend(intervention(p) for p in said)
+        return phase
+
+    def _new_phase(self, name: str, at: At) -> Stretch:
+        phase = Stretch(name, self._speakers.now, whole_seconds(at.time))
+        self._plan.forget_start()
+        self._phases.append(phase)
+        return phase
+
+    def _work(self, at: At) -> Stretch:
+        """The phase in which the agent is working; opens one if needed."""
+        self._turn = Turn.OPEN
+        if self._held:
+            return self._open_phase()
+        if self._phases:
+            return self._phases[-1]
+        return self._new_phase(self.work_name, at)
+
+    def _stretch(self, at: At) -> Stretch:
+        """Where the next entry goes: the last sub-phase, if the phase has any."""
+        phase = self._phases[-1] if self._phases and not self._held else self._work(at)
+        started = self._plan.take_start()
+        if started:
+            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, whole_seconds(at.time)))
+        return phase.parts[-1] if phase.parts else phase
+
+    def _tell(self, at: At, entries: Iterable[Entry]) -> bool:
+        """Add callouts; return whether there were any."""
+        told = list(entries)
+        for entry in told:
+            self._stretch(at).add(entry)
+        return bool(told)

@@ -1,0 +1,350 @@
+"""Events of one native session, folded one by one into what its note will say.
+
+Owns which event makes a phase, a sub-phase, an entry, a total.  Texts that a note cuts are cut at once, so that memory
+grows with the note and not with the transcript.  Making a `Session` of it is `drafts`', putting it onto an old note
+`merging`'s.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from typing import assert_never
+
+from crucible.clients.events import (
+    Answered,
+    Compacted,
+    ContextSeen,
+    ContinuedIn,
+    Event,
+    Faulted,
+    Injected,
+    Interrupted,
+    PlanSettled,
+    Prompted,
+    PromptKind,
+    QuestionsAnswered,
+    Reasoned,
+    Replied,
+    Resumed,
+    Rewound,
+    SubagentReturned,
+    SubagentStarted,
+    TaskChanged,
+    TasksListed,
+    Titled,
+    ToolReturned,
+    ToolUsed,
+    Unknown,
+    Unreadable,
+    UsageCounted,
+)
+from crucible.documents.markdown.containment import normal
+from crucible.documents.recording.call_details import Details
+from crucible.documents.recording.call_lines import one_line
+from crucible.documents.recording.entry_texts import happening, intervention, rewinding, whole_seconds
+from crucible.documents.recording.pending_calls import Calling
+from crucible.documents.recording.placement import Placing
+from crucible.documents.recording.session_draft import Draft, Stretch
+from crucible.documents.recording.speakers import Speakers, Switch
+from crucible.documents.recording.task_list import Plan
+from crucible.documents.recording.token_counts import Usage
+from crucible.documents.recording.turn_rules import is_heard, turn_after
+from crucible.documents.recording.user_answers import put_to_user, refusal
+from crucible.documents.session.findings import Judge
+from crucible.documents.session.session import Callout, Prose
+from crucible.documents.session.status_rules import CLOSED, Turn
+from crucible.documents.session.sync_mark import SyncPoint
+from crucible.documents.session.titles import Titles, prompt_name, resumed_name
+
+__all__ = ["Recorder"]
+
+
+class Recorder(Placing):
+    """One native session, or one subagent's work, under recording.
+
+    `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
+    without a prompt: a subagent's, or a transcript whose start is lost.  With `synced` (a row's mark) or, where that row is
+    gone, with `known_until`, `base` becomes the draft as it stood there: what an earlier import put into the note.
+    With `joins`, the whole transcript is an addition to a note that tells nothing of it yet, and `after` who worked there
+    before.  `task` is what a subagent was asked for, `moved_to` where the client went on, `started` the time of the first event
+    that is in the note, `last` that of the last event of all.
+    """
+
+    def __init__(
+        self,
+        client: str,
+        *,
+        agent: str = "",
+        kind: str = "",
+        work_name: str = "Work",
+        synced: str = "",
+        known_until: datetime | None = None,
+        joins: bool = False,
+        after: str = "",
+        cwd: str = "",
+        judge: Judge | None = None,
+        details: Details = Details.NONE,
+    ) -> None:
+        self.client = client
+        self.agent = agent
+        self.work_name = work_name
+        self.base: Draft | None = None
+        self.joins = joins
+        self.task = self.moved_to = ""
+        self.last: datetime | None = None
+        self._judge = judge
+        self._sync = SyncPoint(synced, known_until)
+        self._phases: list[Stretch] = []
+        self._held: list[Prompted] = []
+        self.details = details
+        self.calling = Calling(cwd, details)
+        self._plan = Plan()
+        self._usage = Usage()
+        self._redactions: Counter[str] = Counter()
+        self._speakers = Speakers(client, kind if agent else "")
+        self._titles = Titles()
+        self.started: datetime | None = None
+        self._ended: datetime | None = None
+        self._turn = Turn.UNASKED
+        self._mark, self._mark_line = "", 0
+        self._branch = ""
+        self._after = after
+        self._switch: Switch | None = None
+        if joins:
+            self.base = self.draft()
+
+    # --- what others may ask -----------------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """What the session is called so far."""
+        return self._titles.best
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anybody said anything worth a note."""
+        return bool(self._phases or self.task)
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether it began as an addition to what others did."""
+        return self._switch is not None
+
+    @property
+    def synced_found(self) -> bool:
+        """Whether the row of `synced` was seen."""
+        return self._sync.found
+
+    def draft(self) -> Draft:
+        """Everything recorded so far, as values that later events do not change."""
+        return Draft(
+            title=self.title,
+            started=self.started,
+            ended=self._ended,
+            last=self.last,
+            turn=self._turn,
+            waiting=self.calling.waiting,
+            question=self.calling.question(self._turn),
+            mark=self._mark,
+            branch=self._branch,
+            participants=self._speakers.all(),
+            # A note without a model takes a guest's: the one that stays while the transcript grows.
+            model=self._usage.first_model if self.is_guest else self._usage.model,
+            tokens_used=self._usage.used,
+            tokens_cached=self._usage.cached,
+            usage=self._usage.lines,
+            redactions=dict(self._redactions),
+            tasks=self._plan.tasks(),
+            findings=self._judge.noted() if self._judge else (),
+            task=self.task,
+            phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
+            delegations=tuple(d.frozen() for d in self.calling.delegations),
+        )
+
+    # --- folding -----------------------------------------------------------------------------------------------------
+
+    def add(self, event: Event, secrets: Mapping[str, int] | None = None) -> None:
+        """Fold one event, from which `secrets` were taken out; events come in the order of the transcript."""
+        if self._sync.is_behind(event) and self.base is None:
+            self.base = self.draft()
+        if event.at.time and not isinstance(event, Titled | Unknown | Unreadable):
+            self.last = max(self.last, event.at.time) if self.last else event.at.time
+        self._redactions.update(secrets or {})
+        is_told = self._fold(event)
+        if self._tell(event.at, self._judge.add(event) if self._judge else ()) or is_told:
+            self._note_row(event)
+            if self._switch:
+                self._switch.name_model(self._usage.first_model)
+        self._sync.pass_by(event)
+
+    def _note_row(self, event: Event) -> None:
+        """This row is in the note now."""
+        self._speakers.hear()
+        # What the end of a file tells may belong to an earlier row.
+        if event.at.line >= self._mark_line:
+            own = self._mark if is_heard(event, self.agent) else None
+            self._mark, self._mark_line = self._sync.mark(event, own), event.at.line
+        time = whole_seconds(event.at.time)
+        if time is None:
+            return
+        self.started = self.started or time
+        self._ended = max(self._ended, time) if self._ended else time
+        if self._phases:
+            self._phases[-1].touch(time, self._turn in CLOSED)
+
+    def _fold(self, event: Event) -> bool:  # noqa: C901, PLR0912 -- one arm an event
+        """Whether the event left anything in the note."""
+        match event:
+            case Prompted():
+                return self._prompted(event)
+            case Replied():
+                self._replied(event)
+            case ToolUsed():
+                self._tool_used(event)
+            case ToolReturned():
+                self._tool_returned(event)
+            case SubagentStarted():
+                return self._subagent_started(event)
+            case SubagentReturned():
+                return self._subagent_returned(event)
+            case UsageCounted():
+                self._usage.count(event, self._work(event.at))
+            case TasksListed():
+                self._plan.replace(event.tasks, event.at.time)
+            case TaskChanged():
+                self._plan.change(event)
+            case Reasoned():
+                self._work(event.at)
+            case Answered():
+                self._turn = Turn.ANSWERED
+            case Interrupted():
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.INTERRUPTED
+            case Compacted():
+                self._tell(event.at, [happening(event)])
+            case Rewound():
+                return self._rewound(event)
+            case Faulted():
+                self._work(event.at)
+                self._tell(event.at, [happening(event)])
+                self._turn = Turn.FAULTED
+            case ContinuedIn():
+                self._turn, self.moved_to = Turn.MOVED, event.session
+            case ContextSeen():
+                return self._context_seen(event)
+            case Titled():
+                self._titles.named(one_line(event.title, 120), event.by_user)
+                return False
+            case Resumed():
+                self._resumed(event)
+            case QuestionsAnswered() | PlanSettled():
+                return self._tell(event.at, put_to_user(event, is_judged=self._judge is not None))
+            case Injected() | Unknown() | Unreadable():
+                return False
+            case _:
+                assert_never(event)
+        return True
+
+    # --- humans ------------------------------------------------------------------------------------------------------
+
+    def _prompted(self, event: Prompted) -> bool:
+        if not normal(event.text) and not event.images:
+            return False
+        if event.kind is PromptKind.TASK:
+            return self._told_by_parent(event)
+        if event.kind in (PromptKind.COMMAND, PromptKind.SHELL):
+            # `/exit` and the like leave nothing to tell; what makes the agent work is told with that work.
+            self._held.append(event)
+            return False
+        steering = event.kind is PromptKind.STEERING or self.agent
+        if steering and self._phases and not self._held:
+            self._stretch(event.at).add(intervention(event))
+        else:
+            self._open_phase(event)
+        self._turn = Turn.UNASKED
+        return True
+
+    def _told_by_parent(self, event: Prompted) -> bool:
+        """A subagent's prompts come from an agent: the first one is its task, no human's words."""
+        if not self.task and not self._phases:
+            self.task = normal(event.text)
+            if not self.agent:  # its parent is gone: nobody else names it
+                self._titles.first_said(prompt_name(self.task, 80))
+        else:
+            self._stretch(event.at).add(Callout("observation", "Message", normal(event.text)))
+        self._turn = Turn.UNASKED
+        return True
+
+    def _resumed(self, event: Resumed) -> None:
+        """A phase of its own; commands that were held are told in it.  In a new session of a client, somebody else goes on."""
+        is_first, (held, self._held) = not self._phases, (self._held, [])
+        name = resumed_name(event.after or (self._phases[-1].name if self._phases else ""))
+        self._titles.first_said(name)
+        phase = self._new_phase(name, held[0].at if held else event.at)
+        phase.entries.extend(map(intervention, held))
+        if is_first:
+            self._switch = Switch(phase, self._after, self._speakers.now)
+        self._turn = Turn.UNASKED
+
+    # --- the agent ---------------------------------------------------------------------------------------------------
+
+    def _replied(self, event: Replied) -> None:
+        self._work(event.at)
+        self._usage.name_model(event.message, event.model)
+        text = normal(event.text)
+        if text:
+            self._stretch(event.at).add(Prose(text))
+            self._titles.replied(text)
+            self.calling.last_words = text
+        if event.final:
+            self._turn = Turn.ANSWERED
+
+    def _tool_used(self, event: ToolUsed) -> None:
+        self._work(event.at)
+        self._usage.name_model(event.message, event.model)
+        self.calling.use(event, lambda: self._stretch(event.at))
+
+    def _tool_returned(self, event: ToolReturned) -> None:
+        self.calling.answer(event, lambda: self._stretch(event.at))
+        if normal(event.feedback):
+            stretch = self._stretch(event.at)
+            stretch.add(refusal(event, self.calling.line(event.call), stretch.entries[-1:]))
+        if self._turn is not Turn.INTERRUPTED:
+            self._turn = Turn.OPEN
+
+    def _subagent_started(self, event: SubagentStarted) -> bool:
+        if is_heard(event, self.agent):
+            self.task = normal(event.task)  # of its own log nothing is left
+            return False
+        if self.calling.delegation(event.call, event.agent) is None:
+            self._work(event.at)
+        self.calling.hand_out(event, lambda: self._stretch(event.at))
+        return True
+
+    def _subagent_returned(self, event: SubagentReturned) -> bool:
+        if is_heard(event, self.agent):
+            turn = turn_after(event, self._turn, self._phases, lambda: self._stretch(event.at))
+            self._turn = turn or self._turn
+            return turn is not None
+        self.calling.take_back(event, lambda: self._stretch(event.at))
+        return True
+
+    # --- what happens to a session -----------------------------------------------------------------------------------
+
+    def _rewound(self, event: Rewound) -> bool:
+        if not self._phases:
+            return False  # nothing is told that could be taken back
+        # Under what was said last: a `/rewind` that is held is no work.
+        phase = self._phases[-1]
+        (phase.parts[-1] if phase.parts else phase).add(rewinding(event))
+        self._turn, self.calling.last_words = Turn.ANSWERED, ""
+        return True
+
+    def _context_seen(self, event: ContextSeen) -> bool:
+        if not self._mark:
+            self.calling.folder = event.cwd or self.calling.folder
+            self._branch = one_line(event.branch, 200) or self._branch
+        self._speakers.change(event.version)
+        return False

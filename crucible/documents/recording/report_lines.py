@@ -1,0 +1,81 @@
+"""A subagent's report in one line, for the callout in its parent's note.
+
+Introductions are skipped; they are recognized by structure alone.  The subagent's own note has the whole report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.recording.call_lines import one_line
+from crucible.documents.recording.report_lines_blocks import Block, Part, blocks_of
+from crucible.documents.session.titles import shortened
+
+__all__ = ["summary_of"]
+
+_LIMIT = 300
+_INTRODUCTION = 400
+"""Maximum code points of an introduction: prose above the first heading or rule."""
+_EARLY = 5
+"""A rule in the first fifth of a report ends its introduction."""
+_LABEL = late_pattern(r"(?:^|(?<=[\s*_]))Summary:[*_]*\s*")
+_LEADS_ON = late_pattern(r":[\s*_]*\Z")
+_ENDS = late_pattern(r"[.:;,!?…][\s*_`)]*\Z")
+
+
+def summary_of(report: str) -> str | None:
+    """Summarize a report in at most 300 code points; None for a report without words.
+
+    Uses the text that the report labels `Summary:`, or else its headings, paragraphs and items from the beginning, without
+    prose that only introduces a heading, a rule or a list.
+    """
+    blocks = blocks_of(report)
+    labelled = [_LABEL.split(block.text) for block in blocks if block.is_said]
+    parts = [said[-1] for said in labelled if len(said) > 1][-1:] or list(_told(_without_introduction(blocks)))
+    for said in (_joined(parts), *report.split("\n")):
+        told = one_line(said.replace("**", ""), 8 * _LIMIT).strip()
+        if re.search(r"\w", told):
+            return shortened(told, _LIMIT)
+    return None
+
+
+def _without_introduction(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Drop short prose above the first heading or rule, and any text above an early rule."""
+    first = next((at for at, block in enumerate(blocks) if block.kind in (Part.HEADING, Part.RULE)), 0)
+    above, rest = blocks[:first], blocks[first:]
+    is_short = _size(above) <= _INTRODUCTION and all(block.kind is Part.PROSE for block in above)
+    is_little = bool(rest) and rest[0].kind is Part.RULE and _size(above) * _EARLY <= _size(blocks)
+    return rest if (is_short or is_little) and any(block.is_said for block in rest) else blocks
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    return sum(len(block.text) for block in blocks)
+
+
+def _told(blocks: Sequence[Block]) -> Iterator[str]:
+    """Paragraphs and items, each prefixed with the headings above it; one-word headings such as `Summary` are dropped."""
+    last = max((at for at, block in enumerate(blocks) if block.is_said), default=-1)
+    above: list[str] = []
+    for at, block in enumerate(blocks):
+        if block.kind is Part.HEADING:
+            above += [_label(block.text)] if " " in block.text.strip() else []
+        elif block.is_said and not (block.kind is Part.PROSE and _LEADS_ON.search(block.text) and at < last):
+            yield ": ".join([*above, block.text])
+            above = []
+
+
+def _label(heading: str) -> str:
+    """A heading as a prefix: without `Summary:` and end punctuation."""
+    return _LABEL.sub("", heading.strip("# \t"), count=1).rstrip(" .:")
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Join the parts up to the limit."""
+    told = ""
+    for part in parts:
+        told = f"{told}{'' if not told or _ENDS.search(told) else ';'} {part}".strip()
+        if len(told) > _LIMIT:
+            break
+    return told

@@ -1,0 +1,389 @@
+"""A recorded session as values: what `recording` gathers, and the `Session` that is made of it.
+
+Owns the parts under recording (`Stretch`, `Call`, `Delegation`), the `Draft`, and how a draft becomes a session once ids,
+project and the notes of its subagents are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from crucible.documents.markdown.containment import slug
+from crucible.documents.recording.call_lines import one_line
+from crucible.documents.recording.report_lines import summary_of
+from crucible.documents.recording.subagent_ends import ending
+from crucible.documents.session.redaction_counts import redacted_lines
+from crucible.documents.session.session import (
+    RECORDING,
+    AgentRef,
+    Entry,
+    Failure,
+    Mode,
+    Noted,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    Subagent,
+    SubagentRef,
+    Task,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.documents.session.status_rules import CLOSED, Client, Turn, open_end, pause_reason, session_status
+from crucible.documents.session.task_block import CLOSED_TASKS
+from crucible.documents.session.titles import UNTITLED, shortened
+
+__all__ = [
+    "Call",
+    "ChildNote",
+    "Delegation",
+    "Draft",
+    "Setting",
+    "Stretch",
+    "Work",
+    "session_of",
+]
+
+_TASK_LIMIT = 300
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call under recording."""
+
+    call: str
+    result: str = ""
+    outcome: Outcome = Outcome.PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Delegated work in a draft: a subagent callout whose link is not known yet.
+
+    `call` is the client's id of the call, `agent` of the subagent; each may be "".  `fault` says what went wrong.
+    """
+
+    call: str
+    agent: str = ""
+    kind: str = ""
+    title: str = ""
+    task: str = ""
+    summary: str | None = None
+    outcome: Outcome = Outcome.PENDING
+    fault: str | None = None
+
+
+@dataclass(slots=True)
+class Delegation:
+    """Delegated work under recording."""
+
+    call: str
+    agent: str = ""
+    kind: str = ""
+    title: str = ""
+    task: str = ""
+    summary: str | None = None
+    outcome: Outcome = Outcome.PENDING
+    fault: str | None = None
+
+    def learn(self, agent: str, kind: str, title: str, task: str) -> None:
+        """Take what is not empty."""
+        self.agent = agent or self.agent
+        self.kind = kind or self.kind
+        self.title = one_line(title, 200) or self.title
+        self.task = task or self.task
+
+    def answer(self, text: str, outcome: Outcome) -> None:
+        """The work came back."""
+        self.outcome = outcome
+        said = summary_of(text)
+        if outcome is Outcome.FAILED:
+            self.fault = said
+        elif (
+            outcome is not Outcome.REJECTED
+        ):  # what comes with that is the client's own sentence; the user's words are told apart
+            self.summary, self.fault = said or self.summary, None
+
+    def frozen(self) -> Work:
+        """As it stands now."""
+        return Work(self.call, self.agent, self.kind, self.title, self.task, self.summary, self.outcome, self.fault)
+
+
+_Open: TypeAlias = "list[str] | list[Call] | Delegation | Entry"
+
+
+@dataclass(slots=True)
+class Stretch:
+    """A phase or sub-phase under recording.  Adjacent prose is one list of texts, adjacent calls one list of calls."""
+
+    name: str
+    agent: AgentRef | None
+    started: datetime | None
+    entries: list[_Open] = field(default_factory=list)
+    parts: list[Stretch] = field(default_factory=list)
+    tokens: int = 0
+    last: datetime | None = None
+    ended: datetime | None = None
+
+    def touch(self, time: datetime, closes: bool) -> None:
+        """Something happened here, and `closes` the turn.  A turn that goes on after all leaves the end as it was."""
+        self.last = time
+        self.ended = time if closes else self.ended
+        if self.parts:
+            self.parts[-1].touch(time, closes)
+
+    def add(self, entry: Entry) -> None:
+        """Prose joins prose; a failure told twice in a row is told once."""
+        before = self.entries[-1] if self.entries else None
+        if not isinstance(entry, Prose):
+            if not (isinstance(entry, Failure) and entry == before):
+                self.entries.append(entry)
+        elif isinstance(before, list) and isinstance(before[0], str):
+            before.append(entry.text)
+        else:
+            self.entries.append([entry.text])
+
+    def has_said(self, text: str) -> bool:
+        """Whether its prose holds a text, blanks aside."""
+        told = "".join(text.split())
+        said = (entry for entry in self.entries if isinstance(entry, list) and isinstance(entry[0], str))
+        texts = ("".join("".join(map(str, entry)).split()) for entry in said)
+        return any(told in each for each in texts) or any(part.has_said(text) for part in self.parts)
+
+    def add_call(self, call: Call) -> None:
+        """A call joins the calls just before it."""
+        before = self.entries[-1] if self.entries else None
+        if isinstance(before, list) and isinstance(before[0], Call):
+            before.append(call)
+        else:
+            self.entries.append([call])
+
+    def drop_call(self, call: Call) -> None:
+        """Take back a call that turned out to be more than that."""
+        for place, entry in enumerate(self.entries):
+            if isinstance(entry, list) and any(item is call for item in entry):
+                entry.remove(call)  # type: ignore[arg-type]
+                if not entry:
+                    del self.entries[place]
+                return
+
+    def phase(self, closed: bool) -> DraftPhase:
+        """As it stands now; `closed` when nothing more will be said in it."""
+        parts = [part.phase(closed or part is not self.parts[-1]) for part in self.parts]
+        ended = self.last if closed else self.ended
+        return DraftPhase(
+            Phase(self.name, self.agent, None, self.started, ended, self.tokens or None),
+            tuple(map(_frozen, self.entries)),
+            tuple(parts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPhase:
+    """A phase whose entries may be work without a link yet; `head` has neither entries nor sub-phases."""
+
+    head: Phase
+    entries: tuple[Entry | Work, ...]
+    parts: tuple[DraftPhase, ...]
+
+
+def _frozen(entry: _Open) -> Entry | Work:
+    if isinstance(entry, Delegation):
+        return entry.frozen()
+    if not isinstance(entry, list):
+        return entry
+    texts = [item for item in entry if isinstance(item, str)]
+    if texts:
+        return Prose("\n\n".join(texts))
+    return ToolCalls(tuple(ToolCall(c.call, c.result, c.outcome) for c in entry if isinstance(c, Call)))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A recorded session before it has an id.
+
+    `ended` is the time of the last event that it tells, `last` of the last event of all; `mark` is the last row in it,
+    `waiting` a call without a result, `question` what the agent asked last and nobody answered, `redactions` the secrets
+    taken out by rule.
+    """
+
+    title: str
+    started: datetime | None
+    ended: datetime | None
+    last: datetime | None
+    turn: Turn
+    waiting: str
+    question: str
+    mark: str
+    branch: str
+    participants: tuple[AgentRef, ...]
+    model: str | None
+    tokens_used: int
+    tokens_cached: int
+    usage: tuple[str, ...]
+    redactions: Mapping[str, int]
+    tasks: tuple[Task, ...]
+    findings: tuple[Noted, ...]
+    task: str
+    phases: tuple[DraftPhase, ...]
+    delegations: tuple[Work, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildNote:
+    """A subagent's work, as its parent tells it: a note of its own, or `entries` where it is kept inline."""
+
+    session: str
+    mode: Mode = Mode.LINK
+    kind: str = ""
+    model: str | None = None
+    tokens: int | None = None
+    summary: str | None = None
+    entries: tuple[Entry, ...] = ()
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a transcript does not say: names, the clock, the user's choices.
+
+    `children` holds subagents' notes by their id, `calls` ids by the call that a transcript does not tell them of,
+    `loose` those that no call in the transcript leads to.  `client` is what is known of the program that wrote it.
+    `open_tasks` takes the place of what the draft's tasks say.
+    """
+
+    id: str
+    source: str
+    now: datetime
+    idle: timedelta = timedelta(minutes=60)
+    project: str | None = None
+    parent: str | None = None
+    title: str = ""
+    started: datetime | None = None
+    children: Mapping[str, ChildNote] = field(default_factory=dict)
+    calls: Mapping[str, str] = field(default_factory=dict)
+    loose: tuple[str, ...] = ()
+    client: Client = Client.UNKNOWN
+    open_tasks: tuple[str, ...] | None = None
+
+    def agent_of(self, work: Work) -> str:
+        """The subagent that did a work, "" while unknown."""
+        return work.agent or self.calls.get(work.call, "")
+
+
+def session_of(draft: Draft, setting: Setting) -> Session:
+    """The session that a note will hold."""
+    waits = open_end(draft.question, _open_tasks(draft, setting)) if setting.parent is None else ""
+    status = _status(draft, setting, waits=bool(waits))
+    phases = [_phase(phase, setting) for phase in draft.phases]
+    loose = tuple(_callout(Work("", agent), setting) for agent in setting.loose)
+    phases = _with_loose(phases, loose)
+    numbered = tuple(_numbered(phase, f"phase-{n}") for n, phase in enumerate(phases, 1))
+    used = [*map(setting.agent_of, draft.delegations), *setting.loose]
+    known = [setting.children[agent] for agent in dict.fromkeys(used) if agent in setting.children]
+    children = [child for child in known if child.mode is not Mode.INLINE]
+    paused = status is Status.PAUSED
+    client = setting.source.partition(":")[0]
+    return Session(
+        id=setting.id,
+        started=draft.started or setting.started,
+        status=status,
+        ended=draft.ended if status in (Status.COMPLETED, Status.FAILED) else None,
+        project=setting.project or None,
+        branch=draft.branch or None,
+        participants=draft.participants,
+        model=draft.model,
+        tokens_used=draft.tokens_used or None,
+        tokens_cached=draft.tokens_cached or None,
+        usage=draft.usage,
+        subagents=tuple(SubagentRef(c.session, c.kind or None, c.model, c.tokens) for c in children),
+        parent=setting.parent,
+        resume_point=numbered[-1].id if paused and numbered else None,
+        pause_reason=pause_reason(draft.turn, draft.waiting, waits) if paused else None,
+        sources=(setting.source,),
+        synced_to=(f"{client}:{draft.mark}",) if draft.mark else (),
+        redactions=sum(draft.redactions.values()) or None,
+        redacted=redacted_lines(draft.redactions),
+        tags=("session",),
+        recording=RECORDING,
+        title=setting.title or draft.title or UNTITLED,
+        preamble=(Prose(draft.task),) if draft.task.strip() else (),
+        tasks=draft.tasks,
+        findings=draft.findings,
+        phases=numbered,
+    )
+
+
+def _open_tasks(draft: Draft, setting: Setting) -> tuple[str, ...]:
+    if setting.open_tasks is not None:
+        return setting.open_tasks
+    return tuple(task.content for task in draft.tasks if task.status not in CLOSED_TASKS)
+
+
+def _status(draft: Draft, setting: Setting, *, waits: bool) -> Status:
+    """A subagent that came to an end is at rest, whatever its client does: nobody goes on with its work."""
+    is_over = setting.parent is not None and draft.turn in CLOSED
+    client = Client.ENDED if is_over else setting.client
+    return session_status(draft.turn, draft.last, setting.now, setting.idle, client, waits=waits)
+
+
+def _phase(phase: DraftPhase, setting: Setting) -> Phase:
+    entries = tuple(_callout(e, setting) if isinstance(e, Work) else e for e in phase.entries)
+    return replace(phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts))
+
+
+def _numbered(phase: Phase, ident: str) -> Phase:
+    parts = tuple(_numbered(part, f"{ident}.{n}") for n, part in enumerate(phase.subphases, 1))
+    return replace(phase, id=ident, subphases=parts)
+
+
+def _with_loose(phases: list[Phase], loose: tuple[Subagent, ...]) -> list[Phase]:
+    """Subagents that no call leads to stand at the end, so that nothing is lost."""
+    if not loose:
+        return phases
+    if not phases:
+        return [Phase("Subagents", entries=loose)]
+    last = phases[-1]
+    if last.subphases:
+        last = replace(last, subphases=(*last.subphases[:-1], _extended(last.subphases[-1], loose)))
+    else:
+        last = _extended(last, loose)
+    return [*phases[:-1], last]
+
+
+def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
+    return replace(phase, entries=(*phase.entries, *entries))
+
+
+def _callout(work: Work, setting: Setting) -> Subagent:
+    child = setting.children.get(setting.agent_of(work))
+    # What the client says of work in the background may be less than its report.
+    summary = (child.summary if child else None) or work.summary
+    kind = work.kind or (child.kind if child else "") or "agent"
+    agent = AgentRef(slug(kind, "agent") or "agent")
+    end = ending(work.outcome, work.fault)
+    if child is None:
+        # Nothing to link to: the callout has to say what the work was.
+        return Subagent(
+            agent,
+            None,
+            Mode.LINK,
+            None,
+            "\n".join(p for p in (work.title or _head(work.task), end) if p),
+            summary,
+        )
+    if child.mode is Mode.INLINE:
+        task = child.task or work.task or None
+        used = f"{child.tokens} tokens" if child.tokens else ""
+        text = "\n".join(filter(None, (used, end)))
+        return Subagent(agent, child.model, Mode.INLINE, None, text, summary, task, child.entries)
+    return Subagent(agent, child.model, child.mode, child.session, end, summary)
+
+
+def _head(text: str) -> str:
+    return shortened(one_line(text, 4 * _TASK_LIMIT), _TASK_LIMIT)

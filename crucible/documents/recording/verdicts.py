@@ -1,0 +1,357 @@
+"""The verdict of a run of tests, checks or a build, read from the marks that runners print at fixed places.
+
+Marks are lines of counts, names of failed tests, places of errors, and packages of Go.  Prose never counts, since a mark
+has a fixed place in its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.markup import RESULT_LIMIT
+
+__all__ = ["Verdict", "verdict"]
+
+
+class Verdict(NamedTuple):
+    """A run's result in words, "" for none; `is_red` if something failed."""
+
+    text: str
+    is_red: bool = False
+
+
+# --- lines of counts -------------------------------------------------------------------------------------------------
+
+_WORDS = {
+    "passed": "passed passing pass passes succeeded successful ok",
+    "failed": "failed failing fail failure failures",
+    "errors": "error errors",
+    "skipped": "skipped skip skips pending ignored todo disabled xfailed deselected cancelled",
+    "total": "tests test examples example runs specs spec total scenarios doctests doctest",
+    "warnings": "warning warnings",
+    "problems": "problem problems issue issues offenses offense violations violation",
+    "": "assertions assertion expectations measured filtered xpassed rerun flaky informations notes files file snapshots "
+    "suites unexpected",
+}
+"""The words that runners use for what they count, by meaning."""
+_BUCKET = {word: bucket for bucket, words in _WORDS.items() for word in words.split()}
+_WORD = "|".join(sorted(_BUCKET, key=len, reverse=True))
+_ITEM = (
+    rf"(?:(?:\d[\d,]*|no)[ \t]+(?:unit |spec |source |test )?(?:{_WORD})\b(?:[ \t]+(?:run|inspected|detected|completed|found|out|ran)\b)?"
+    rf"|(?:tests run|{_WORD})[ \t]*[:=][ \t]*\d+)"
+)
+_COUNTS = late_pattern(
+    r"^(?=[^\d\n]{0,80}(?:\d|(?<=no) ))(?P<label>[^\w\n\[]{0,40}(?:[A-Za-z][\w/@-]{0,40}[^\w\n]{0,19}[ \t:(]){0,3}?(?:\[[ \d.]+m?s\][ \t]*)?)"
+    rf"(?P<items>{_ITEM}(?:[^\w\n]{{1,20}}(?:(?:and|with) )?{_ITEM})*)"
+    r"(?P<rest>[^\w\n]{0,40}(?:(?:in|across|from|found|generated|emitted|reported|finished|time|duration|out|to)\b[^\n]*|\d[^\n]*)?)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ONE = late_pattern(
+    rf"(?P<n>\d[\d,]*|no)[ \t]+(?:unit |spec |source |test )?(?P<word>{_WORD})\b|(?P<key>tests run|{_WORD})[ \t]*[:=][ \t]*(?P<v>\d+)",
+    re.IGNORECASE,
+)
+_NAMED_ITEM = late_pattern(rf"^[#ℹ][ ](?P<word>{_WORD})[ ](?P<n>\d+)$", re.MULTILINE)
+_NO_TESTS = late_pattern(r"(?:suites|files|tasks|snapshots)\W*\Z", re.IGNORECASE)
+_TOOK = late_pattern(r"\A( in [\d.]+ ?m?s)\b")
+_CTEST = late_pattern(r"^\d+% tests passed, (\d+) tests? failed out of (\d+)", re.MULTILINE)
+_TAP = late_pattern(r"^1\.\.(\d+)$", re.MULTILINE)
+_NOT_OK = late_pattern(r"^not ok \d", re.MULTILINE)
+_GTEST = late_pattern(r"^\[  (PASSED|FAILED)  \] (\d+) tests?\b", re.MULTILINE)
+
+
+class _Counts(NamedTuple):
+    tests: Counter[str]
+    problems: list[str]
+    bad: int
+    took: str
+
+
+def _counted(text: str) -> _Counts:
+    """Add up all lines of counts; `problems` are the counts of checks, as printed."""
+    tests: Counter[str] = Counter()
+    problems: list[str] = []
+    bad = 0
+    took: list[str] = []
+    for line in _COUNTS.finditer(text):
+        if "elapsed" in line["rest"] or _NO_TESTS.search(line["label"]):
+            continue  # counts of one class of several, or of files
+        found: Counter[str] = Counter()
+        for bucket, count in _items(line["items"]):
+            found[bucket] += count
+        if {"passed", "failed", "skipped", "total"} & set(found):
+            if not line["rest"].endswith(":"):  # otherwise it introduces a list, and the counts follow
+                tests.update(found)
+                took += _TOOK.findall(line["rest"])
+        elif found.keys() - {""}:
+            number = sum(n for bucket, n in found.items() if bucket)
+            told = line["items"] if number else f"{line['items']}{line['rest']}".rstrip(". \t")
+            problems.append(re.sub(r"\b1 (\w+)s\b", r"1 \1", told) + ")" * (told.count("(") - told.count(")")))
+            bad += number
+    for item in _NAMED_ITEM.finditer(text):
+        tests[_BUCKET[item["word"].lower()]] += int(item["n"])
+    for failed, total in _CTEST.findall(text):
+        tests.update({"failed": int(failed), "total": int(total)})
+    for word, number in _GTEST.findall(text):
+        tests[word.lower()] += int(number)
+    plan = None if tests else _TAP.search(text)
+    if plan:
+        tests.update({"total": int(plan[1]), "failed": len(_NOT_OK.findall(text))})
+    return _Counts(tests, problems, bad, took[0] if len(took) == 1 else "")
+
+
+def _items(text: str) -> Iterator[tuple[str, int]]:
+    for item in _ONE.finditer(text):
+        word = (item["word"] or item["key"]).lower().split(" ")[0]
+        number = (item["n"] or item["v"]).replace(",", "")
+        yield _BUCKET[word], int(number) if number.isdecimal() else 0
+
+
+# --- failed tests ----------------------------------------------------------------------------------------------------
+
+_NAMES = tuple(
+    late_pattern(pattern, re.MULTILINE)
+    for pattern in (
+        r"^(?:--- FAIL:|=== FAIL: \S+) (\S+) \(",  # go, gotestsum
+        r"^(?:FAILED|ERROR) (\S+?::\S.*?|\S+\.py)(?: - (?P<why>.*))?$",  # pytest
+        r"^(?:FAIL|ERROR): (\w+) \(\S+\)",  # unittest
+        r"^(?:test )?(\S.*?) \.\.\. (?:FAILED|FAIL)\b",  # cargo, deno
+        r"^[ \t]+(?:FAIL|TIMEOUT) \[[ \d.]+s\] (?:\([ \d/]+\) )?(\S+ \S+)$",  # nextest
+        r"^rspec \S+ # (.+)$",
+        r"^[ \t]*not ok \d+ (?:- )?(.+?)(?: # .*)?$",  # TAP
+        r"^\(fail\) (.+?)(?: \[[\d.]+m?s\])?$",  # bun
+        r"^\[  FAILED  \] (\w\S*\.\S+?)(?:,| \(|$)",  # googletest
+        r"^(\w\S* > .+?) FAILED$",  # gradle
+        r"^[ \t]+Failed (\S.*?) \[[\d<].*\]$",  # dotnet
+        r"^[ \t]+(\S+) \[FAIL\]$",  # xunit
+        r"^Test Case '-\[(.+)\]' failed",  # swift
+        r"^[ \t]*● (.+ › .+)$",  # jest
+        r"^[ \t]*FAIL[ \t]+\S+ > (.+)$",  # vitest
+        r"^(\S+\.\w+)(?:\(.*\))?(?: --)? .*<<< (?:FAILURE|ERROR)!$",  # maven
+        r"^[ \t]+\d+ - (.+) \((?:Failed|Timeout|SEGFAULT).*\)$",  # ctest
+    )
+)
+"""Lines that name a failed test, and why it failed if the runner says so on this line."""
+_NAME_SIGNS = (
+    "FAIL",
+    "ERROR",
+    "rspec ",
+    "not ok ",
+    "(fail)",
+    "Failed",
+    "failed",
+    "●",
+    "TIMEOUT",
+    "Timeout",
+    "SEGFAULT",
+)
+"""A text without any of these names no failed test; checked first, for speed."""
+_LISTED = tuple(
+    late_pattern(pattern, re.MULTILINE)
+    for pattern in (
+        r"^FAILED ([^\s(]\S*)$",
+        r"^[ \t]*[×✕✗✖] (.+?)(?: \(?\d+ ?m?s\)?)?$",
+        r"^[ \t]+\d+\) (\S.*?):?$|^\d+\) (\S+::\S+)$",
+    )
+)
+"""Marks that other programs print too; used only if tests failed."""
+
+
+def _failed_tests(text: str, bad: int) -> dict[str, str]:
+    """Names of failed tests, with the reason if the runner prints it on the same line."""
+    if not bad and not any(sign in text for sign in _NAME_SIGNS):
+        return {}
+    for pattern in (*_NAMES, *(_LISTED if bad else ())):
+        found: dict[str, str] = {}
+        for match in pattern.finditer(text):
+            name = _test_name(match[match.lastindex if "why" not in match.groupdict() and match.lastindex else 1])
+            found[name] = found.get(name) or match.groupdict().get("why") or ""
+        if found:
+            return dict(list(found.items())[: bad or None])  # some runners list a test twice, in different words
+    return {}
+
+
+def _test_name(name: str) -> str:
+    """A test's name without the folders of its file: `test_limiter.py::test_third`."""
+    file, mark, rest = name.partition("::")
+    return f"{file.rpartition('/')[2]}{mark}{rest}"
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+_KIND = r"(?P<kind>fatal error|error|warning|note|[A-Z]{1,5}\d{2,5})"
+_PLACES = tuple(
+    late_pattern(pattern, re.MULTILINE)
+    for pattern in (
+        rf"^(?:vet: )?(?P<path>[^\s:()]+\.\w+):(?P<line>\d+)(?::\d+)?(?:: | - )(?:{_KIND}\b:? (?:\[\*\] )?)?(?P<said>[^\s:].*)$",
+        r"^[ \t]*(?P<path>[^\s:()]+\.\w+)\((?P<line>\d+),\d+\): (?P<kind>error|warning) (?P<said>.+?)(?: \[[^\[\]]+\])?$",
+        r"^(?:(?P<kind>error|warning)(?:\[(?P<rule>\w+)\])?: |(?P<code>[A-Z]{1,5}\d{2,5}) (?:\[\*\] )?)(?P<said>.+)\n[ \t]*--> (?P<path>\S+?):(?P<line>\d+)",
+        r"^(?P<kind>e): (?:file://)?(?P<path>\S+?):(?P<line>\d+):\d+:? (?P<said>.+)$",
+        r"^(?=\S*[/.])(?P<path>\S+)\n[ \t]+(?P<line>\d+):\d+[ \t]+(?P<kind>error|warning)[ \t]+(?P<said>.+?)(?:[ \t]{2,}\S+)?$",
+        r"^In (?P<path>\S+) line (?P<line>\d+):\n(?:.*\n){1,3}?[ \t]*\^-+.*?(?P<kind>SC\d+)[^:]*: (?P<said>.+)$",
+    )
+)
+"""How compilers and checkers print a place: Go, C, Python and TypeScript; C#; Rust and ruff; Kotlin; eslint; shellcheck."""
+_OF_GO = late_pattern(r"^# \S+(?: \[\S+\])?$", re.MULTILINE)
+_LINTER = late_pattern(r"\((?:[a-z]+[\w-]*)\)$")
+
+
+def _places(text: str, *, is_red: bool) -> list[str]:
+    """Places as `limiter.py:12 message`; only errors if there are any, or else warnings."""
+    is_red = is_red or bool(_OF_GO.search(text))
+    found: list[tuple[str, str]] = []
+    for pattern in _PLACES:
+        for match in pattern.finditer(text):
+            parts = match.groupdict()
+            kind = parts.get("kind") or parts.get("code") or ""
+            if kind == "note" or not (is_red or kind or _LINTER.search(parts["said"])):
+                continue
+            name = re.split(r"[\\/]", parts["path"])[-1]
+            code = f"{parts.get('rule') or kind} " if parts.get("rule") or kind[:1].isupper() else ""
+            found.append((kind, f"{name}:{parts['line']} {code}{parts['said']}"))
+    errors = [place for kind, place in found if kind != "warning"]
+    return list(dict.fromkeys(errors or [place for _, place in found]))
+
+
+# --- go --------------------------------------------------------------------------------------------------------------
+
+_GO_ROW = late_pattern(
+    r"^(?P<word>ok|FAIL|\?)[ \t]+(?P<package>\S+)[ \t]+(?P<what>\(cached\)|[\d.]+s|\[[\w ]+\])(?P<more>.*)$",
+    re.MULTILINE,
+)
+_GO_TEST = late_pattern(r"^(?:=== (RUN)[ \t]+[^\s/]+$|--- (PASS|SKIP|FAIL): [^\s/]+ \()", re.MULTILINE)
+_GO_FAIL = late_pattern(r"^FAIL$", re.MULTILINE)
+_GO_SAID = late_pattern(
+    r"^[ \t]+(\w\S*\.go:\d+): (.*(?:\n(?![ \t]+\w\S*\.go:\d+: )[ \t]+(?:Error Trace|Error|\s).*){0,4})",
+    re.MULTILINE,
+)
+_GO_ENDS = late_pattern(r"^(?:--- |=== |FAIL|ok\b|PASS)", re.MULTILINE)
+_PANIC = late_pattern(r"^panic: (.+)$", re.MULTILINE)
+
+
+def _go(text: str, *, is_whole: bool) -> Verdict:
+    """The verdict of Go packages; failed tests are reported elsewhere."""
+    rows = [row.groupdict() for row in _GO_ROW.finditer(text)]
+    failed = [row for row in rows if row["word"] == "FAIL"]
+    good = [row for row in rows if row["word"] == "ok"]
+    fine = _go_good(text, good, is_whole=is_whole) if good else ""
+    if failed:
+        named = ", ".join(dict.fromkeys(row["package"].rpartition("/")[2] for row in failed))
+        count = f"{_many(len(failed), 'package')} failed" if is_whole else "failed"
+        why = "build failed" if all("failed]" in row["what"] for row in failed) else count
+        return Verdict("; ".join(part for part in (f"{why}: {named}", fine) if part), is_red=True)
+    if _GO_FAIL.search(text):
+        return Verdict("failed; the rest of what is shown passed" if good else "failed", is_red=True)
+    return Verdict(fine or ("no test files" if rows else ""))
+
+
+def _go_good(text: str, rows: list[dict[str, str]], *, is_whole: bool) -> str:
+    empty = sum("[no tests to run]" in row["more"] for row in rows)
+    if empty == len(rows):
+        return "no tests to run"
+    ends = Counter(run or end for run, end in _GO_TEST.findall(text))
+    packages = (
+        f"{_many(len(rows) - empty, 'package')} ok" if is_whole else "packages ok" if len(rows) > 1 else "package ok"
+    )
+    if all(row["what"] == "(cached)" for row in rows):
+        packages += " (cached)"
+    if not ends["PASS"] or not is_whole or ends["RUN"] != ends["PASS"] + ends["SKIP"] + ends["FAIL"]:
+        return packages
+    skipped = f", {ends['SKIP']} skipped" if ends["SKIP"] else ""
+    return f"{ends['PASS']} passed{skipped}" + (f", {packages}" if len(rows) > 1 else "")
+
+
+# --- all of it -------------------------------------------------------------------------------------------------------
+
+
+def verdict(text: str, *, is_whole: bool, failed: bool) -> Verdict:
+    """The verdict of all runners in an output; `is_whole` if no lines are missing, `failed` if the command failed."""
+    counts = _counted(text)
+    bad = counts.tests["failed"] + counts.tests["errors"]
+    names = _failed_tests(text, bad)
+    go = _go(text, is_whole=is_whole)
+    told = [_of_tests(text, counts, names, is_whole=is_whole)]
+    if not names:
+        places = _places(text, is_red=failed or go.is_red)
+        told.append(
+            _of_checks(
+                counts,
+                [] if bad else places,
+                "build failed" if go.text.startswith("build failed") else "",
+                is_whole=is_whole,
+            )
+        )
+        panic = _PANIC.search(text)
+        told.append(Verdict(panic[0] if panic else "", is_red=True))
+    if not (go.is_red and any(one.is_red and one.text for one in told[:2])):
+        told.append(go)
+    red = [one.text for one in told if one.text and one.is_red]
+    return Verdict("; ".join(red + [one.text for one in told if one.text and not one.is_red]), bool(red))
+
+
+def _of_tests(text: str, counts: _Counts, names: dict[str, str], *, is_whole: bool) -> Verdict:
+    """`2 failed, 3 passed: test_a, test_b`; for a single failure also the reason."""
+    told, bad = _tally(counts.tests), counts.tests["failed"] + counts.tests["errors"]
+    if not names:
+        return Verdict(told if bad or not told else told + counts.took, bad > 0)
+    if counts.bad and not bad:
+        told = counts.problems[-1]
+    elif not bad:
+        told = f"{len(names)} failed" if is_whole else "failed"
+    # Runners that print `file::test` also print counts; without counts, show the line as it is.
+    told = "FAILED" if not (bad or counts.bad) and "::" in next(iter(names)) else f"{told}:"
+    if len(names) == 1:
+        [(name, reason)] = names.items()
+        reason = reason or _why(text)
+        return Verdict(f"{told} {name}" + (f" - {reason}" if reason else ""), is_red=True)
+    for place, name in enumerate(name.partition(".py::")[2] or name for name in names):
+        more = f"{told}{',' if place else ''} {name}"
+        if place and len(more) > RESULT_LIMIT - 3:
+            return Verdict(f"{told}, …", is_red=True)
+        told = more
+    return Verdict(told, is_red=True)
+
+
+def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool) -> Verdict:
+    """`2 issues: limiter.go:12 message`, or the first error of a compiler."""
+    told = "; ".join(dict.fromkeys(counts.problems))
+    if told and (counts.bad or not places):
+        return Verdict(f"{told}: {places[0]}" if counts.bad and places else told, bool(counts.bad))
+    if not places:
+        return Verdict("")
+    return Verdict(f"{head or (_many(len(places), 'error') if is_whole else 'failed')}: {places[0]}", is_red=True)
+
+
+def _why(text: str) -> str:
+    """The last message of a failed Go test, since its logs come first; a message before the `--- FAIL` line only if it is right there."""
+    fails = text.find("--- FAIL")
+    if fails < 0:
+        return ""
+    ends = _GO_ENDS.search(text, fails + 8)
+    told = list(_GO_SAID.finditer(text, fails, ends.start() if ends else len(text)))
+    before = [one for one in _GO_SAID.finditer(text, 0, fails) if "_test.go:" in one[1]]
+    told = told or [one for one in before[-1:] if not text[one.end() : fails].strip()]
+    if not told:
+        return ""
+    lines = [line.strip().removeprefix("Error:").strip() for line in told[-1][2].split("\n")]
+    return f"{told[-1][1]} " + next((line for line in lines if line and not line.startswith("Error Trace")), "")
+
+
+def _tally(tests: Counter[str]) -> str:
+    passed = tests["passed"]
+    if not passed and tests["total"]:
+        passed = tests["total"] - tests["failed"] - tests["errors"] - tests["skipped"]
+    parts = [
+        (tests["failed"], "failed"),
+        (tests["errors"], "error" if tests["errors"] == 1 else "errors"),
+        (max(passed, 0), "passed"),
+        (tests["skipped"], "skipped"),
+    ]
+    return ", ".join(f"{count} {word}" for count, word in parts if count)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

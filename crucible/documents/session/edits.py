@@ -1,0 +1,314 @@
+"""Intentions to Edits: each touches the lines it is about and no other.
+
+Every function takes the exact source and the session read from it, and gives a list of Edits for `apply_edits`.  New
+lines get the note's own line end.  An edit that would not show when read back (below a human's unclosed fence, say) is
+refused, with the line: `shown` checks every one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from crucible.core.errors import EditRefused
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import FIELDS, normal_line
+from crucible.documents.markdown.frontmatter import find_frontmatter, remove_key, set_key
+from crucible.documents.markdown.outline import SEPARATOR
+from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
+from crucible.documents.session.append_shown import check_shown, joined, phase_as_read, with_call, with_phase
+from crucible.documents.session.markup import render_call, render_entry, render_phase, separates
+from crucible.documents.session.note_body import FIELD
+from crucible.documents.session.properties import format_time, parse_time
+from crucible.documents.session.session import Entry, Phase, Session, Task, ToolCall, ToolCalls, Value
+from crucible.documents.session.task_block import render_task, render_tasks
+
+__all__ = [
+    "add_entry",
+    "add_phase",
+    "add_subphase",
+    "find_phase",
+    "insert_line",
+    "insert_lines",
+    "newline_at",
+    "preamble_end",
+    "refuse_open",
+    "replace_lines",
+    "set_call",
+    "set_field",
+    "set_phase_field",
+    "set_tasks",
+]
+
+_OPEN_ENDS = frozenset({"unclosed-fence", "unclosed-html", "too-large"})
+
+
+def find_phase(session: Session, phase_id: str) -> Phase:
+    """The phase or sub-phase of that id; raises `EditRefused` when there is none."""
+    for phase in session.all_phases():
+        if phase.id == phase_id:
+            return phase
+    raise EditRefused(f"{session.id} has no {phase_id}", f"it has {len(session.phases)} phases")
+
+
+# `session` is not needed here; every edit begins with the same two arguments.
+def set_field(source: Source, session: Session, key: str, value: Value) -> list[Edit]:  # noqa: ARG001
+    """Set one frontmatter key; None removes it.  An equal value is no edit."""
+    found = find_frontmatter(source)
+    return remove_key(source, found, key) if value is None else set_key(source, found, key, value)
+
+
+# --- where new lines go ----------------------------------------------------------------------------------------------
+
+
+def insert_lines(source: Source, session: Session, line: int, lines: Sequence[str]) -> list[Edit]:
+    """New lines before `line`, parted by blank lines from what stands above and below."""
+    if not lines:
+        return []
+    refuse_open(session, line)
+    at = source.starts[min(line, len(source.starts) - 1)]
+    above = source.text[:at]
+    newline = newline_at(source, at)
+    lead = "" if not above or _ends_blank(above) else newline if above[-1] in "\r\n" else newline * 2
+    follows = line < len(source.lines) and source.lines[line].strip(" \t")
+    text = lead + newline.join(lines) + newline + (newline if follows else "")
+    return [Edit(Span(at, at), text)]
+
+
+def newline_at(source: Source, at: int) -> str:
+    """The line end of the line above: LF put after a lone CR would make one line end of two."""
+    above = source.text[max(0, at - 2) : at]
+    if above[-1:] not in ("\r", "\n"):
+        return source.newline
+    return "\r\n" if above == "\r\n" else above[-1]
+
+
+_BLANK_END = late_pattern(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
+
+
+def _ends_blank(text: str) -> bool:
+    """Whether the last line of the text, which ends in a line end, is blank."""
+    return bool(_BLANK_END.search(text, max(0, len(text) - 200)))
+
+
+def refuse_open(session: Session, line: int) -> None:
+    """Refuse to insert before `line` when a human's open block hides what would stand there."""
+    for problem in session.problems:
+        if problem.code in _OPEN_ENDS and line >= problem.line:
+            raise EditRefused(
+                f"{session.id}:{problem.line}: {problem.message}; what is added below it would not show",
+                "close it in the note and try again",
+            )
+
+
+# --- phases and entries ----------------------------------------------------------------------------------------------
+
+
+def add_phase(source: Source, session: Session, phase: Phase) -> list[Edit]:
+    """A new last phase, before `## Summary` when there is one."""
+    lines = render_phase(phase, form=session.format)
+    expected = replace(session, phases=(*session.phases, phase_as_read(lines, session.format)))
+    # Where frontmatter was opened and never closed, our rule would close it.
+    rule = all(problem.code != "unclosed-frontmatter" for problem in session.problems)
+    if session.summary_lines is not NOWHERE and session.summary_lines.first >= _last_line(session):
+        edits = insert_lines(source, session, session.summary_lines.first, [*lines, *(["", "---"] if rule else [])])
+    else:
+        if rule and session.phases and not _ends_in_rule(source):
+            lines = ["---", "", *lines]
+        edits = insert_lines(source, session, len(source.lines), lines)
+    return check_shown(source, edits, expected)
+
+
+def _last_line(session: Session) -> int:
+    return session.phases[-1].lines.first if session.phases else 0
+
+
+def _ends_in_rule(source: Source) -> bool:
+    last = next((line for line in reversed(source.lines) if line.strip(" \t")), "")
+    return last.rstrip(" \t") == "---"
+
+
+def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) -> list[Edit]:
+    """A new last sub-phase of a phase."""
+    phase = find_phase(session, phase_id)
+    last = phase.subphases[-1] if phase.subphases else phase
+    edits = insert_lines(source, session, last.body_end, render_phase(sub, 3, session.format))
+    read = phase_as_read(render_phase(sub, form=session.format), session.format)
+    subs = (*phase.subphases, read)
+    return check_shown(source, edits, with_phase(session, replace(phase, subphases=subs)))
+
+
+def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> list[Edit]:
+    """A new last entry of a phase or sub-phase; a call after calls joins their list."""
+    phase = find_phase(session, phase_id)
+    before = phase.entries[-1] if phase.entries else None
+    lines = render_entry(entry, session.format)
+    added = phase_as_read(["## A", "", *lines], session.format).entries
+    if isinstance(before, ToolCalls) and isinstance(entry, ToolCalls):
+        edits = _join_calls(source, session, before, entry)
+    else:
+        if isinstance(before, ToolCalls) and separates(lines):
+            lines = [SEPARATOR, "", *lines]
+        edits = insert_lines(source, session, phase.body_end, lines)
+    return check_shown(source, edits, with_phase(session, replace(phase, entries=joined(phase.entries, added))))
+
+
+def _join_calls(source: Source, session: Session, before: ToolCalls, entry: ToolCalls) -> list[Edit]:
+    refuse_open(session, before.lines.end)
+    at = source.starts[min(before.lines.end, len(source.starts) - 1)]
+    newline = newline_at(source, at)
+    lead = "" if source.text[at - 1] in "\r\n" else newline
+    bullet = _bullet(source, before.calls[-1].lines.first)
+    text = lead + newline.join(bullet + render_call(call, session.format)[2:] for call in entry.calls) + newline
+    return [Edit(Span(at, at), text)] if entry.calls else []
+
+
+_BULLET = late_pattern(r"[ \t]*[-*+][ \t]+")
+
+
+def _bullet(source: Source, line: int) -> str:
+    """How an item begins; another mark would begin another list."""
+    found = _BULLET.match(source.lines[line])
+    return found[0] if found else "- "
+
+
+def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) -> list[Edit]:
+    """Write a call anew, when its result is known."""
+    if call.lines is NOWHERE:
+        raise EditRefused(f"{call.call!r} stands in no note")
+    text = _bullet(source, call.lines.first) + render_call(new, session.format)[2:]
+    edits = replace_lines(source, call.lines.first, call.lines.end, text)
+    rendered = ["## A", "", *render_entry(ToolCalls((new,)), session.format)]
+    read = phase_as_read(rendered, session.format).entries[0]
+    as_read = read.calls[0] if isinstance(read, ToolCalls) else new
+    return check_shown(source, edits, with_call(session, call, as_read))
+
+
+def replace_lines(source: Source, first: int, end: int, text: str) -> list[Edit]:
+    """Other text for lines `first` to `end`, the last line end kept."""
+    start, last = source.starts[first], source.starts[end - 1]
+    span = Span(start, last + len(source.lines[end - 1]))
+    return [] if source.slice(span) == text else [Edit(span, text)]
+
+
+# --- a phase's fields ------------------------------------------------------------------------------------------------
+
+
+def set_phase_field(source: Source, session: Session, phase_id: str, key: str, value: datetime | int) -> list[Edit]:
+    """Set `started`, `ended` (aware times) or `tokens` (a count) under a phase's heading."""
+    text = f"{key}:: {value if isinstance(value, int) else format_time(value)}"
+    phase = find_phase(session, phase_id)
+    edits = _field_edits(source, session, phase, key, text)
+    wanted: dict[str, Any] = {key: value if isinstance(value, int) else parse_time(format_time(value))}
+    return check_shown(source, edits, with_phase(session, replace(phase, **wanted)))
+
+
+def _field_edits(source: Source, session: Session, phase: Phase, key: str, text: str) -> list[Edit]:
+    fields = _field_lines(source, phase)
+    if key in fields:
+        return replace_lines(source, fields[key], fields[key] + 1, text)
+    if not fields:
+        return insert_lines(source, session, phase.lines.first + 1, [text])
+    earlier = [line for name, line in fields.items() if FIELDS.index(name) < FIELDS.index(key)]
+    return insert_line(source, max(earlier) + 1 if earlier else min(fields.values()), text)
+
+
+def insert_line(source: Source, line: int, text: str) -> list[Edit]:
+    """A new line directly before `line`, no blank one between."""
+    at = source.starts[min(line, len(source.starts) - 1)]
+    newline = newline_at(source, at)
+    if source.text[at - 1] in "\r\n":
+        return [Edit(Span(at, at), text + newline)]
+    return [Edit(Span(at, at), newline + text)]
+
+
+def _field_lines(source: Source, phase: Phase) -> dict[str, int]:
+    """The line of each field that stands under the heading."""
+    found: dict[str, int] = {}
+    at = phase.lines.first + 1
+    while at < phase.lines.end and not source.lines[at].strip(" \t"):
+        at += 1
+    while at < phase.lines.end and (key := FIELD.match(source.lines[at])) and key[1] not in found:
+        found[key[1]] = at
+        at += 1
+    return found
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def set_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
+    """Make the tasks block hold `tasks`; a task that did not change keeps its line."""
+    if tuple(tasks) == session.tasks:
+        return []
+    as_read = tuple(replace(task, content=normal_line(task.content)) for task in tasks)
+    return check_shown(source, _task_edits(source, session, tasks), replace(session, tasks=as_read))
+
+
+def _task_edits(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
+    block = session.tasks_lines
+    if block is NOWHERE:
+        findings = session.findings_lines
+        above = preamble_end(source, session) if findings is NOWHERE else findings.first
+        return insert_lines(source, session, above, render_tasks(tasks))
+    refuse_open(session, block.end)
+    if any(problem.code == "broken-tasks" for problem in session.problems):
+        raise EditRefused(f"{session.id}:{block.first + 1}: the tasks block is broken", "mend its JSON and try again")
+    own = _task_lines(source, session)
+    if not own or len(tasks) < len(own) or any(t.id != o for t, o in zip(tasks, own, strict=False)):
+        return _rewrite_tasks(source, session, tasks)
+    return _change_tasks(source, session, tasks, list(own.values()))
+
+
+def preamble_end(source: Source, session: Session) -> int:
+    """The line after the last line of the preamble that is not blank."""
+    at = session.preamble_lines.end
+    while at > session.preamble_lines.first and not source.lines[at - 1].strip(" \t"):
+        at -= 1
+    return at
+
+
+def _task_lines(source: Source, session: Session) -> dict[str, int] | None:
+    """The line of each task when the block holds one a line, as we write it; else None."""
+    block = session.tasks_lines
+    found: dict[str, int] = {}
+    for line in range(block.first + 1, block.end - 1):
+        text = source.lines[line].strip(" \t").removesuffix(",")
+        if text in ("", "[", "]"):
+            continue
+        try:
+            item = json.loads(text)
+        except ValueError:
+            return None
+        if not isinstance(item, dict) or "id" not in item:
+            return None
+        found[str(item["id"])] = line
+    return found if len(found) == len(session.tasks) else None
+
+
+def _change_tasks(source: Source, session: Session, tasks: Sequence[Task], lines: Sequence[int]) -> list[Edit]:
+    edits: list[Edit] = []
+    added = tasks[len(lines) :]
+    newline = source.newline
+    for at, line in enumerate(lines):
+        text = f"  {render_task(tasks[at])}" if tasks[at] != session.tasks[at] else source.lines[line]
+        bare = text.rstrip(" \t").removesuffix(",")
+        comma = at + 1 < len(tasks)
+        if at + 1 == len(lines) and added:
+            more = [f"  {render_task(task)}" for task in added]
+            text = newline.join([f"{bare},", *[f"{item}," for item in more[:-1]], more[-1]])
+        elif tasks[at] != session.tasks[at]:
+            text = f"{bare}," if comma else bare
+        edits += replace_lines(source, line, line + 1, text)
+    return edits
+
+
+def _rewrite_tasks(source: Source, session: Session, tasks: Sequence[Task]) -> list[Edit]:
+    """The block's lines between its fences anew."""
+    block = session.tasks_lines
+    inner = render_tasks(tasks)[1:-1]
+    span = Span(source.starts[block.first + 1], source.starts[block.end - 1])
+    return [Edit(span, source.newline.join(inner) + source.newline)]

@@ -1,0 +1,334 @@
+"""What matters in a session, read from its note: decisions, corrections, failures, outcomes, open ends, facts, reports.
+
+Everything that uses findings calls `findings_of`.  They get into a note through the detector (`crucible.analysis.findings`),
+through a human who edits the note, or through an agent that records them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.source import NOWHERE, Lines
+from crucible.documents.session.sentences import SUMMARY, clipped, plain, sentences
+from crucible.documents.session.session import (
+    Decision,
+    Entry,
+    Failure,
+    Grounds,
+    Intervention,
+    Noted,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCalls,
+)
+
+if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
+    from crucible.clients.events import Event
+
+__all__ = [
+    "Finding",
+    "Judge",
+    "Kind",
+    "Source",
+    "findings_by_phase",
+    "findings_of",
+    "is_named",
+    "is_said_in",
+    "without_guesses",
+]
+
+
+class Kind(StrEnum):
+    """What a finding is about."""
+
+    DECISION = "decision"
+    INSTRUCTION = "instruction"
+    """A later request of the user with the agent's stated approach; about half of them are decisions."""
+    CORRECTION = "correction"
+    """The user said that something was wrong or unwanted, and what to do instead."""
+    FAILURE = "failure"
+    """Something went wrong and was fixed."""
+    OUTCOME = "outcome"
+    OPEN_END = "open_end"
+    ENVIRONMENT = "environment"
+    """A fact of the project or its tools that the next session needs."""
+    REPORT = "report"
+    """What a subagent found."""
+
+
+class Source(StrEnum):
+    """How a finding was found."""
+
+    QUESTION = "answered question"
+    PLAN = "approved plan"
+    OPTION = "picked option"
+    REJECTION = "rejected call"
+    INTERRUPTION = "interruption"
+    REPLY = "reply"
+    FIX = "failing then passing call"
+    EDITS = "failure then edits"
+    COMMIT = "commit"
+    SUMMARY = "closing text"
+    STATE = "last state"
+    SUBAGENT = "subagent"
+    CALLOUT = "callout"
+    """Written into the note by a human, or by an agent through the recorder or MCP."""
+    MODEL = "model"
+    """An agent that was asked, as `model NAME on DAY`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding of a note.
+
+    `id` is unique in its note and the same each time the note is read: the kind and the first row, or a digest of the summary.
+    `summary` is one line in the speaker's words, `details` is the reason or what followed, `points` are the parts of an outcome.  A decision
+    has `alternatives` and `by`, a failure `cause` and `resolution`.  `evidence` quotes what proves it.  `also` is the other kind of an item with two; that is a finding too.  `phase` is the id of its phase, "" before the first
+    one and for an item of the block that names none; `lines` are those of the note.  `rows` are the first characters of the transcript's row ids, empty if unknown.
+    """
+
+    kind: str
+    summary: str
+    details: str = ""
+    alternatives: str = ""
+    by: str = ""
+    cause: str = ""
+    resolution: str = ""
+    source: str = Source.CALLOUT
+    confidence: float = 1.0
+    rows: tuple[str, ...] = ()
+    phase: str = ""
+    points: tuple[str, ...] = ()
+    id: str = ""
+    evidence: str = ""
+    also: str = ""
+    lines: Lines = field(default=NOWHERE, compare=False)
+
+
+class Judge(Protocol):
+    """Detects findings in events; implemented by `crucible.analysis.findings`."""
+
+    def add(self, event: Event) -> Sequence[Decision | Failure]:
+        """Take the next event; return the callouts that it completes, which belong right after it."""
+
+    def noted(self) -> tuple[Noted, ...]:
+        """The items of the findings block so far."""
+
+
+_TOLD = Grounds(Source.CALLOUT)
+
+
+def findings_of(session: Session) -> tuple[Finding, ...]:
+    """All findings of a note: first its callouts in order, including those of inline subagents, then the findings block."""
+    block = (one for item in session.findings for one in _of_block(item))
+    return tuple(_numbered((*_of_callouts(session), *block)))
+
+
+def _numbered(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Give each finding its id; a second one with the same kind and row ends in `-2`."""
+    seen: Counter[str] = Counter()
+    for one in found:
+        mark = one.rows[0] if one.rows else sha256(_bare(one.summary).encode()).hexdigest()[:8]
+        name = f"{one.kind}-{mark}"
+        seen[name] += 1
+        yield replace(one, id=name if seen[name] == 1 else f"{name}-{seen[name]}")
+
+
+def is_named(source: str) -> bool:
+    """True for the source of a finding that an agent named when it was asked."""
+    return source.startswith(f"{Source.MODEL} ")
+
+
+def without_guesses(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without what structure only guesses, where an agent that was asked has named such things.
+
+    A closing text may be no outcome, an instruction no decision.
+    """
+    found = [*findings]
+    named = {one.kind for one in found if is_named(one.source)}
+
+    def is_guess(one: Finding) -> bool:
+        if one.kind == Kind.OUTCOME and one.source == Source.SUMMARY:
+            return Kind.OUTCOME in named
+        return one.kind == Kind.INSTRUCTION and bool(named) and not is_named(one.source)
+
+    return [one for one in found if not is_guess(one)]
+
+
+_TELLING = 20
+"""A summary of at least this many characters may be anywhere in a text; a shorter one must begin it."""
+
+
+def is_said_in(finding: Finding, words: str) -> bool:
+    """True if a finding's summary quotes these words, in full or shortened."""
+    return _quotes(_bare(finding.summary), _bare(words))
+
+
+_NO_WORD = late_pattern(r"[\W_]+")
+
+
+def _bare(text: str) -> str:
+    """Only the letters and digits, since a summary drops marks and spaces."""
+    return _NO_WORD.sub("", text).casefold()
+
+
+def _quotes(told: str, words: str) -> bool:
+    return bool(told) and (words.startswith(told) or (len(told) >= _TELLING and told in words))
+
+
+def findings_by_phase(session: Session) -> Mapping[str, Sequence[Finding]]:
+    """The findings by phase id.
+
+    An item of the block that names no phase of the note belongs to the first phase that says its summary, its last sentence (what a label
+    stands before) or one of its points, or to "" if none does.
+    """
+    found: dict[str, list[Finding]] = {}
+    everything = findings_of(session)
+    callouts = len(everything) - sum(1 + bool(item.also) for item in session.findings)
+    for finding in everything[:callouts]:
+        found.setdefault(finding.phase, []).append(finding)
+    if session.findings:
+        words = {phase.id: [_bare(text) for text in _said(phase)] for phase in session.all_phases()}
+        for finding in everything[callouts:]:
+            if finding.phase in words:
+                found.setdefault(finding.phase, []).append(finding)
+                continue
+            parts = (
+                finding.summary,
+                *sentences(finding.summary)[-1:],
+                finding.summary.partition(": ")[2],
+                *finding.points,
+            )
+            saying = (
+                name
+                for told in map(_bare, parts)
+                for name, texts in words.items()
+                if any(_quotes(told, text) for text in texts)
+            )
+            found.setdefault(next(saying, ""), []).append(finding)
+    return found
+
+
+def _said(phase: Phase) -> Iterator[str]:
+    for entry in phase.entries:
+        if isinstance(entry, Prose):
+            yield entry.text
+        elif isinstance(entry, Intervention):
+            yield entry.words
+        elif isinstance(entry, ToolCalls):
+            yield from (call.result for call in entry.calls)
+
+
+def _of_callouts(session: Session) -> Iterator[Finding]:
+    yield from _of_entries(session.preamble, "")
+    for phase in session.all_phases():
+        yield from _of_entries(phase.entries, phase.id)
+
+
+def _of_entries(entries: Sequence[Entry], phase: str) -> Iterator[Finding]:
+    for entry in entries:
+        found = _of_entry(entry, phase)
+        if found:
+            yield found
+        if isinstance(entry, Subagent):
+            yield from _of_entries(entry.entries, phase)
+
+
+def _of_entry(entry: Entry, phase: str) -> Finding | None:
+    """A failure counts once it has a resolution, a subagent once it has reported."""
+    match entry:
+        case Decision():
+            return _finding(
+                Kind.DECISION,
+                entry.text,
+                entry.grounds,
+                details=entry.rationale or "",
+                alternatives=entry.alternatives or "",
+                by=entry.by or "",
+                phase=phase,
+                lines=entry.lines,
+            )
+        case Failure(resolution=str(fixed)) if fixed.strip():
+            return _finding(
+                Kind.FAILURE,
+                entry.text,
+                entry.grounds,
+                cause=entry.cause or "",
+                resolution=fixed,
+                phase=phase,
+                lines=entry.lines,
+            )
+        case Subagent(summary=str(said)) if said.strip():
+            return _finding(
+                Kind.REPORT,
+                said,
+                Grounds(Source.SUBAGENT),
+                by=str(entry.agent),
+                phase=phase,
+                lines=entry.lines,
+            )
+        case _:
+            return None
+
+
+def _of_block(item: Noted) -> Iterator[Finding]:
+    """The finding of an item, or both of an item with two kinds."""
+    for kind in filter(None, (item.kind, item.also)):
+        phase = item.grounds.phase if item.grounds else ""
+        found = _finding(kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines)
+        cause = found.details if kind == Kind.FAILURE else ""
+        details = "" if cause else found.details
+        yield replace(
+            found,
+            details=details,
+            cause=cause,
+            points=item.points,
+            evidence=item.evidence or "",
+            also=item.kind if kind == item.also else item.also,
+        )
+
+
+def _shortened(text: str) -> str:
+    """A summary of one line."""
+    said = plain(text)
+    return said if len(said) <= SUMMARY else clipped(text)
+
+
+def _finding(
+    kind: str,
+    summary: str,
+    grounds: Grounds | None,
+    *,
+    details: str = "",
+    alternatives: str = "",
+    by: str = "",
+    cause: str = "",
+    resolution: str = "",
+    phase: str = "",
+    lines: Lines = NOWHERE,
+) -> Finding:
+    told = grounds or _TOLD
+    short = _shortened(summary)
+    return Finding(
+        kind,
+        short,
+        # Nothing of what a human wrote is lost.
+        details if short == plain(summary) else f"{summary}\n\n{details}".rstrip(),
+        alternatives,
+        by,
+        cause,
+        resolution,
+        told.source,
+        told.confidence,
+        told.rows,
+        phase,
+        lines=lines,
+    )

@@ -1,0 +1,175 @@
+"""The findings block: one callout `[!findings]` before the first phase, with an item for each finding that has no callout of its own.
+
+Reading is lenient, since people may add and edit items.  An item is written as one line, one for its details, and one for each of its
+points, so that one changed finding is one changed line in a diff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.callouts import RawCallout, quote_lines
+from crucible.documents.markdown.containment import (
+    FORMAT,
+    contain,
+    contain_line,
+    normal_line,
+    uncontain,
+    uncontain_line,
+)
+from crucible.documents.markdown.source import NOWHERE, Lines
+from crucible.documents.session.findings import Kind
+from crucible.documents.session.findings_block__grounds import (
+    GROUNDS_END,
+    normal_grounds,
+    render_grounds,
+    split_grounds,
+)
+from crucible.documents.session.note_entries import fenced_lines
+from crucible.documents.session.session import Noted
+
+__all__ = [
+    "FINDINGS",
+    "findings_title",
+    "normal_noted",
+    "read_findings",
+    "read_noted",
+    "render_findings",
+    "render_noted",
+]
+
+FINDINGS = "findings"
+"""The callout's kind."""
+
+_DETAILS, _EVIDENCE = "Details:", "Evidence:"
+_ITEM = late_pattern(r" {0,3}[-*+][ \t]+(?=[^ \t])(.*)$")
+_POINT = late_pattern(r"[-*+][ \t]+(?=[^ \t])(.*)$")
+_KIND = late_pattern(r"([A-Za-z][A-Za-z_ -]{0,30}):[ \t]+(.*)$")
+_KINDS = frozenset(Kind)
+_AND = "_and_"
+"""Joins two kinds, as in `correction and decision`, after blanks became `_`."""
+
+
+def read_findings(raw: RawCallout, first: int, form: int) -> tuple[Noted, ...]:
+    """The items of the callout that begins on line `first`.  Lines that belong to no item are a human's remarks."""
+    fenced = fenced_lines(raw.body)
+    found: list[tuple[list[str], int]] = []
+    is_open = False
+    indent = 0
+    for at, line in enumerate(raw.body):
+        item = None if at in fenced or (is_open and _indent(line) > indent + 1) else _ITEM.match(line)
+        if item:
+            found.append(([item[1]], at))
+            indent = _indent(line)
+        is_open = bool(item) or (is_open and at not in fenced and bool(line.strip(" \t")))
+        if is_open and not item:
+            found[-1][0].append(line.strip(" \t"))
+    return tuple(_read_item(lines, Lines(first + 1 + at, first + 1 + at + len(lines)), form) for lines, at in found)
+
+
+def read_noted(lines: Sequence[str], form: int = FORMAT) -> Noted | None:
+    """Parse the lines of `render_noted` back into an item; None if they are not one."""
+    body = [line.removeprefix(">").removeprefix(" ") for line in lines]
+    head = _ITEM.match(body[0]) if body else None
+    return _read_item([head[1], *(line.strip(" \t") for line in body[1:])], NOWHERE, form) if head else None
+
+
+def _indent(line: str) -> int:
+    """The columns before a line's text."""
+    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip(" "))
+
+
+class _Parts(NamedTuple):
+    """The lines of an item's text, details and evidence, and of each point."""
+
+    text: list[str]
+    details: list[str]
+    evidence: list[str]
+    points: list[list[str]]
+
+
+def _parts(lines: Sequence[str]) -> _Parts:
+    parts = _Parts([lines[0]], [], [], [])
+    points = parts.points
+    part = parts.text
+    labels = {_DETAILS: parts.details, _EVIDENCE: parts.evidence}
+    for line in lines[1:]:
+        if label := next(filter(line.startswith, labels), ""):
+            part = labels[label]
+            line = line.removeprefix(label)  # noqa: PLW2901 -- the label is not part of it
+        elif point := _POINT.match(line):
+            part = []
+            points.append(part)
+            line = point[1]  # noqa: PLW2901
+        part.append(line)
+    return parts
+
+
+def _read_item(lines: Sequence[str], where: Lines, form: int) -> Noted:
+    """Parse one item; without a kind it is an environment fact that a human wrote."""
+    told, details, evidence, points = _parts(lines)
+    text, grounds = split_grounds(" ".join(told))
+    if grounds is None:  # a human may have added words below
+        head, grounds = split_grounds(told[0])
+        text = " ".join([head, *told[1:]])
+    named = _KIND.match(text)
+    kind = named[1].lower().replace(" ", "_").replace("-", "_") if named else ""
+    kind, _, also = kind.partition(_AND)
+    is_known = kind in _KINDS and (not also or also in _KINDS)
+    text, kind = (named[2], kind) if named and is_known else (text, Kind.ENVIRONMENT.value)
+    return Noted(
+        kind,
+        uncontain_line(text.strip(" \t"), extra=(GROUNDS_END,), form=form),
+        uncontain_line(" ".join(details).strip(" \t"), form=form) or None,
+        grounds,
+        tuple(said for point in points if (said := uncontain(" ".join(point), form=form))),
+        where,
+        also if is_known and also != kind else "",
+        uncontain_line(" ".join(evidence).strip(" \t"), form=form) or None,
+    )
+
+
+def normal_noted(item: Noted) -> Noted:
+    """An item in the form that a note can hold: each text is one line."""
+    kind = item.kind if item.kind in _KINDS else Kind.ENVIRONMENT.value
+    details = normal_line(item.details or "") or None
+    points = tuple(said for point in item.points if (said := normal_line(point)))
+    also = item.also if item.also in _KINDS and item.also != kind else ""
+    evidence = normal_line(item.evidence or "") or None
+    grounds = normal_grounds(item.grounds)
+    return Noted(str(kind), normal_line(item.text), details, grounds, points, also=str(also), evidence=evidence)
+
+
+def render_noted(item: Noted, form: int = FORMAT) -> list[str]:
+    """The lines of one item in the callout; none if its text is empty."""
+    told = normal_noted(item)
+    if not told.text:
+        return []
+    labelled = [(_DETAILS, told.details or ""), (_EVIDENCE, told.evidence or "")]
+    below = "\n".join(filter(None, (words for _, words in labelled)))
+    text = contain_line(told.text, extra=(GROUNDS_END,), form=form, after=below)
+    grounds = render_grounds(told.grounds)
+    kinds = " and ".join(filter(None, (told.kind, told.also)))
+    lines = [f"- {kinds}: {text}" + (f" ({grounds})" if grounds else "")]
+    above = told.text
+    for label, words in labelled:
+        if words:
+            lines.append(f"  {label} {contain_line(words, form=form, before=above)}")
+            above = f"{above}\n{words}"
+    lines += [f"  - {contain(point, form=form)}" for point in told.points]
+    return quote_lines(lines)
+
+
+def findings_title(count: int) -> str:
+    """The callout's title."""
+    return f"{count} finding{'' if count == 1 else 's'}"
+
+
+def render_findings(items: Sequence[Noted], form: int = FORMAT) -> list[str]:
+    """The lines of the whole callout; none without items."""
+    told = [lines for item in items if (lines := render_noted(item, form))]
+    if not told:
+        return []
+    return [f"> [!{FINDINGS}]- {findings_title(len(told))}", *(line for lines in told for line in lines)]

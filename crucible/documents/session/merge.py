@@ -1,0 +1,357 @@
+"""A transcript that has grown, put onto a note that a human may have edited: a three-way merge into Edits.
+
+`base` is what an earlier import wrote, `now` what the transcript says today, and the note is whatever it is by now.  What
+`now` has beyond `base` goes into the note; what the human changed stays.  Owns which of the two wins; how a line is
+written is `editing`'s and `markup`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import normal
+from crucible.documents.markdown.outline import SEPARATOR
+from crucible.documents.markdown.source import NOWHERE, Edit, Source
+from crucible.documents.session.edits import (
+    add_entry,
+    add_phase,
+    add_subphase,
+    insert_lines,
+    set_call,
+    set_phase_field,
+)
+from crucible.documents.session.findings_block__grounds import normal_grounds
+from crucible.documents.session.markup import render_body, render_entry, separates
+from crucible.documents.session.merge_head import counted, merge_head, quieted
+from crucible.documents.session.session import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.documents.session.shared_notes import as_guest, holds_others, is_last_at_work, source_of, with_standing
+
+__all__ = ["matched", "merge"]
+
+
+def merge(source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False) -> list[Edit]:
+    """Edits that bring the note up to `now`; none when nothing was added since `base`.
+
+    The note may have other sources than `now`, whose rows are left alone; `is_guest` when `now` began as an
+    addition to it.  With `base` empty all of `now` is added.
+    """
+    is_shared = is_guest or holds_others(note, source_of(now))
+    homes = matched(base.phases, note.phases, is_shared=is_shared)
+    if is_guest and note.phases and homes[:1] != [note.phases[0]]:
+        base, now = as_guest(note, base, now)
+    is_last = not is_shared or is_last_at_work(note, now, homes)
+    if base.synced_to == now.synced_to and _same_story(base, now):
+        return quieted(source, note, base, now) if is_last else []
+    merged = _Merge(source, note, homes, is_shared=is_shared)
+    merged.calls(base, now)
+    merged.phases(base, now)
+    seen = with_standing(note, base, now) if is_shared and is_last else base
+    head = merge_head(source, note, seen, now, last_phase=merged.last_phase, stands=is_last)
+    return [*head, *merged.edits]
+
+
+def _same_story(base: Session, now: Session) -> bool:
+    told = [(each.title, each.phases, each.tasks, each.findings, each.subagents) for each in (base, now)]
+    return told[0] == told[1]
+
+
+# --- phases ----------------------------------------------------------------------------------------------------------
+
+
+class _Merge:
+    """The edits of a note's body, gathered against one reading of it.
+
+    `last_phase` is the id that the last phase of the transcript has in the note when the edits are made.
+    """
+
+    def __init__(self, source: Source, note: Session, homes: Sequence[Phase | None], *, is_shared: bool) -> None:
+        self.source = source
+        self.note = note
+        self.homes = homes
+        self.is_shared = is_shared
+        self.edits: list[Edit] = []
+        self.last_phase: str | None = None
+        self._handed: list[Subagent] = []
+        self._told = {_mark(entry) for entry in note.all_entries()} - {None}
+
+    # --- what changed in place ---
+
+    def calls(self, base: Session, now: Session) -> None:
+        """Results that came since: for the calls that stand as they were written, known by their text."""
+        pairs = list(_paired_calls(base, now))
+        changed = dict.fromkeys((old.call, old.result, old.outcome) for old, new in pairs if old != new)
+        for told in changed:
+            there = [c for c in self._calls() if (c.call, c.result, c.outcome) == told]
+            wanted = [new for old, new in pairs if (old.call, old.result, old.outcome) == told]
+            # When a human took some out, those that are left are taken for the last ones.
+            for call, new in zip(reversed(there), reversed(wanted), strict=False):
+                if call != new:
+                    self.edits += set_call(self.source, self.note, call, new)
+
+    def _calls(self) -> Iterable[ToolCall]:
+        """The note's; of one that others are told in, those of this transcript's phases."""
+        if not self.is_shared:
+            return self.note.calls()
+        told = (entry for home in self.homes if home for entry in home.all_entries())
+        return [call for entry in told if isinstance(entry, ToolCalls) for call in entry.calls]
+
+    def _subagent(self, old: Subagent, new: Subagent) -> None:
+        """Of several that are told alike each is its own; when a human took some out, those that are left are the last ones."""
+        alike = [entry for entry in self._handed if entry == old]
+        there = [
+            entry
+            for entry in self.note.all_entries()
+            if isinstance(entry, Subagent) and (entry == old or (entry.link and entry.link == old.link))
+        ]
+        place = next((at for at, entry in enumerate(alike) if entry is old), 0)
+        place -= len(alike) - len(there) if len(there) < len(alike) else 0
+        if 0 <= place < len(there):
+            entry = there[place]
+            self._replace(entry, new if entry == old else _filled(entry, old, new))
+
+    def _switch(self, old: Callout, new: Callout, home: Phase | None) -> None:
+        """Which model goes on became known; a callout that a human changed stays as it is."""
+        for entry in home.entries if home else ():
+            if isinstance(entry, Callout) and (entry.kind, entry.text) == (old.kind, old.text):
+                self._replace(entry, replace(entry, text=new.text))
+                return
+
+    def _replace(self, entry: Entry, new: Entry) -> None:
+        if entry == new or entry.lines is NOWHERE:
+            return
+        span = self.source.span_of(entry.lines)
+        text = self.source.slice(span)
+        ending = text[len(text.rstrip("\r\n")) :]
+        self.edits.append(Edit(span, self.source.newline.join(render_entry(new, self.note.format)) + ending))
+
+    # --- what was added ---
+
+    def phases(self, base: Session, now: Session) -> None:
+        """Everything that `now` has beyond `base`, at the end of the phase it belongs to."""
+        homes = self.homes
+        self._handed = [entry for entry in base.all_entries() if isinstance(entry, Subagent)]
+        count = len(self.note.phases)
+        for place, phase in enumerate(now.phases):
+            if place >= len(base.phases):
+                added = self._untold(phase)
+                self.edits += add_phase(self.source, self.note, added)
+                count += 1
+                self.last_phase = f"phase-{count}"
+                continue
+            home, old = homes[place], base.phases[place]
+            rest = self._grown(old, phase, home)
+            if home is None and rest is not None:
+                self.edits += add_phase(self.source, self.note, rest)
+                count += 1
+            self.last_phase = home.id if home else f"phase-{count}" if rest else self.last_phase
+
+    def _grown(self, old: Phase, new: Phase, home: Phase | None) -> Phase | None:
+        """Put what is new into its home; without one (a human took it out), give a phase that holds only that."""
+        entries = self._added(old.entries, new.entries, home)
+        if home:
+            # In a phase without entries both go to one place, the fields first.
+            self._set_phase_fields(home, old, new)
+            self._append(entries, home)
+        homes = matched(old.subphases, home.subphases if home else (), is_shared=self.is_shared)
+        subs: list[Phase] = []
+        for place, sub in enumerate(new.subphases):
+            rest = self._untold(sub)
+            if place < len(old.subphases):
+                rest_or_none = self._grown(old.subphases[place], sub, homes[place])
+                if homes[place] or rest_or_none is None:
+                    continue
+                rest = rest_or_none
+            subs.append(rest)
+        if home:
+            for sub in subs:
+                self.edits += add_subphase(self.source, self.note, home.id, sub)
+            return None
+        return replace(new, entries=tuple(entries), subphases=tuple(subs)) if entries or subs else None
+
+    def _added(self, old: Sequence[Entry], new: Sequence[Entry], home: Phase | None) -> list[Entry]:
+        """What stands in `new` beyond `old`; a callout that changed is edited on the way."""
+        added: list[Entry] = []
+        for place, entry in enumerate(new):
+            before = old[place] if place < len(old) else None
+            if before is None:
+                added += self._fresh(entry)
+            elif isinstance(entry, Subagent) and isinstance(before, Subagent):
+                if entry != before:
+                    self._subagent(before, entry)
+            elif isinstance(entry, Callout) and isinstance(before, Callout):
+                if entry != before:
+                    self._switch(before, entry, home)
+            else:
+                added += _beyond(before, entry)
+        return added
+
+    def _fresh(self, entry: Entry) -> Iterator[Entry]:
+        """The entry, unless it is a subagent, a decision or a failure that the note tells already."""
+        if _mark(entry) not in self._told:
+            yield entry
+
+    def _untold(self, phase: Phase) -> Phase:
+        entries = tuple(kept for entry in phase.entries for kept in self._fresh(entry))
+        return replace(phase, entries=entries, subphases=tuple(map(self._untold, phase.subphases)))
+
+    def _append(self, entries: Iterable[Entry], home: Phase) -> None:
+        told = self._before_recorded([entry for entry in entries if render_entry(entry, self.note.format)], home)
+        if not told:
+            return
+        *edits, last = add_entry(self.source, self.note, told[0], home.id)
+        rest = render_body(told[1:], self.note.format)
+        if rest:
+            newline = self.source.newline
+            if isinstance(told[0], ToolCalls) and separates(rest):
+                rest = [SEPARATOR, "", *rest]
+            closed = last.text.endswith(newline * 2)
+            block = newline.join(rest) + newline
+            text = last.text + block + newline if closed else last.text + newline + block
+            last = Edit(last.span, text)
+        self.edits += [*edits, last]
+
+    def _before_recorded(self, entries: list[Entry], home: Phase) -> list[Entry]:
+        """Put what led to a recorded entry before it; returns the others.
+
+        A client writes its transcript after it has called us, so a recorded entry may stand before the call that recorded it.
+        """
+        above: Entry | None = None
+        for entry in home.entries if any(map(_recording_calls, entries)) else ():
+            parts = _split_at_call(entries, entry)
+            if parts:
+                before, entries = parts
+                lines = render_body(before, self.note.format)
+                lines = [SEPARATOR, "", *lines] if isinstance(above, ToolCalls) and separates(lines) else lines
+                self.edits += insert_lines(self.source, self.note, entry.lines.first, lines)
+            above = entry
+        return entries
+
+    def _set_phase_fields(self, home: Phase, old: Phase, new: Phase) -> None:
+        if home.started is None and home.ended is None and home.tokens is None:
+            return
+        if new.ended and new.ended not in (home.ended, old.ended):
+            self.edits += set_phase_field(self.source, self.note, home.id, "ended", new.ended)
+        tokens = counted(home.tokens, old.tokens, new.tokens)
+        if tokens is not None and tokens != home.tokens:
+            self.edits += set_phase_field(self.source, self.note, home.id, "tokens", tokens)
+
+
+def _mark(entry: Entry) -> tuple[object, ...] | None:
+    """What an entry is known by, wherever it stands; None for most.
+
+    The end of a transcript may settle what a later row would have settled elsewhere.
+    """
+    if isinstance(entry, Subagent) and entry.link:
+        return Subagent, entry.link
+    grounds = normal_grounds(entry.grounds) if isinstance(entry, Decision | Failure) else None
+    if isinstance(entry, Decision | Failure) and grounds and grounds.rows:
+        return type(entry), normal(entry.text), grounds.rows
+    return None
+
+
+_RECORDING = late_pattern(r"flight_recorder_log\b|\bcru\b.{0,80}\blog ")
+"""A call through which an agent records something of its own session."""
+_NO_WORD = late_pattern(r"[\W_]+")
+_ENOUGH = 30
+"""Letters of an entry that a call's line must have."""
+
+
+def _recording_calls(entry: Entry) -> list[ToolCall]:
+    return [call for call in entry.calls if _RECORDING.search(call.call)] if isinstance(entry, ToolCalls) else []
+
+
+def _split_at_call(entries: list[Entry], recorded: Entry) -> tuple[list[Entry], list[Entry]] | None:
+    """The entries up to the call that recorded this one, and those after it; None if none did."""
+    if not isinstance(recorded, Decision | Failure | Callout):
+        return None
+    words = _NO_WORD.sub("", recorded.text)[:_ENOUGH]
+    for at, entry in enumerate(entries):
+        for call in _recording_calls(entry):
+            if words and words in _NO_WORD.sub("", call.call) and isinstance(entry, ToolCalls):
+                here = entry.calls.index(call) + 1
+                rest = [ToolCalls(entry.calls[here:])] if entry.calls[here:] else []
+                return [*entries[:at], ToolCalls(entry.calls[:here])], [*rest, *entries[at + 1 :]]
+    return None
+
+
+def _paired_calls(base: Session, now: Session) -> Iterator[tuple[ToolCall, ToolCall]]:
+    """Each call of `base` with what became of it.  A list grows at its end only."""
+    for old, new in _paired(base.phases, now.phases):
+        for before, after in zip(old.entries, new.entries, strict=False):
+            if isinstance(before, ToolCalls) and isinstance(after, ToolCalls):
+                yield from zip(before.calls, after.calls, strict=False)
+
+
+def _paired(base: Sequence[Phase], now: Sequence[Phase]) -> Iterator[tuple[Phase, Phase]]:
+    for old, new in zip(base, now, strict=False):
+        yield old, new
+        yield from _paired(old.subphases, new.subphases)
+
+
+def _beyond(before: Entry, entry: Entry) -> Iterator[Entry]:
+    """What an entry that grew has more: later texts, later calls."""
+    if isinstance(before, Prose) and isinstance(entry, Prose) and len(entry.text) > len(before.text):
+        yield Prose(entry.text[len(before.text) :].lstrip("\n"))
+    elif isinstance(before, ToolCalls) and isinstance(entry, ToolCalls) and len(entry.calls) > len(before.calls):
+        yield ToolCalls(entry.calls[len(before.calls) :])
+
+
+def _filled(entry: Subagent, old: Subagent, new: Subagent) -> Subagent:
+    """A callout that a human edited, with what it still lacks."""
+    return replace(
+        entry,
+        model=new.model if entry.model in (None, old.model) else entry.model,
+        link=entry.link or new.link,
+        text=new.text if entry.text == old.text else entry.text,
+        summary=new.summary if entry.summary in (None, old.summary) else entry.summary,
+        entries=new.entries if entry.entries == old.entries else entry.entries,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """One way to know a phase again."""
+
+    key: Callable[[Phase], object]
+
+
+_LIKE = (
+    _Likeness(lambda phase: (phase.started, phase.name)),
+    _Likeness(lambda phase: phase.started),
+    _Likeness(lambda phase: phase.name),
+)
+
+
+def matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) -> list[Phase | None]:
+    """For each phase of `base` the note's phase that it became: by its start and name, by its start, by its name.
+
+    Where others are told in the note, too, one that began at another time and has the same name is one of theirs.
+    """
+    homes: list[Phase | None] = [None] * len(base)
+    free = list(note)
+    for like in _LIKE:
+        for place, phase in enumerate(base):
+            if homes[place] is None and like.key(phase) is not None:
+                found = next((other for other in free if _is_like(like, phase, other, is_shared)), None)
+                homes[place] = found
+                if found:
+                    free = [other for other in free if other is not found]
+    return homes
+
+
+def _is_like(like: _Likeness, phase: Phase, other: Phase, is_shared: bool) -> bool:
+    at_another_time = is_shared and phase.started and other.started and phase.started != other.started
+    return not at_another_time and like.key(other) == like.key(phase)

@@ -1,0 +1,211 @@
+"""The three-way merge of everything above the phases: frontmatter, title, tasks, findings.
+
+Owns, key by key, whether the transcript or the human has the last word.  Phases are `merging`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from crucible.documents.markdown.source import NOWHERE, Edit, Source
+from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.session.edits import set_field, set_tasks
+from crucible.documents.session.markup import render_title
+from crucible.documents.session.merge_findings import merge_findings
+from crucible.documents.session.properties import format_time, link_to, subagent_value
+from crucible.documents.session.redaction_counts import counted_by_rule, redacted_more
+from crucible.documents.session.session import Session, Status, SubagentRef, Task, Value
+from crucible.documents.session.sync_mark import rows_by_source, rows_in_step
+from crucible.documents.session.usage_property import spent_more
+
+__all__ = ["counted", "merge_head", "merged_tasks", "quieted", "standing"]
+
+
+def merge_head(
+    source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None, stands: bool = True
+) -> list[Edit]:
+    """`last_phase` is the id that the last phase of `now` will have in the note.
+
+    Unless it `stands`, somebody else worked on the session later, who says where it stands.
+    """
+    return [
+        *_fields(source, note if stands else replace(note, status=None), base, now, last_phase=last_phase),
+        *_title(source, note, base, now),
+        *set_tasks(source, note, merged_tasks(note.tasks, base.tasks, now.tasks)),
+        *merge_findings(source, note, base.findings, now.findings),
+    ]
+
+
+def _title(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
+    """A title that the user gave in the client later, unless the note's was changed."""
+    if note.title != base.title or now.title == base.title or note.title_lines == NOWHERE:
+        return []
+    span = source.span_of(note.title_lines)
+    text = source.slice(span)
+    return [Edit(span, render_title(now.title, note.format) + text[len(text.rstrip("\r\n")) :])]
+
+
+# --- frontmatter -----------------------------------------------------------------------------------------------------
+
+
+def quieted(source: Source, note: Session, base: Session, now: Session) -> list[Edit]:
+    """What a session came to without a row more.
+
+    Time alone ends an `active` one, and a client's end may be told late; a pause of ours may be over when a human ticked its
+    tasks.  A status that a human set is left alone.
+    """
+    untouched = note.status is Status.ACTIVE and note.ended is None and note.resume_point is None
+    late = base.status is Status.PAUSED and _stands_as_written(note, base)
+    is_same = standing(note, None) == standing(now, None)
+    if not (untouched or late) or is_same or now.status in (Status.ACTIVE, None):
+        return []
+    phase = note.phases[-1].id if note.phases else None
+    return _set_all(source, note, standing(now, phase))
+
+
+def standing(now: Session, last_phase: str | None) -> dict[str, Value]:
+    """The properties that say where a session stands."""
+    return {
+        "status": str(now.status) if now.status else None,
+        "ended": format_time(now.ended) if now.ended else None,
+        "resume_point": last_phase if now.resume_point else None,
+        "pause_reason": now.pause_reason,
+    }
+
+
+def _fields(source: Source, note: Session, base: Session, now: Session, *, last_phase: str | None) -> list[Edit]:
+    grown = base.synced_to != now.synced_to
+    wanted: dict[str, Value] = {}
+    if grown and _stands_as_written(note, base):
+        wanted = dict(standing(now, last_phase))
+    elif _rests_at_its_end(note) and last_phase:
+        wanted["resume_point"] = last_phase
+    model = _chosen(note.model, base.model, now.model)
+    # A link that a human made of it stays one.
+    wanted["model"] = note.properties.get("model") if model == note.model else model and without_links(model)
+    wanted["tokens_used"] = counted(note.tokens_used, base.tokens_used, now.tokens_used)
+    wanted["tokens_cached"] = counted(note.tokens_cached, base.tokens_cached, now.tokens_cached)
+    wanted["usage"] = _usage(note, base, now)
+    wanted["redactions"] = counted(note.redactions, base.redactions, now.redactions)
+    wanted["redacted"] = _redacted(note.redacted, base.redacted, now.redacted)
+    known = {str(agent) for agent in (*base.participants, *note.participants)}
+    wanted["participants"] = [
+        *map(str, note.participants),
+        *(str(agent) for agent in now.participants if str(agent) not in known),
+    ]
+    wanted["subagents"], wanted["subagent_logs"] = _subagents(note, base, now)
+    if grown:
+        wanted["sources"], wanted["synced_to"] = _synced(note, now)
+    return _set_all(source, note, wanted)
+
+
+def _stands_as_written(note: Session, base: Session) -> bool:
+    """Whether status, end and reason are still what an import wrote; a human who changed one keeps them all."""
+    if note.status is Status.ACTIVE and note.ended is None and note.pause_reason is None:
+        return True  # what it was while the session ran
+    return standing(note, None) == standing(base, None)
+
+
+def _rests_at_its_end(note: Session) -> bool:
+    """Whether it was paused where it ended then: what comes in later, of a turn that was under way, moves that on."""
+    last = [phase.id for phase in note.all_phases()][-1:]
+    return note.status is Status.PAUSED and note.resume_point in (*last, *(p.id for p in note.phases[-1:]))
+
+
+def _set_all(source: Source, note: Session, wanted: dict[str, Value]) -> list[Edit]:
+    edits: list[Edit] = []
+    for key, found in wanted.items():
+        value = None if found == [] else found
+        if value != note.properties.get(key):
+            edits += set_field(source, note, key, value)
+    return edits
+
+
+def _chosen(note: str | None, base: str | None, now: str | None) -> str | None:
+    """A human's choice stays; else what the transcript says now."""
+    return now if note == base else note
+
+
+def counted(note: int | None, base: int | None, now: int | None) -> int | None:
+    """A note may hold several sources: what this one grew by is added."""
+    if note is None or note == base:
+        return now if note == base else None
+    return max(0, note + (now or 0) - (base or 0))
+
+
+def _usage(note: Session, base: Session, now: Session) -> Value:
+    """Tokens by day and model grow as counts do; a note that has none though it was written stays without."""
+    if base.usage == now.usage or (base.usage and not note.usage):
+        return note.properties.get("usage")
+    return [without_links(line) for line in spent_more(note.usage, base.usage, now.usage)]
+
+
+def _redacted(note: Sequence[str], base: Sequence[str], now: Sequence[str]) -> Value:
+    """Counts by rule, each as `counted` would have it; a line of a human's that counts nothing stays."""
+    if base == now:
+        return list(note)
+    before, after = counted_by_rule(base), counted_by_rule(now)
+    return [*redacted_more(note, {rule: after.get(rule, 0) - before.get(rule, 0) for rule in {**before, **after}})]
+
+
+def _synced(note: Session, now: Session) -> tuple[Value, Value]:
+    """`sources` and `synced_to`, which go in step."""
+    rows = rows_by_source(note.sources, note.synced_to) | rows_by_source(now.sources, now.synced_to)
+    sources = [*note.sources, *(source for source in now.sources if source not in note.sources)]
+    return list(sources), [*rows_in_step(sources, rows)]
+
+
+def _subagents(note: Session, base: Session, now: Session) -> tuple[Value, Value]:
+    """`subagents` and `subagent_logs`: items that changed are written anew, new ones added, others left alone."""
+    before = {ref.session: ref for ref in base.subagents}
+    after = {ref.session: ref for ref in now.subagents}
+    raw = note.properties.get("subagents")
+    items: list[Value] = []
+    for place, ref in enumerate(note.subagents):
+        item = raw[place] if isinstance(raw, list) and len(raw) == len(note.subagents) else subagent_value(ref)
+        items.append(_subagent_item(item, before.get(ref.session), after.get(ref.session)))
+    there = {ref.session for ref in note.subagents}
+    items += [subagent_value(ref) for name, ref in after.items() if name not in there and name not in before]
+    logs = note.properties.get("subagent_logs")
+    links: list[Value] = list(logs) if isinstance(logs, list) else [logs] if logs else []
+    links += [link_to(name) for name in after if name not in before and link_to(name) not in links]
+    return items, links
+
+
+def _subagent_item(item: Value, before: SubagentRef | None, after: SubagentRef | None) -> Value:
+    if not isinstance(item, dict) or after is None or before == after:
+        return item
+    old, new = (subagent_value(ref) if ref else {} for ref in (before, after))
+    changed = {key: value for key, value in new.items() if item.get(key) in (None, old.get(key))}
+    return {**item, **changed}
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def merged_tasks(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task]) -> list[Task]:
+    """The human's list with what the agent changed: by id, field by field."""
+    before, after = ({task.id: task for task in tasks} for tasks in (base, now))
+    merged: list[Task] = []
+    for task in note:
+        old, new = before.get(task.id), after.get(task.id)
+        if old is None or old == new:
+            merged.append(task)
+        elif new is not None:
+            merged.append(_task(task, old, new))
+        elif task != old:
+            merged.append(task)
+    there = {task.id for task in merged}
+    merged += [task for task in now if task.id not in before and task.id not in there]
+    if [task.id for task in note] == list(before):
+        # A list written anew may have another order; a human's order, or own tasks, stay as they are.
+        places = {task.id: place for place, task in enumerate(now)}
+        merged.sort(key=lambda task: places.get(task.id, len(places)))
+    return merged
+
+
+def _task(note: Task, old: Task, new: Task) -> Task:
+    names = ("content", "status", "priority", "depends_on", "started", "completed")
+    changed = {name: getattr(new, name) for name in names if getattr(new, name) != getattr(old, name)}
+    return replace(note, **changed)

@@ -1,0 +1,304 @@
+"""Callouts and tool-call lists of a note as entries of a phase.
+
+Given the lines of one quote or one list; which lines those are is for `reading`.  Writing the same entries is for
+`markup`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.callouts import RawCallout, unquote_lines
+from crucible.documents.markdown.containment import (
+    FORMAT,
+    QUOTE_END,
+    Rule,
+    read_code,
+    read_code_span,
+    uncontain,
+    uncontain_line,
+    whole_fences,
+)
+from crucible.documents.markdown.source import Lines
+from crucible.documents.session.findings_block__grounds import SOURCE_LINE, grounds_in
+from crucible.documents.session.session import (
+    AgentRef,
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Grounds,
+    Intervention,
+    Mode,
+    Outcome,
+    Subagent,
+    ToolCall,
+)
+
+__all__ = ["CALLOUT_KINDS", "INLINE_QUOTE", "MARKS", "OWN_LABELS", "fenced_lines", "read_calls", "read_entry"]
+
+MARKS = {
+    Outcome.FAILED: "❌",
+    Outcome.REJECTED: "🚫",
+    Outcome.INTERRUPTED: "⏹",
+    Outcome.PENDING: "⏳",
+}
+"""What a result summary starts with when a call did not simply succeed."""
+
+_OUTCOMES = {mark: outcome for outcome, mark in MARKS.items()}
+_CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
+_ITEM = late_pattern(r"[-*+][ \t]+")
+_ARROW = late_pattern(r"[ \t]*(?:→|->)[ \t]?")
+_CONTINUATION = late_pattern(r"[ \t]*(?![-*+>#`~<\d])\S")
+_MARKED = late_pattern(rf"(\\+)({'|'.join(MARKS.values())})")
+
+# --- tool calls ------------------------------------------------------------------------------------------------------
+
+
+def read_calls(lines: Sequence[str], first: int, form: int = FORMAT) -> tuple[list[ToolCall], int]:
+    """The calls at the head of a list that begins on line `first`, and how many lines they take.
+
+    An item that is no call ends them.  A wrapped result is joined; blank lines between items belong to the list.
+    """
+    calls: list[ToolCall] = []
+    at = taken = 0
+    while at < len(lines):
+        if not lines[at].strip(" \t"):
+            at += 1
+            continue
+        start = at
+        at += 1
+        while at < len(lines) and _CONTINUATION.match(lines[at]) and not _ITEM.match(lines[at]):
+            at += 1
+        text = " ".join([lines[start], *(line.strip(" \t") for line in lines[start + 1 : at])])
+        call = _read_call(text, Lines(first + start, first + at), form)
+        if call is None:
+            break
+        calls.append(call)
+        taken = at
+    return calls, taken
+
+
+def _read_call(line: str, lines: Lines, form: int) -> ToolCall | None:
+    simple = _CALL.match(line)
+    if simple:
+        call, result = simple[1], simple[2] or ""
+        if call[0] == " " == call[-1] and call.strip(" "):
+            call = call[1:-1]
+    else:
+        item = _ITEM.match(line)
+        span = read_code_span(line, item.end()) if item else None
+        arrow = _ARROW.match(line, span[1]) if span else None
+        if span is None or arrow is None:
+            return None
+        call, result = span[0], line[arrow.end() :]
+    outcome, result = _read_result(result.strip(" \t"), form)
+    return ToolCall(read_code(call, form), result, outcome, lines)
+
+
+def _read_result(text: str, form: int) -> tuple[Outcome, str]:
+    outcome = Outcome.OK
+    if text and text[0] in _OUTCOMES:
+        outcome = _OUTCOMES[text[0]]
+        text = text[1:].removeprefix("\ufe0f").lstrip(" ")
+    elif text[:1] == "\\" and _MARKED.match(text):
+        text = text[1:]
+    return outcome, uncontain_line(text, form=form)
+
+
+# --- callouts --------------------------------------------------------------------------------------------------------
+
+
+def _take_labels(lines: Sequence[str], labels: tuple[str, ...]) -> tuple[list[str], dict[str, list[str]]]:
+    """Lines before the first label, and each label's own lines.  Labels inside fences do not count.
+
+    A label's text runs to the next label or the end; a label that comes twice is text the second time.
+    """
+    head: list[str] = []
+    found: dict[str, list[str]] = {}
+    current = head
+    fenced = fenced_lines(lines)
+    for at, line in enumerate(lines):
+        label = None if at in fenced else next((x for x in labels if line.startswith(f"{x}:")), None)
+        if label and label not in found:
+            current = found[label] = [line[len(label) + 1 :].lstrip(" ")]
+        else:
+            current.append(line)
+    return head, found
+
+
+def fenced_lines(lines: Sequence[str]) -> frozenset[int]:
+    """The numbers of the lines that stand in whole fences."""
+    return frozenset(at for first, end in whole_fences("\n".join(lines)) for at in range(first, end))
+
+
+def _text(lines: Sequence[str], form: int, *extra: Rule) -> str:
+    return uncontain("\n".join(_trim(lines)), extra=extra, form=form)
+
+
+def _trim(lines: Sequence[str]) -> Sequence[str]:
+    """Lines without the blank ones at both ends."""
+    first, end = 0, len(lines)
+    while first < end and not lines[first].strip(" \t"):
+        first += 1
+    while end > first and not lines[end - 1].strip(" \t"):
+        end -= 1
+    return lines[first:end]
+
+
+OWN_LABELS = Rule("own-label", r"\n[ \t>]*+(?:Alternatives|By|Cause|Source)", ":", ":")
+"""For the texts of a decision or an error: the labels that no other callout reads."""
+
+
+def _read_decision(raw: RawCallout, lines: Lines, form: int) -> Entry:
+    text, said, grounds = _told(raw, ("Rationale", "Alternatives", "By"), form)
+    why, others, who = (said.get(label) for label in ("Rationale", "Alternatives", "By"))
+    return Decision(text, why, others, who, grounds, lines)
+
+
+def _read_error(raw: RawCallout, lines: Lines, form: int) -> Entry:
+    text, said, grounds = _told(raw, ("Cause", "Resolution"), form)
+    return Failure(text, said.get("Resolution"), said.get("Cause"), grounds, lines)
+
+
+def _told(raw: RawCallout, labels: tuple[str, ...], form: int) -> tuple[str, dict[str, str], Grounds | None]:
+    """What a decision or an error says, what it says under each label, and what it stands on."""
+    body, source = _take(_with_title(raw), SOURCE_LINE)
+    head, found = _take_labels(body, labels)
+    said = {label: _text(lines, form, OWN_LABELS) for label, lines in found.items()}
+    return _text(head, form, OWN_LABELS), said, grounds_in(source[1]) if source else None
+
+
+def _with_title(raw: RawCallout) -> list[str]:
+    """A human may write the decision itself as the callout's title."""
+    return [raw.title, *raw.body] if raw.title else raw.body
+
+
+def _labelled(labels: dict[str, list[str]], label: str, form: int) -> str | None:
+    return _text(labels[label], form) if label in labels else None
+
+
+_WORDS_END = late_pattern(r'" -(?=[ \t]|$)')
+
+
+def _find_words_end(lines: Sequence[str]) -> tuple[int, int] | None:
+    """Line and column of the first `" - ` outside fences, or None."""
+    fenced = fenced_lines(lines)
+    for at, line in enumerate(lines):
+        found = None if at in fenced else _WORDS_END.search(line)
+        if found:
+            return at, found.start()
+    return None
+
+
+def _read_user(raw: RawCallout, lines: Lines, form: int) -> Entry:
+    body = list(_trim(_with_title(raw)))
+    if not body or not body[0].startswith('"'):
+        return Intervention(_text(body, form), None, lines)
+    body[0] = body[0][1:]
+    end = _find_words_end(body)
+    if end:
+        at, column = end
+        words, note = (
+            [*body[:at], body[at][:column]],
+            [body[at][column + 3 :].removeprefix(" "), *body[at + 1 :]],
+        )
+        return Intervention(_text(words, form, QUOTE_END), _text(note, form) or None, lines)
+    body[-1] = body[-1].removesuffix('"')
+    return Intervention(_text(body, form, QUOTE_END), None, lines)
+
+
+_SUBAGENT_TITLE = late_pattern(r"@?([^\s@(]+)(?:@([^\s(]+))?(?:\s+\(([^)]*)\))?\s*$")
+_MODE = late_pattern(r"mode: *(inline|link|embed) *$")
+_LINK = late_pattern(r"(?:(?:→|->) *)?(!?)\[\[([^\[\]|#]+)[^\[\]]*\]\] *$")
+
+EntriesReader = Callable[[list[str], int], tuple[Entry, ...]]
+
+
+def read_subagent(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Subagent:
+    """`[!subagent]`; `read_entries` reads the body of a phase, for work kept inline."""
+    title = _SUBAGENT_TITLE.match(raw.title)
+    agent = AgentRef(title[1], title[2]) if title else AgentRef(uncontain_line(raw.title, form=form) or "agent")
+    model = title[3] or None if title else None
+    body, mode = _take(raw.body, _MODE)
+    if mode and mode[1] == Mode.INLINE:
+        return _inline_subagent(agent, model, body, lines, form=form, read_entries=read_entries)
+    body, link = _take(body, _LINK)
+    head, labels = _take_labels(body, ("Summary",))
+    kind = Mode(mode[1]) if mode else Mode.EMBED if link and link[1] else Mode.LINK
+    target = link[2].strip() if link else None
+    summary = _labelled(labels, "Summary", form)
+    return Subagent(agent, model, kind, target, _text(head, form), summary, lines=lines)
+
+
+def _take(lines: list[str], pattern: re.Pattern[str]) -> tuple[list[str], re.Match[str] | None]:
+    """The lines without the first one, outside fences, that is all `pattern`, and its match."""
+    fenced = fenced_lines(lines)
+    for at, line in enumerate(lines):
+        found = None if at in fenced else pattern.match(line)
+        if found:
+            return lines[:at] + lines[at + 1 :], found
+    return lines, None
+
+
+INLINE_QUOTE = Rule("inline-quote", r"\n {0,3}", ">", ">")
+"""For the task and the text of an inline subagent: the work below them begins at the first quoted line."""
+
+
+def _inline_subagent(
+    agent: AgentRef,
+    model: str | None,
+    body: list[str],
+    lines: Lines,
+    *,
+    form: int,
+    read_entries: EntriesReader,
+) -> Subagent:
+    """The whole work, one level deeper; before it the task, after it the summary."""
+    head, labels = _take_labels(body, ("Task", "Summary"))
+    start = labels.get("Task", head)
+    work_at = _work_start(start)
+    entries = read_entries(unquote_lines(_trim(start[work_at:])), form)
+    above = _text(start[:work_at], form, INLINE_QUOTE)
+    text, task = (_text(head, form, INLINE_QUOTE), above) if "Task" in labels else (above, None)
+    summary = _labelled(labels, "Summary", form)
+    return Subagent(agent, model, Mode.INLINE, None, text, summary, task, entries, lines)
+
+
+def _work_start(lines: list[str]) -> int:
+    """Where the quoted work begins."""
+    fenced = fenced_lines(lines)
+    return next((i for i, line in enumerate(lines) if line.startswith(">") and i not in fenced), len(lines))
+
+
+def _read_other(raw: RawCallout, lines: Lines, form: int) -> Entry:
+    return Callout(raw.kind, uncontain_line(raw.title, form=form), _text(raw.body, form), lines, raw.fold)
+
+
+_READERS: dict[str, Callable[[RawCallout, Lines, int], Entry]] = {
+    "decision": _read_decision,
+    "error": _read_error,
+    "user": _read_user,
+    "milestone": _read_other,
+    "observation": _read_other,
+    "agent_switch": _read_other,
+    "plan": _read_other,
+    "tool": _read_other,
+    "decision_needed": _read_other,
+    "approval_required": _read_other,
+    "task_complete": _read_other,
+}
+CALLOUT_KINDS = frozenset({*_READERS, "subagent", "abstract"})
+"""Callout kinds that mean something; all others are text."""
+
+
+def read_entry(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesReader) -> Entry | None:
+    """The entry a callout makes, or None when its kind means nothing to a session."""
+    if raw.kind == "subagent":
+        return read_subagent(raw, lines, form, read_entries)
+    if raw.kind == "abstract":
+        return _read_other(raw, lines, form) if raw.title.strip().casefold() == "brief" else None
+    reader = _READERS.get(raw.kind)
+    return reader(raw, lines, form) if reader else None

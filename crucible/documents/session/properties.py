@@ -1,0 +1,275 @@
+"""Frontmatter keys of a session note: their types, and what is said when a value does not fit.
+
+Reads values that `note.frontmatter` found into what the model wants, and writes model values back into the form that a
+note holds.  A value that does not fit is a problem and counts as absent; it stays in the note as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from crucible.documents.markdown.containment import FORMAT, format_of
+from crucible.documents.markdown.frontmatter import Frontmatter
+from crucible.documents.markdown.source import Problem, Source
+from crucible.documents.markdown.wikilinks import parse_linktext, with_links, without_links
+from crucible.documents.markdown.yaml_scalars import Value, read_list
+from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef
+
+__all__ = ["KEYS", "FieldReader", "format_time", "link_to", "parse_time", "properties_of", "read_fields"]
+
+KEYS = (
+    "type",
+    "session_id",
+    "started",
+    "ended",
+    "status",
+    "project",
+    "branch",
+    "channel",
+    "participants",
+    "model",
+    "tokens_used",
+    "tokens_cached",
+    "usage",
+    "subagents",
+    "subagent_logs",
+    "parent",
+    "continues",
+    "continued_by",
+    "resume_point",
+    "pause_reason",
+    "sources",
+    "synced_to",
+    "redactions",
+    "redacted",
+    "tags",
+    "aliases",
+    "format",
+    "recording",
+)
+"""Every key we know, in the order in which a new note holds them."""
+
+_REQUIRED = ("session_id", "started", "status")
+
+
+def parse_time(text: str) -> datetime | None:
+    """ISO 8601 to aware UTC; a time without a zone is taken as UTC; None when it is no time."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):  # in UTC it may lie before the year 1
+        return None
+
+
+def format_time(time: datetime) -> str:
+    """`2026-11-21T20:26:47Z`: seconds, UTC."""
+    return time.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+
+
+def link_to(session_id: str) -> str:
+    """The wikilink that a property holds."""
+    return f"[[{session_id}]]"
+
+
+class FieldReader:
+    """The typed values of one frontmatter; `problems` grows as values are asked for."""
+
+    def __init__(self, source: Source, found: Frontmatter) -> None:
+        self.source = source
+        self.values = found.values
+        self.spans = found.keys
+        self.problems: list[Problem] = list(found.problems)
+
+    def line_of(self, key: str) -> int:
+        """The file's line of a key, counted from 1."""
+        span = self.spans.get(key)
+        return self.source.line_of(span.start) + 1 if span else 1
+
+    def complain(self, key: str, wanted: str) -> None:
+        """Report that a value is not what it should be."""
+        shown = repr(self.values[key])
+        message = f"{key}: {shown[:60]} is not {wanted}"
+        self.problems.append(Problem("bad-field", self.line_of(key), message))
+
+    def text(self, key: str) -> str | None:
+        """A text; a number counts as the text that stands there."""
+        value = self.values.get(key)
+        if value is None or isinstance(value, str):
+            return value or None
+        if isinstance(value, (int, float)):
+            return str(value)
+        self.complain(key, "a text")
+        return None
+
+    def words(self, key: str) -> str | None:
+        """A text that somebody else chose, in which nothing is a link."""
+        found = self.text(key)
+        return with_links(found) if found else found
+
+    def count(self, key: str) -> int | None:
+        """A whole number that is not negative."""
+        value = self.values.get(key)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+            return value
+        self.complain(key, "a whole number")
+        return None
+
+    def time(self, key: str) -> datetime | None:
+        """A time, aware, UTC."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        found = parse_time(value) if isinstance(value, str) else None
+        if found is None:
+            self.complain(key, "a time like 2026-11-21T20:26:47Z")
+        return found
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; one text is a list of one."""
+        value = self.values.get(key)
+        if value is None:
+            return ()
+        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)):
+            self.complain(key, "a list of texts")
+            return ()
+        if key in ("tags", "aliases"):
+            return tuple(read_list(value))  # Obsidian reads `a, b` as two of these
+        return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item is not None)
+
+    def link(self, key: str) -> str | None:
+        """The bare target of a quoted wikilink; a bare id is read too."""
+        value = self.text(key)
+        if value is None:
+            return None
+        inner = value.strip()
+        if inner.startswith("[[") and inner.endswith("]]"):
+            return parse_linktext(inner[2:-2]).target or None
+        return inner or None
+
+    def status(self) -> Status | None:
+        """Where the session stands."""
+        value = self.values.get("status")
+        if value is None:
+            return None
+        try:
+            return Status(str(value))
+        except ValueError:
+            self.complain("status", "one of " + ", ".join(Status))
+            return None
+
+    def subagents(self) -> tuple[SubagentRef, ...]:
+        """The items of `subagents` that name a session."""
+        value = self.values.get("subagents")
+        if value is None:
+            return ()
+        items = value if isinstance(value, list) else [value]
+        refs = [_subagent(item) for item in items]
+        if None in refs:
+            self.complain("subagents", "a list of maps with a session")
+        return tuple(ref for ref in refs if ref)
+
+
+def _subagent(item: Value) -> SubagentRef | None:
+    if not isinstance(item, dict) or not isinstance(item.get("session"), str):
+        return None
+    tokens = item.get("tokens")
+
+    def text(key: str) -> str | None:
+        found = item.get(key)
+        return None if found is None else str(found)
+
+    return SubagentRef(str(item["session"]), text("agent"), text("model"), tokens if isinstance(tokens, int) else None)
+
+
+def read_fields(reader: FieldReader, name: str, present: bool) -> dict[str, Any]:
+    """The model's fields by name, for a note whose file is called `name`."""
+    values = reader.values
+    if not present:
+        reader.problems.append(Problem("no-frontmatter", 1, "no frontmatter: not a session note yet"))
+    elif values.get("type") != "session":
+        reader.problems.append(Problem("not-a-session", reader.line_of("type"), "type is not `session`"))
+    else:
+        reader.problems.extend(
+            Problem("missing-key", 1, f"{key} is missing") for key in _REQUIRED if values.get(key) is None
+        )
+    return {
+        "id": reader.text("session_id") or name,
+        "started": reader.time("started"),
+        "status": reader.status(),
+        "ended": reader.time("ended"),
+        "project": reader.words("project"),
+        "branch": reader.words("branch"),
+        "channel": reader.text("channel"),
+        "participants": tuple(AgentRef.parse(item) for item in reader.texts("participants")),
+        "model": reader.words("model"),
+        "tokens_used": reader.count("tokens_used"),
+        "tokens_cached": reader.count("tokens_cached"),
+        "usage": tuple(map(with_links, reader.texts("usage"))),
+        "subagents": reader.subagents(),
+        "parent": reader.link("parent"),
+        "continues": reader.link("continues"),
+        "continued_by": reader.link("continued_by"),
+        "resume_point": reader.text("resume_point"),
+        "pause_reason": reader.text("pause_reason"),
+        "sources": reader.texts("sources"),
+        "synced_to": reader.texts("synced_to"),
+        "redactions": reader.count("redactions"),
+        "redacted": reader.texts("redacted"),
+        "tags": reader.texts("tags"),
+        "aliases": reader.texts("aliases"),
+        "format": _format(reader),
+        "recording": found if isinstance(found := reader.values.get("recording"), int) and found > 0 else 1,
+        "properties": values,
+    }
+
+
+def _format(reader: FieldReader) -> int:
+    if reader.values.get("format") not in (None, 1, FORMAT):
+        reader.complain("format", f"a format that this version knows, 1 to {FORMAT}")
+    return format_of(reader.values)
+
+
+def properties_of(session: Session) -> dict[str, Value]:
+    """The frontmatter of a new note: every field that has a value, in the order of `KEYS`, then unknown ones."""
+    values: dict[str, Value] = {
+        "type": "session",
+        "session_id": session.id,
+        "started": format_time(session.started) if session.started else None,
+        "ended": format_time(session.ended) if session.ended else None,
+        "status": session.status and str(session.status),
+        "participants": [str(agent) for agent in session.participants],
+        "usage": [without_links(line) for line in session.usage],
+        "subagents": [subagent_value(ref) for ref in session.subagents],
+        "subagent_logs": [link_to(ref.session) for ref in session.subagents],
+        "parent": session.parent and link_to(session.parent),
+        "continues": session.continues and link_to(session.continues),
+        "continued_by": session.continued_by and link_to(session.continued_by),
+        "project": session.project and without_links(session.project),
+        "branch": session.branch and without_links(session.branch),
+        "model": session.model and without_links(session.model),
+        "format": session.format if session.format > 1 else None,
+        "recording": session.recording if session.recording > 1 else None,
+    }
+    for key in KEYS:
+        if key not in values:
+            found = getattr(session, key)
+            values[key] = list(found) if isinstance(found, tuple) else found
+    ordered: dict[str, Value] = {key: values[key] for key in KEYS if values[key] not in (None, [])}
+    return {**ordered, **_unknown(session.properties)}
+
+
+def subagent_value(ref: SubagentRef) -> dict[str, Value]:
+    """An item of the frontmatter's `subagents`."""
+    parts: dict[str, Value] = {
+        "session": ref.session,
+        "agent": ref.agent,
+        "model": ref.model,
+        "tokens": ref.tokens,
+    }
+    return {key: value for key, value in parts.items() if value is not None}
+
+
+def _unknown(properties: Mapping[str, Value]) -> dict[str, Value]:
+    return {key: value for key, value in properties.items() if key not in KEYS}

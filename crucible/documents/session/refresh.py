@@ -1,0 +1,340 @@
+"""A note that an older version wrote, brought to what this version writes of the same transcript.
+
+Nothing records which lines a human edited.  So a phase is replaced only if every line of it can be traced to the transcript
+and no line that older versions wrote is missing.  All other phases keep their bytes, and phases that a human deleted stay
+deleted.  The property `recording` marks notes that this version wrote; they are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat, starmap
+from typing import TypeAlias
+
+from crucible.clients.events import (
+    Event,
+    Injected,
+    Prompted,
+    Replied,
+    SubagentReturned,
+    SubagentStarted,
+    Titled,
+    ToolReturned,
+    ToolUsed,
+)
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import normal, normal_line
+from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
+from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.session.edits import set_field
+from crucible.documents.session.markup import render_phase, render_title
+from crucible.documents.session.merge import matched
+from crucible.documents.session.merge_findings import merge_findings
+from crucible.documents.session.merge_head import standing
+from crucible.documents.session.session import (
+    RECORDING,
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+    Value,
+)
+
+__all__ = ["Said", "refresh"]
+
+_NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
+"""Kinds of callouts that recording 1 never wrote."""
+
+
+class Said:
+    """Everything a transcript holds, to trace a line of the note to: what was said and printed, and what was nobody's words."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._joined = ""
+        self._injected: set[str] = set()
+        self._prompted: set[str] = set()
+        self._called: dict[str, list[list[str]]] = {}
+        self._replied: set[str] = set()
+        self._heard: set[str] = set()
+
+    def add(self, event: Event) -> None:
+        """Take an event of this log."""
+        match event:
+            case Injected():
+                self._injected.add(_flat(event.text))
+                self._keep(event.text)
+            case Replied():
+                self._replied.update(map(_flat, event.text.split("\n\n")))
+                self._keep(event.text)
+            case Prompted():
+                self._prompted.add(_flat(event.text))
+                self._keep(event.text)
+            case ToolReturned():
+                self._prompted.add(_flat(event.feedback))
+                self._keep(event.text)
+            case SubagentReturned():
+                self._keep(event.text)
+            case SubagentStarted():
+                self._keep(event.title, event.task)
+            case Titled():
+                self._keep(event.title)
+            case ToolUsed():
+                values = sorted(map(_flat, map(str, event.arguments.values())), key=len, reverse=True)
+                self._called.setdefault(_flat(event.name), []).append(values)
+                self._keep(" ".join(map(str, (event.name, *event.arguments.values()))))
+            case _:
+                pass
+
+    def hear(self, event: Event) -> None:
+        """Take what the parent's log tells of a subagent, which its own note did not hold."""
+        self.add(event)
+        if isinstance(event, SubagentReturned):
+            self._heard.update(map(_flat, event.text.split("\n\n")))
+
+    def _keep(self, *texts: str) -> None:
+        self._texts += map(_flat, texts)
+        self._joined = ""
+
+    def holds(self, told: str) -> bool:
+        """Whether a line, or the beginning of one that was cut, stands in the transcript."""
+        if not self._joined:
+            self._joined = "\0".join(self._texts)
+        return _flat(told).rstrip("….") in self._joined
+
+    def is_call(self, tool: str, told: str) -> bool:
+        """Whether a call's line holds the arguments of such a call and nothing else."""
+        return any(not _without(_flat(told), values) for values in self._called.get(_flat(tool), ()))
+
+    def is_injected(self, words: str) -> bool:
+        """Whether these were nobody's words: older versions took them for the user's."""
+        flat = _flat(words)
+        is_tagged = words.startswith("<") or self.holds(words)
+        return flat in self._injected or (is_tagged and not any(flat in said for said in self._prompted))
+
+    def is_heard(self, paragraph: str) -> bool:
+        """Whether only the parent's log tells a paragraph."""
+        return (flat := _flat(paragraph)) in self._heard and flat not in self._replied
+
+
+def _without(text: str, parts: Sequence[str]) -> str:
+    for part in parts:
+        text = text.replace(part, "", 1) if part else text
+    return text
+
+
+def _flat(text: str) -> str:
+    """Without what a note changes in a line: blanks, Markdown's marks, line ends."""
+    return "".join(normal_line(text.replace("⏎", " ")).split()).replace("`", "").replace("*", "").casefold()
+
+
+def refresh(source: Source, note: Session, now: Session, said: Said) -> list[Edit]:
+    """Edits that bring what a human left alone to what `now` says; none for a note of this version."""
+    if note.recording >= RECORDING:
+        return []
+    return [
+        *_properties(source, note, now),
+        *_title(source, note, now, said),
+        *merge_findings(source, note, (), now.findings),
+        *_phases(source, note, now, said),
+    ]
+
+
+# --- above the phases ------------------------------------------------------------------------------------------------
+
+
+def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:
+    wanted: dict[str, Value] = {"recording": RECORDING}
+    if now.usage and "usage" not in note.properties:
+        wanted["usage"] = [without_links(line) for line in now.usage]
+    if _is_ours(note, now):
+        wanted |= standing(now, note.phases[-1].id if note.phases else None)
+    for key, value in wanted.items():
+        if note.properties.get(key) != value:
+            yield from set_field(source, note, key, value)
+
+
+def _title(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
+    if note.title_lines is not NOWHERE and note.title != now.title and said.holds(_bare(note.title)):
+        span = source.span_of(note.title_lines)
+        text = source.slice(span)
+        yield Edit(span, render_title(now.title, note.format) + text[len(text.rstrip("\r\n")) :])
+
+
+def _is_ours(note: Session, now: Session) -> bool:
+    """Whether the note stands as recording 1 left it: paused for a reason of ours, or completed at its last event."""
+    if note.status is Status.PAUSED:
+        return note.pause_reason in _OLD_REASONS
+    return note.status is Status.COMPLETED and bool(now.phases) and note.ended == now.phases[-1].ended
+
+
+_OLD_REASONS = frozenset({"the client was closed", "stopped in the middle of a turn"})
+"""Why recording 1 paused sessions that had their answer."""
+
+
+def _bare(title: str) -> str:
+    while title.startswith("Plan: "):
+        title = title.removeprefix("Plan: ")
+    return title
+
+
+# --- phases ----------------------------------------------------------------------------------------------------------
+
+
+def _phases(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
+    homes = matched(now.phases, note.phases, is_shared=False)
+    taken = {home.lines.first for home in homes if home}
+    for phase, home in zip(now.phases, homes, strict=True):
+        if home is None:
+            continue
+        group = [home, *_harness_phases(note, home, taken, said)]
+        if _Traced(said).holds(group, phase):
+            yield from _exchange(source, note, group, phase, said)
+
+
+def _harness_phases(note: Session, home: Phase, taken: set[int], said: Said) -> Iterator[Phase]:
+    """The phases behind it that older versions began for a text that nobody typed."""
+    behind = note.phases[note.phases.index(home) + 1 :]
+    for phase in behind:
+        first = phase.entries[0] if phase.entries else None
+        is_harness = isinstance(first, Intervention) and said.is_injected(first.words)
+        if phase.lines.first in taken or not is_harness:
+            return
+        yield phase
+
+
+def _exchange(source: Source, note: Session, group: Sequence[Phase], phase: Phase, said: Said) -> Iterator[Edit]:
+    home = group[0]
+    name = phase.name if said.holds(home.name) else home.name
+    lines = render_phase(replace(phase, name=name, channel=home.channel), form=note.format)
+    last = group[-1].subphases[-1] if group[-1].subphases else group[-1]
+    start, end = source.starts[home.lines.first], _end_of(source, last.body_end)
+    text = source.newline.join(lines)
+    if source.text[start:end] != text:
+        yield Edit(Span(start, end), text)
+
+
+def _end_of(source: Source, line: int) -> int:
+    """The end of the last line before `line` that is not blank."""
+    while not source.lines[line - 1].strip(" \t"):
+        line -= 1
+    return source.starts[line - 1] + len(source.lines[line - 1])
+
+
+_Item: TypeAlias = "Entry | ToolCall | str"
+"""An entry, a call of a list, or a paragraph of prose."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """Whether phases of a note hold just what the transcript tells there."""
+
+    said: Said
+
+    def holds(self, old: Sequence[Phase], new: Phase) -> bool:
+        head = old[0]
+        if head.agent != new.agent:
+            return False
+        names = [sub.name for phase in old for sub in phase.subphases]
+        if names != [sub.name for sub in new.subphases]:
+            return False
+        told = [list(_items(phase.entries)) for phase in _flattened(old)]
+        wanted = [list(_items(phase.entries)) for phase in (new, *new.subphases)]
+        if len(old) > 1:
+            told, wanted = [list(chain(*told))], [list(chain(*wanted))]
+        return all(self._all(*each) for each in zip(told, wanted, strict=True))
+
+    def _all(self, old: Sequence[_Item], new: Sequence[_Item]) -> bool:
+        """Each of the note's in its order, with nothing between them but what older versions did not write."""
+        at = 0
+        for item in old:
+            if self._is_gone(item):
+                continue
+            while at < len(new) and not self._same(item, new[at]):
+                if not self._is_new(new[at]):
+                    return False
+                at += 1
+            if at == len(new):
+                return False
+            at += 1
+        return all(map(self._is_new, new[at:]))
+
+    def _is_gone(self, item: _Item) -> bool:
+        """Whether older versions wrote what this one does not: words of nobody's, a result whose call is lost."""
+        if isinstance(item, Intervention):
+            return self.said.is_injected(item.words)
+        return isinstance(item, ToolCall) and item.call.startswith("? ")
+
+    def _same(self, old: _Item, new: _Item) -> bool:
+        match old, new:
+            case str(), str():
+                return normal(old) == normal(new)
+            case ToolCall(), ToolCall():
+                rest = old.call.removeprefix(old.tool)
+                is_call = self._is_traced(old.call, new.call) or self.said.is_call(old.tool, rest)
+                return old.tool == new.tool and is_call and self._is_traced(old.result, new.result)
+            case Intervention(), Intervention():
+                return old.words == new.words and (old.note in (None, new.note))
+            case Failure(), Failure():
+                return replace(old, lines=new.lines) == new
+            case Subagent(), Subagent():
+                told = zip((old.summary or "", *old.text.split("\n")), repeat(new.summary or ""), strict=False)
+                return (
+                    old.link in (None, new.link) and old.entries == new.entries and all(starmap(self._is_traced, told))
+                )
+            case Callout(), Callout():
+                return old == new
+            case _:
+                return False
+
+    def _is_new(self, item: _Item) -> bool:
+        """Whether older versions did not write such a thing."""
+        match item:
+            case Decision() | Failure():
+                return item.grounds is not None
+            case Callout():
+                return item.kind in _NEW_KINDS
+            case ToolCall():
+                return item.call == "result"
+            case str():
+                return self.said.is_heard(item)
+            case _:
+                return False
+
+    def _is_traced(self, old: str, new: str) -> bool:
+        """Whether a line is ours: what it says now, our own words, or the transcript's."""
+        return not old or old == new or bool(_OUR_WORDS.fullmatch(old)) or self.said.holds(old)
+
+
+_OUR_WORDS = late_pattern(
+    r"ok|empty|failed|timed out|(?:created|updated)(?:, (?:\d+ lines?|no lines|\+\d+ −\d+))?|no \w+|\d+ \w+(?: in \d+ files?)?|exit code -?\d+|task \S+"
+    r"|in the background as .*|</?[\w-]+>|The (?:subagent failed|user rejected it|subagent was stopped)\."
+)
+"""What recording 1 said of a result in its own words."""
+
+
+def _flattened(phases: Sequence[Phase]) -> Iterator[Phase]:
+    for phase in phases:
+        yield phase
+        yield from phase.subphases
+
+
+def _items(entries: Sequence[Entry]) -> Iterator[_Item]:
+    """Paragraphs and calls one by one: a callout that is new parts what was one text, or one list."""
+    for entry in entries:
+        match entry:
+            case Prose():
+                yield from (part for part in entry.text.split("\n\n") if part.strip())
+            case ToolCalls():
+                yield from entry.calls
+            case _:
+                yield entry

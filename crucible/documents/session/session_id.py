@@ -1,0 +1,28 @@
+"""Which text may be a session's id.
+
+The id is a file's name, a folder's name in the flight recorder and a link's target at once, so the rule is an
+allow-list.  How a new id is made is for `vault.naming`.
+"""
+
+from __future__ import annotations
+
+from crucible.core.errors import BadSessionId
+from crucible.core.patterns import late_pattern
+
+__all__ = ["LONGEST_ID", "check_session_id"]
+
+LONGEST_ID = 128
+
+# `\Z`, since `$` would let a last newline pass.
+_ALLOWED = late_pattern(rf"[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{LONGEST_ID - 1}}}\Z")
+
+
+def check_session_id(text: str) -> str:
+    """The id as it was given, or `BadSessionId`."""
+    if _ALLOWED.match(text):
+        return text
+    shown = repr(text if len(text) <= 60 else text[:59] + "…")
+    raise BadSessionId(
+        f"{shown} is no session id",
+        f"an id has letters, digits, '.', '_' and '-', does not begin with '.', and has at most {LONGEST_ID} characters",
+    )

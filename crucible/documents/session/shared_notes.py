@@ -1,0 +1,156 @@
+"""One of several native sessions that a note holds: a session that another client, or the same one anew, went on with.
+
+Owns what of a transcript concerns such a note: tasks keep apart whose ids are alike, title and model are those of the
+session that began it, and only who worked last says where the session stands.  The merge itself is `merging`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from crucible.documents.session.session import Phase, Session, Status, Task
+from crucible.documents.session.status_rules import is_our_reason
+from crucible.documents.session.titles import RESUMED
+
+__all__ = ["as_guest", "holds_others", "is_last_at_work", "is_ours", "place_in", "source_of", "with_standing"]
+
+
+def holds_others(note: Session, source: str) -> bool:
+    """Whether the note has another native session than `source`, or had phases before that one came."""
+    return any(other != source for other in _trunks(note)) or (source not in note.sources and bool(note.phases))
+
+
+def place_in(note: Session, base: Sequence[Phase], place: str) -> str:
+    """The id that a phase of a transcript has in a note; `base` are those that an earlier import put there."""
+    number, dot, part = place.removeprefix("phase-").partition(".")
+    if not number:
+        return place
+    at = int(number)
+    if at > len(base):
+        return f"phase-{at - len(base) + len(note.phases)}{dot}{part}"
+    same = (phase.id for phase in note.phases if phase.started == base[at - 1].started)
+    return f"{next(same, f'phase-{number}')}{dot}{part}"
+
+
+def source_of(session: Session) -> str:
+    """The source of a transcript's own session, "" for none; those behind it are its subagents'."""
+    return session.sources[0] if session.sources else ""
+
+
+def _trunks(session: Session) -> Iterator[str]:
+    return (source for source in session.sources if "/" not in source)
+
+
+def as_guest(note: Session, base: Session, now: Session) -> tuple[Session, Session]:
+    """`base` and `now` of a transcript that began in the middle of this note, as the merge is to see them."""
+    named = _names(note.tasks, base.tasks, now.tasks, _prefix(note, now))
+    before, after = _renamed(base.tasks, named), _renamed(now.tasks, named)
+    return (
+        replace(base, title="", model=None, tasks=_as_known(note.tasks, before, after)),
+        # The note's model is the one it began with; one that says none may take this.
+        replace(now, title="", tasks=after),
+    )
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def _prefix(note: Session, now: Session) -> int:
+    """Which of the note's native sessions this is, from 1: its place for ever, since sources are added at the end."""
+    trunks = list(_trunks(note))
+    own = source_of(now)
+    return trunks.index(own) + 1 if own in trunks else len(trunks) + 1
+
+
+def _names(note: Sequence[Task], base: Sequence[Task], now: Sequence[Task], number: int) -> dict[str, str]:
+    """What each task of the transcript is called in the note: as the note's own of the same words, else `2.<id>`.
+
+    Clients number tasks from 1, each its own.
+    """
+    there = {task.id for task in note}
+    by_words: dict[str, str] = {}
+    for task in note:
+        by_words.setdefault(task.content, task.id)
+    named: dict[str, str] = {}
+    for task in (*base, *now):
+        own, known = f"{max(2, number)}.{task.id}", by_words.get(task.content)
+        if task.id not in named:
+            is_own = own in there or known is None or known in named.values()
+            named[task.id] = own if is_own or known is None else known
+    return named
+
+
+def _as_known(note: Sequence[Task], before: Sequence[Task], after: Sequence[Task]) -> tuple[Task, ...]:
+    """The tasks of the base, and those of the note that this transcript tells of for the first time, as they were.
+
+    What was done before stays done, though the second client goes through it again.
+    """
+    there, now, known = ({task.id: task for task in tasks} for tasks in (note, after, before))
+    was_done = {task.id for task in note if task.status == "completed"}
+    told = [now.get(task.id, task) if task.id in was_done and task.status != "completed" else task for task in before]
+    for task in after:
+        old = there.get(task.id)
+        if old and old.content == task.content and task.id not in known:
+            fresh = replace(task, status=old.status, started=old.started, completed=old.completed)
+            told.append(task if task.id in was_done else fresh)
+    return tuple(told)
+
+
+def _renamed(tasks: Sequence[Task], named: dict[str, str]) -> tuple[Task, ...]:
+    return tuple(
+        replace(
+            task,
+            id=named.get(task.id, task.id),
+            depends_on=tuple(named.get(other, other) for other in task.depends_on),
+        )
+        for task in tasks
+    )
+
+
+# --- where the session stands ----------------------------------------------------------------------------------------
+
+
+def is_last_at_work(note: Session, now: Session, homes: Sequence[Phase | None]) -> bool:
+    """Whether nobody else worked on the session later.  `homes` are the note's phases that tell this transcript.
+
+    What stands above its own phases was there when it came, and clocks of two machines differ: that counts only where
+    several came, which may have been imported in any order.
+    """
+    last = _last(now.phases)
+    own = {id(home) for home in homes if home}
+    places = [at for at, phase in enumerate(note.phases) if id(phase) in own]
+    others = note.phases
+    if sum(source != source_of(now) for source in _trunks(note)) < 2:
+        others = others[places[-1] + 1 :] if places else () if source_of(now) not in note.sources else others
+    rivals = _last([phase for phase in others if id(phase) not in own])
+    return rivals is None or (last is not None and rivals <= last)
+
+
+def _last(phases: Sequence[Phase]) -> datetime | None:
+    times = (time for phase in phases for each in (phase, *phase.subphases) for time in (each.started, each.ended))
+    return max((time for time in times if time), default=None)
+
+
+def with_standing(note: Session, base: Session, now: Session) -> Session:
+    """`base` with the note's own standing, where that is ours to change: it was another native session's, or `cru` resumed it."""
+    joins = source_of(now) not in note.sources
+    resumed = any(phase.name.startswith(RESUMED) for phase in now.phases[len(base.phases) :])
+    return replace(base, **_standing(note)) if joins or resumed or is_ours(note) else base  # type: ignore[arg-type]
+
+
+def _standing(note: Session) -> dict[str, object]:
+    return {
+        "status": note.status,
+        "ended": note.ended,
+        "resume_point": note.resume_point,
+        "pause_reason": note.pause_reason,
+    }
+
+
+def is_ours(note: Session) -> bool:
+    """Whether an import wrote the note's standing: a reason in our words, or an end at which something ended."""
+    if note.status is Status.PAUSED:
+        return is_our_reason(note.pause_reason)
+    return note.ended is not None and note.ended == _last(note.phases)

@@ -1,0 +1,138 @@
+"""The status rule of `format.md` (Status) as pure functions, and the wording of `pause_reason`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.session import Status
+from crucible.documents.session.titles import shortened
+
+__all__ = [
+    "CLOSED",
+    "CLOSED_REASON",
+    "DIED_REASON",
+    "IDLE_REASON",
+    "Client",
+    "Turn",
+    "is_our_reason",
+    "open_end",
+    "pause_reason",
+    "question_in",
+    "session_status",
+]
+
+CLOSED_REASON = "the client was closed"
+"""Pause reason if `cru` started the client and only knows that it is gone."""
+
+DIED_REASON = "the client ended without a word"
+"""The same if the client failed."""
+
+IDLE_REASON = "nothing happened for the idle time"
+"""Pause reason of an active session that went quiet."""
+
+_QUESTION_LIMIT, _TASK_LIMIT, _TASKS = 160, 60, 3
+_QUESTION = late_pattern(r"[?？][\s*_\"'`)\]]*\Z")
+_SENTENCE = late_pattern(r"(?<=[.!?:…。！？])[\"'`)\]*_]*\s+(?=\S)")
+_OUR_REASONS = late_pattern(
+    rf"{CLOSED_REASON}|{DIED_REASON}|{IDLE_REASON}|interrupted by the user|the prompt was not answered|no result of "
+    r"|stopped in the middle of a turn|asked: |\d+ open tasks?: "
+)
+
+
+class Turn(Enum):
+    """The state of a transcript's last turn."""
+
+    UNASKED = auto()
+    """A prompt without any answer yet."""
+    OPEN = auto()
+    ANSWERED = auto()
+    """No prompt waits for an answer: it was answered, or the user took it back."""
+    INTERRUPTED = auto()
+    FAULTED = auto()
+    MOVED = auto()
+    """The client continued in another native session."""
+
+
+CLOSED = (Turn.ANSWERED, Turn.FAULTED, Turn.MOVED)
+"""The agent has finished, and nobody stopped it."""
+
+
+class Client(Enum):
+    """What is known about the client besides its transcript."""
+
+    UNKNOWN = auto()
+    """Nothing: a transcript that is quiet for the idle time counts as ended."""
+    RUNNING = auto()
+    ENDED = auto()
+    """It reported its end."""
+    DIED = auto()
+    """It is gone without reporting its end."""
+
+
+def session_status(
+    turn: Turn,
+    last: datetime | None,
+    now: datetime,
+    idle: timedelta,
+    client: Client = Client.UNKNOWN,
+    *,
+    waits: bool = False,
+) -> Status:
+    """The status of a session whose last event was at `last`.
+
+    If nothing is known about the client, a transcript younger than `idle` is active.  A session whose last turn is answered is
+    paused only if it `waits` for something.
+    """
+    young = last is not None and now - last < idle
+    if client is Client.RUNNING or (client is Client.UNKNOWN and young):
+        return Status.ACTIVE
+    match turn:
+        case Turn.FAULTED:
+            return Status.FAILED
+        case Turn.MOVED:
+            return Status.COMPLETED
+        case Turn.ANSWERED if not waits:
+            return Status.COMPLETED
+        case _:
+            return Status.PAUSED
+
+
+def open_end(question: str, tasks: Sequence[str]) -> str:
+    """What an answered session waits for: an answer to the agent's last question, or open tasks; "" for nothing."""
+    if question:
+        return f"asked: {shortened(question, _QUESTION_LIMIT)}"
+    if not tasks:
+        return ""
+    named = [shortened(task, _TASK_LIMIT) for task in tasks[:_TASKS]]
+    more = ["…"] if len(tasks) > _TASKS else []
+    return f"{len(tasks)} open task{'' if len(tasks) == 1 else 's'}: {'; '.join([*named, *more])}"
+
+
+def pause_reason(turn: Turn, waiting: str, open_end: str) -> str:
+    """Why a session is paused; `waiting` is a call without a result, "" for none."""
+    match turn:
+        case Turn.INTERRUPTED:
+            return "interrupted by the user"
+        case Turn.UNASKED:
+            return "the prompt was not answered"
+        case _ if open_end:
+            return open_end
+        case _:
+            return f"no result of {shortened(waiting, 80)}" if waiting else "stopped in the middle of a turn"
+
+
+def is_our_reason(reason: str | None) -> bool:
+    """True if an import may have written this pause reason."""
+    return _OUR_REASONS.match(reason or "") is not None
+
+
+def question_in(text: str) -> str:
+    """The question at the end of an agent's closing text, "" for none."""
+    if not _QUESTION.search(text):
+        return ""
+    last = text.rstrip().rpartition("\n")[2]
+    return re.sub(r"^[\s>#*_-]+|[\s*_]+$", "", _SENTENCE.split(last)[-1])

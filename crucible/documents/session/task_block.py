@@ -1,0 +1,123 @@
+"""The tasks block: one fence `tasks` that holds a JSON list, an item a line.
+
+Reads it leniently (keys we do not know are kept), writes it so that one changed task is one changed line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crucible.documents.markdown.code_spans import harmless_json
+from crucible.documents.markdown.containment import normal_line
+from crucible.documents.markdown.source import Problem
+from crucible.documents.session.session import Task
+
+__all__ = [
+    "CLOSED_TASKS",
+    "PRIORITIES",
+    "TASK_CREATED",
+    "TASK_PICKED",
+    "TASK_STATUSES",
+    "is_task_news",
+    "read_tasks",
+    "render_task",
+    "render_tasks",
+]
+
+TASK_CREATED, TASK_PICKED = "Task created: ", "Task picked up: "
+"""What begins our own milestones about the list of tasks."""
+
+TASK_STATUSES = ("pending", "in_progress", "completed", "cancelled")
+CLOSED_TASKS = frozenset({"completed", "cancelled", "deleted"})
+"""Statuses of a task that nobody waits for: `cancelled` was left out of a later list before it was done."""
+PRIORITIES = ("high", "medium", "low")
+_KNOWN = frozenset({"id", "content", "status", "priority", "depends_on", "started", "completed"})
+
+
+def is_task_news(text: str) -> bool:
+    """Whether a milestone tells of the list of tasks only: nothing was reached by it."""
+    return text.startswith((TASK_CREATED, TASK_PICKED))
+
+
+def read_tasks(text: str, line: int) -> tuple[tuple[Task, ...], list[Problem]]:
+    """The tasks in a block's text; `line` is the block's first line of text, counted from 0."""
+    import json  # noqa: PLC0415  slow, and few notes have tasks
+
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        at = line + getattr(error, "lineno", 1)
+        return (), [Problem("broken-tasks", at, f"the tasks block is no JSON: {getattr(error, 'msg', error)}")]
+    if not isinstance(items, list):
+        return (), [Problem("broken-tasks", line + 1, "the tasks block is no JSON list")]
+    tasks: list[Task] = []
+    seen: set[str] = set()
+    problems: list[Problem] = []
+    for number, item in enumerate(items, 1):
+        task = _read_task(item)
+        if task is None:
+            problems.append(Problem("broken-tasks", line + 1, f"task {number} has no `id` and `content`"))
+            continue
+        tasks.append(task)
+        wrongs = _wrong(task, is_second=task.id in seen)
+        problems.extend(Problem("bad-task", line + 1, f"task {task.id}: {wrong}") for wrong in wrongs)
+        seen.add(task.id)
+    return tuple(tasks), problems
+
+
+def _read_task(item: object) -> Task | None:
+    if not isinstance(item, dict) or "id" not in item or not isinstance(item.get("content"), str):
+        return None
+    depends, status = item.get("depends_on"), str(item.get("status", "pending"))
+    # Earlier versions kept the time of a task that was opened again or dropped.
+    is_not_done = status in ("pending", "in_progress", "cancelled")
+    return Task(
+        id=str(item["id"]),
+        content=item["content"],
+        status=status,
+        priority=str(item.get("priority", "medium")),
+        depends_on=tuple(str(one) for one in depends) if isinstance(depends, list) else (),
+        started=_text(item.get("started")),
+        completed=None if is_not_done else _text(item.get("completed")),
+        extra={key: value for key, value in item.items() if key not in _KNOWN},
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _wrong(task: Task, *, is_second: bool) -> list[str]:
+    found = []
+    if task.status not in TASK_STATUSES:
+        found.append(f"status {task.status!r} is not one of " + ", ".join(TASK_STATUSES))
+    if task.priority not in PRIORITIES:
+        found.append(f"priority {task.priority!r} is not one of " + ", ".join(PRIORITIES))
+    if is_second:
+        found.append("the id stands twice")
+    return found
+
+
+def render_task(task: Task) -> str:
+    """One task as one line of JSON."""
+    item: dict[str, object] = {
+        "id": task.id,
+        "content": normal_line(task.content),
+        "status": task.status,
+        "priority": task.priority,
+    }
+    if task.depends_on:
+        item["depends_on"] = list(task.depends_on)
+    if task.started is not None:
+        item["started"] = task.started
+    if task.completed is not None:
+        item["completed"] = task.completed
+    import json  # noqa: PLC0415  as above
+
+    return harmless_json(json.dumps({**item, **task.extra}, ensure_ascii=False))
+
+
+def render_tasks(tasks: Sequence[Task]) -> list[str]:
+    """The lines of the whole block, fences included."""
+    items = [f"  {render_task(task)}" for task in tasks]
+    return ["```tasks", "[", *[f"{item}," for item in items[:-1]], *items[-1:], "]", "```"]

@@ -1,0 +1,292 @@
+"""Short names from what people said: a phase's and a session's name from a human prompt.
+
+Owns the choice of the words.  Making a name legal as a file's name is `vault.naming`'s, as a heading `note.contain`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import normal, normal_line
+
+__all__ = [
+    "RESUMED",
+    "UNTITLED",
+    "Titles",
+    "has_content",
+    "key_words",
+    "prompt_name",
+    "resumed_name",
+    "shortened",
+    "untagged",
+]
+
+UNTITLED = "Untitled"
+RESUMED = "Resumed"
+"""How the name of a phase begins in which a client goes on with a session."""
+_LIMIT = 60
+_ANSWERED = 80
+_READ = 20_000
+"""Code points of a prompt that are looked at for a name."""
+
+_FENCE = late_pattern(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TAG = late_pattern(r"</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_MARKS = late_pattern(r"\s*(?:\[[\w.-]{1,40}:[^\[\]\n]{0,80}\]\s*)+")
+_URL = late_pattern(r"<?https?://([^\s<>)\]]+)>?")
+_PLAN = late_pattern(r"\A\s*Implement the following plan:?\s*", re.IGNORECASE)
+
+# What a terminal or a log prints rather than what a person says.
+_LOG = late_pattern(
+    r"""^(?:
+        \s*[\[(]?\d{4}-\d\d-\d\d[T ]\d | \s*\[?\d\d:\d\d:\d\d | Traceback\ \( | \s+File\ " | \s*at\ \S+\ \( |
+        \s*\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\b[\]:\ ] | \s*[$%>]\s | \s*\w+@[\w-]+[:~] | npm\ ERR! |
+        \s*[|+] | \s*(?:\^|~){2,} | \s*[-+]{3}\s | \s*@@\ | diff\ --git | \s*E\ \ + | \s*(?:\w+\.)*\w*(?:Error|Exception):\s |
+        \s*[{}\[\]();]+\s*$ | \s*[-=*_#~]{3,}\s*$ | \s*import\ \w | \s*from\ \S+\ import\b
+    )""",
+    re.VERBOSE,
+)
+_LINE_MARK = late_pattern(r"^\s*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|[>❯]\s*)+")
+_COURTESY = late_pattern(
+    r"^(?:(?:hi|hello|hey|ok|okay|thanks|thank you|great|perfect|nice|cool|alright|so|now|and)(?: claude| there)?[,.!:]+\s+"
+    r"|please,?\s+|(?:can|could|would|will) you\s+(?:please\s+)?|i(?:'d| would) like you to\s+|i (?:want|need) you to\s+"
+    r"|let's\s+)+",
+    re.IGNORECASE,
+)
+_SENTENCE = late_pattern(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\bapprox)([.!?…]+)[\"')\]]*(?=\s+\S)|[。！？]"
+)
+
+
+class Titles:
+    """The title of a session so far, and the name of a phase that begins now.
+
+    `best` is a user's name for the session, else the client's, else that of the first prompt with content.
+    """
+
+    __slots__ = ("_asked", "_by_client", "_by_user", "_from_prompt", "_is_telling", "_topic")
+
+    def __init__(self) -> None:
+        self._by_user = self._from_prompt = self._by_client = self._asked = self._topic = ""
+        self._is_telling = False
+
+    @property
+    def best(self) -> str:
+        """The one that counts, "" for none."""
+        return self._by_user or self._by_client or self._from_prompt
+
+    def first_said(self, name: str, *, is_telling: bool = True) -> None:
+        """Record a prompt's name; the first one that says something becomes the title."""
+        if not self._from_prompt or (is_telling and not self._is_telling):
+            self._from_prompt, self._is_telling = name, is_telling
+
+    def named(self, title: str, by_user: bool) -> None:
+        """A user's last word on it counts, and the client's first."""
+        if by_user:
+            self._by_user = title or self._by_user
+        else:
+            self._by_client = self._by_client or title
+
+    def replied(self, text: str) -> None:
+        """Record a text of the agent; the next prompt may answer its final question."""
+        self._asked = text[-_READ:]
+
+    def prompted(self, prompt: str) -> str:
+        """The name of the phase that a prompt begins; a short answer includes the question or the phase that it refers to."""
+        asked, self._asked = self._asked, ""
+        name = prompt_name(prompt) if normal(prompt) else "Picture"
+        if prompt.startswith("/") and name.startswith("/"):
+            self.first_said(prompt_name(prompt, 80), is_telling=" " in name)
+            return name
+        is_telling = has_content(name)
+        self.first_said(prompt_name(prompt, 80) if normal(prompt) else name, is_telling=is_telling)
+        question = "" if is_telling and not _is_short(name) else _question(asked)
+        before, self._topic = self._topic, name if is_telling else self._topic
+        if question:
+            picked = shortened(_option(asked, name) or name, _ANSWERED // 2)
+            return f"{shortened(question, _ANSWERED - len(picked))} {picked}"
+        return f"{shortened(before, _LIMIT - len(name))}: {name}" if before and not is_telling else name
+
+
+_WORD = late_pattern(r"[^\W\d_][\w'’]*")
+_NAMING = late_pattern(r"(?=\S*[^\W\d])\S*[\w)][./_:\-]\w|[#@]\w|[^\W\d_]\d|[a-z][A-Z]")
+_NO_BLANKS = late_pattern(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LONG_WORD, _FEW_WORDS, _ANSWER_WORDS = 5, 3, 5
+
+
+def has_content(name: str) -> bool:
+    """True if a prompt's name says what it is about: by its words, or by the name of something.
+
+    `yes`, `1`, `do it` and `commit this` do not: they are understood only with what was said before.
+    """
+    words = _WORD.findall(name)
+    count = len(words) + len(_NO_BLANKS.findall(name)) // 2
+    if count > _FEW_WORDS or (words and _NAMING.search(name)):
+        return True
+    return count == _FEW_WORDS and max(map(len, words)) >= _LONG_WORD
+
+
+def _is_short(name: str) -> bool:
+    """True if a prompt after a question looks like its answer."""
+    return name.count(" ") < _ANSWER_WORDS and not name.endswith("?") and not _NAMING.search(name)
+
+
+_ASKED_IN = 12
+"""How many lines at the end of a text are searched for a question; options may follow it."""
+_ITEM = late_pattern(r"^(?:Option\s+)?([0-9]{1,2}|[A-Za-z])[.):]\s+(?=\S)")
+
+
+def _question(text: str) -> str:
+    """The question at the end of a text, "" for none."""
+    lines = [line for line in text.rstrip().split("\n") if line.strip()][-_ASKED_IN:]
+    for line in reversed(lines):
+        said = _plain(line)
+        if said.endswith("?"):
+            before = [end.end() for end in _SENTENCE.finditer(said[:-1])]
+            return said[before[-1] :].strip() if before else said
+        if not _LINE_MARK.match(line):
+            return ""
+    return ""
+
+
+def _option(text: str, answer: str) -> str:
+    """The option that an answer names by its number or letter: `2. A file per user`."""
+    picked = re.fullmatch(r"(?:[Oo]ption\s+)?([0-9]{1,2}|[A-Za-z])", answer.rstrip(".)"))
+    for line in reversed(text.split("\n")) if picked else ():
+        said = _plain(line.replace("**", ""), keep_mark=True)
+        item = _ITEM.match(said)
+        if item and picked and item[1].casefold() == picked[1].casefold():
+            return f"{picked[1]}. {_sentence(said[item.end() :])}"
+    return ""
+
+
+def untagged(text: str) -> str:
+    """Remove a client's prefix: `[agent:clock] Is it safe?` becomes `Is it safe?`."""
+    found = _MARKS.match(text)
+    rest = text[found.end() :] if found else text
+    return rest if rest.strip() else text
+
+
+def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
+    """The first thing a prompt says, without Markdown, in under about `limit` code points; never empty."""
+    text = normal(prompt[:_READ])
+    plan = _PLAN.match(text)
+    lines = list(_said(text[plan.end() :] if plan else text))
+    first = next((place for place, line in enumerate(lines) if not _LOG.match(line)), 0)
+    said = _sentence(_plain(lines[first])) if lines else ""
+    for line in lines[first + 1 : first + 4]:
+        if has_content(said) or lines[first].startswith("#"):
+            break
+        more = _sentence(_plain(line))
+        if has_content(more) and not _LOG.match(line) and not _TAG.search(line):
+            # What a word heads, or what follows one that tells nothing.
+            said = f"{said}: {more}" if lines[first].rstrip().endswith(":") else more
+    name = shortened(said, limit)
+    # A plan's own heading mostly says that it is one.
+    return f"Plan: {name}" if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE) else name or UNTITLED
+
+
+def resumed_name(after: str) -> str:
+    """The name of a phase that goes on from the one named `after`; going on twice is said once."""
+    name = normal_line(after)
+    while name.startswith(f"{RESUMED}: "):
+        name = name.removeprefix(f"{RESUMED}: ")
+    return f"{RESUMED}: {shortened(name, 80)}" if name and name != RESUMED else RESUMED
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` code points, cut after a whole word where one ends in the second half, then `…`."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    if text[limit - 1] == " ":
+        return head.rstrip(" ,;:.-–—([") + "…"
+    space = head.rfind(" ")
+    return (head[:space] if space >= limit // 2 else head).rstrip(" ,;:.-–—([") + "…"
+
+
+_SMALL_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "its",
+        "is",
+        "are",
+        "be",
+        "was",
+        "were",
+        "to",
+        "of",
+        "for",
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "from",
+        "into",
+        "and",
+        "or",
+        "my",
+        "our",
+        "your",
+        "me",
+        "us",
+        "please",
+    ]
+)
+
+
+def key_words(title: str, limit: int) -> str:
+    """A title without its small words, as many whole words as fit: what a file's name is made of."""
+    words = re.findall(r"[\w'’]+", title)
+    telling = [word for word in words if word.casefold() not in _SMALL_WORDS] or words
+    return shortened(" ".join(telling), limit).rstrip("…") if telling else title
+
+
+def _said(text: str) -> Iterator[str]:
+    """Lines with words in them, those outside fences and tags first."""
+    for part in (_TAG.sub(" ", _FENCE.sub("\n", text)), text):
+        for line in part.split("\n"):
+            if re.search(r"\w", line) and not re.match(r"\s*(?:`{3,}|~{3,})", line):
+                yield line
+
+
+def _plain(line: str, *, keep_mark: bool = False) -> str:
+    """One line without heading marks, bullets, emphasis, code marks, links and mentions."""
+    line = re.sub(r"^\s*[-*+]\s+", "", line) if keep_mark else _LINE_MARK.sub("", line)
+    line = re.sub(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]", r"\1", line)
+    line = re.sub(r"!?\[([^\[\]]+)\]\([^()\s]*\)", r"\1", line)
+    line = _URL.sub(lambda found: _short_url(found[1]), line)
+    line = re.sub(r"(\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1", r"\2", line)
+    line = re.sub(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])", r"\1", line).replace("`", "")
+    line = re.sub(r"(^|\s)@(?=[\w./~-])", r"\1", line)
+    line = re.sub(r"^!(?=\S)", "", line.strip())
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def _short_url(url: str) -> str:
+    """The last two parts of a path, or the host: what one recognises a link by."""
+    host, *path = [part for part in re.split(r"[?#]", url)[0].split("/") if part]
+    return "/".join(path[-2:]) or host
+
+
+def _sentence(line: str) -> str:
+    """The first sentence that says more than a word, without courtesies."""
+    asked = _COURTESY.match(line)
+    if asked and len(line) - asked.end() > 8:
+        line = line[asked.end() :]
+        line = line[:1].upper() + line[1:]
+    for end in _SENTENCE.finditer(line):
+        if line.count(" ", 0, end.start()) >= 2 or end.group() in "。！？":
+            line = line[: end.end()]
+            break
+    line = line.rstrip(" .,:;…。")
+    return line[:-1].rstrip() if asked and line.endswith("?") else line

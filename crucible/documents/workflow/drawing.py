@@ -1,0 +1,216 @@
+"""A workflow's graph as a Mermaid flowchart, as DOT, and as lines for a terminal.
+
+Owns what is drawn: every step, groups round their parts, an arrow for each edge with the data that pass (dotted where it hangs
+on a condition), and no arrow that follows from others because a step in between changes all that passes.  How foreign text is
+written is `labels`'s.  Mermaid draws nothing of what is larger than its limits, so a larger workflow is drawn by its outermost steps,
+and of too many of these the first ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crucible.documents.workflow.drawing__labels import dot_text, mermaid_text
+from crucible.documents.workflow.graph import Graph
+from crucible.documents.workflow.graph_listing import render_lines
+from crucible.documents.workflow.workflow import Condition, Grade, Step
+
+__all__ = ["render_dot", "render_lines", "render_mermaid"]
+
+_MOST_TEXT = 45_000
+_MOST_EDGES = 450
+"""Mermaid's own limits are 50,000 characters (`maxTextSize`) and 500 edges (`maxEdges`)."""
+_FEWER = (200, 50, 10)
+_MOST_NAMES = 4
+
+
+class _Arrow(NamedTuple):
+    source: str
+    target: str
+    label: str = ""
+    dotted: bool = False
+
+
+class _Item(NamedTuple):
+    """A node, the beginning of a group (`group` is its id), or, without either, the end of one."""
+
+    node: str = ""
+    group: str = ""
+    name: str = ""
+    markers: str = ""
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What is drawn, in no language yet; texts are foreign.  `joints` are the ids and names of bundles."""
+
+    items: tuple[_Item, ...]
+    arrows: tuple[_Arrow, ...]
+    graded: dict[Grade, list[str]]
+    joints: tuple[tuple[str, str], ...] = ()
+
+
+def render_mermaid(graph: Graph) -> str:
+    """A `flowchart`, without the fence round it; no line end at its end."""
+    scene = _whole(graph)
+    text = "\n".join(_mermaid(scene))
+    if not _is_too_large(scene, text):
+        return text
+    for most in (len(graph.steps), *_FEWER):
+        scene = _outermost(graph, most)
+        text = "\n".join(_mermaid(scene))
+        if not _is_too_large(scene, text):
+            break
+    return text
+
+
+def render_dot(graph: Graph) -> str:
+    """A `digraph` for Graphviz; no line end at its end."""
+    return "\n".join(_dot(_whole(graph)))
+
+
+def _is_too_large(scene: _Scene, text: str) -> bool:
+    return len(text) > _MOST_TEXT or len(scene.arrows) > _MOST_EDGES
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------------
+
+
+def _whole(graph: Graph) -> _Scene:
+    """Every step; a group has a node of its own only where an arrow needs one."""
+    drawn = [edge for edge in graph.edges if not edge.is_stale]
+    arrows = [
+        _Arrow(
+            f"s{edge.source + 1}",
+            f"s{edge.target + 1}",
+            _label([name for name in edge.data if name not in edge.stale], edge.condition),
+            edge.condition is not None,
+        )
+        for edge in drawn
+    ]
+    touched = {at for edge in drawn for at in edge[:2]}
+    for number, bundle in enumerate(graph.bundles, 1):
+        arrows += [_Arrow(f"s{at + 1}", f"d{number}") for at in bundle.sources]
+        arrows += [_Arrow(f"d{number}", f"s{at + 1}") for at in bundle.targets]
+        touched.update(bundle.sources, bundle.targets)
+    items = tuple(_grouped(graph, touched))
+    joints = tuple((f"d{number}", bundle.data) for number, bundle in enumerate(graph.bundles, 1))
+    return _Scene(items, tuple(arrows), _graded(graph, items), joints)
+
+
+def _grouped(graph: Graph, touched: set[int]) -> Iterator[_Item]:
+    groups = set(graph.parents)
+    inside: list[int] = []
+    for at, step in enumerate(graph.steps):
+        while inside and inside[-1] != graph.parents[at]:
+            inside.pop()
+            yield _Item(depth=len(inside) + 1)
+        if at in groups:
+            yield _Item("", f"g{at + 1}", step.name, _markers(step), len(inside) + 1)
+            inside.append(at)
+        if at not in groups or at in touched:
+            yield _Item(f"s{at + 1}", "", step.name, _markers(step), len(inside) + 1)
+    while inside:
+        inside.pop()
+        yield _Item(depth=len(inside) + 1)
+
+
+def _graded(graph: Graph, items: tuple[_Item, ...]) -> dict[Grade, list[str]]:
+    graded: dict[Grade, list[str]] = {Grade.CRITICAL: [], Grade.OPTIONAL: []}
+    for item in items:
+        if item.node.startswith("s"):
+            graded.get(graph.steps[int(item.node[1:]) - 1].grade, []).append(item.node)
+    return graded
+
+
+def _outermost(graph: Graph, most: int) -> _Scene:
+    """The first steps of the outermost level, each for all that stands below it."""
+    roots: list[int] = []
+    for at, parent in enumerate(graph.parents):
+        roots.append(at if parent < 0 else roots[parent])
+    tops = [at for at, parent in enumerate(graph.parents) if parent < 0]
+    kept = set(tops[:most])
+    items = [_Item(f"s{at + 1}", "", graph.steps[at].name, _markers(graph.steps[at])) for at in tops[:most]]
+    if len(tops) > most:
+        items.append(_Item("more", "", f"and {len(tops) - most} more"))
+    arrows: dict[tuple[int, int], _Arrow] = {}
+    for edge in graph.edges:
+        source, target = roots[edge.source], roots[edge.target]
+        if source != target and source in kept and target in kept and not edge.is_stale:
+            label = _label([name for name in edge.data if name not in edge.stale], edge.condition)
+            arrow = _Arrow(f"s{source + 1}", f"s{target + 1}", label, edge.condition is not None)
+            arrows.setdefault((source, target), arrow)
+    return _Scene(tuple(items), tuple(arrows.values()), _graded(graph, tuple(items)))
+
+
+def _markers(step: Step) -> str:
+    return " ".join(([f"@{step.agent}"] if step.agent else []) + ([f"#{step.channel}"] if step.channel else []))
+
+
+def _label(data: list[str], condition: Condition | None) -> str:
+    names = ", ".join([*data[:_MOST_NAMES], *(["…"] if len(data) > _MOST_NAMES else [])])
+    if condition is None:
+        return names
+    said = "Otherwise" if condition.is_otherwise else f"If {condition.text}"
+    return f"{said}, {names}" if names else said
+
+
+# --- Mermaid ---------------------------------------------------------------------------------------------------
+
+_CLASSES = {
+    Grade.CRITICAL: "classDef critical stroke-width:3px",
+    Grade.OPTIONAL: "classDef optional stroke-dasharray:4 3",
+}
+
+
+def _mermaid(scene: _Scene) -> Iterator[str]:
+    yield "flowchart TD"
+    for item in scene.items:
+        indent = "  " * item.depth
+        if item.node:
+            markers = f"<br/>{mermaid_text(item.markers)}" if item.markers else ""
+            yield f'{indent}{item.node}["{mermaid_text(item.name)}{markers}"]'
+        elif item.group:
+            yield f'{indent}subgraph {item.group}["{mermaid_text(item.name)}"]'
+        else:
+            yield f"{indent}end"
+    for joint, name in scene.joints:
+        yield f'  {joint}(["{mermaid_text(name)}"])'
+    for arrow in scene.arrows:
+        line = "-.->" if arrow.dotted else "-->"
+        label = f'|"{mermaid_text(arrow.label)}"|' if arrow.label else ""
+        yield f"  {arrow.source} {line}{label} {arrow.target}"
+    for grade, nodes in scene.graded.items():
+        if nodes:
+            yield f"  {_CLASSES[grade]}"
+            yield f"  class {','.join(nodes)} {grade.value}"
+
+
+# --- DOT -------------------------------------------------------------------------------------------------------
+
+_STYLES = {Grade.CRITICAL: "penwidth=3", Grade.OPTIONAL: 'style="rounded,dashed"'}
+
+
+def _dot(scene: _Scene) -> Iterator[str]:
+    styles = {node: f", {_STYLES[grade]}" for grade, nodes in scene.graded.items() for node in nodes}
+    yield "digraph workflow {"
+    yield '  node [shape=box, style="rounded"];'
+    for item in scene.items:
+        indent = "  " * item.depth
+        if item.node:
+            markers = f"\\n{dot_text(item.markers)}" if item.markers else ""
+            yield f'{indent}{item.node} [label="{dot_text(item.name)}{markers}"{styles.get(item.node, "")}];'
+        elif item.group:
+            yield f"{indent}subgraph cluster_{item.group} {{"
+            yield f'{indent}  label="{dot_text(item.name)}";'
+        else:
+            yield f"{indent}}}"
+    for joint, name in scene.joints:
+        yield f'  {joint} [shape=oval, label="{dot_text(name)}"];'
+    for arrow in scene.arrows:
+        said = ([f'label="{dot_text(arrow.label)}"'] if arrow.label else []) + ["style=dashed"] * arrow.dotted
+        yield f"  {arrow.source} -> {arrow.target}{' [' + ', '.join(said) + ']' if said else ''};"
+    yield "}"

@@ -1,0 +1,203 @@
+"""A workflow's graph as lines for a terminal: wave by wave, what each step hands on and to whom.
+
+Owns the layout.  It holds its width for every text, counts wide characters as two and lets no control character through; colours
+are the caller's.
+
+    takes raw_data.csv
+
+    1
+      Load Data  @data-loader #pipeline
+        ─ loaded_data → Clean Data
+    2  side by side
+      Clean Data  @data-cleaner #pipeline
+        ╌ If it fails → Ask
+      Group
+        Part  !
+          ─ report →
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from crucible.documents.workflow.drawing__labels import shown
+from crucible.documents.workflow.graph import Bundle, Graph
+from crucible.documents.workflow.workflow import Condition, Datum, Grade, Step
+
+__all__ = ["render_lines"]
+
+_NARROWEST = 24
+_DEEPEST = 4
+_MOST_NAMES = 8
+_MARKS = {Grade.PLAIN: "", Grade.CRITICAL: "!", Grade.OPTIONAL: "?"}
+_WIDENS = "\ufe0f"
+"""Makes an emoji of the sign before it, which is then two wide."""
+
+
+def render_lines(graph: Graph, width: int) -> list[str]:
+    """The drawing, no line wider than `width` cells (24 at least), without line ends."""
+    room = max(width, _NARROWEST)
+    return [line for lead, words in _lines(graph) for line in _wrapped(lead, words, room)]
+
+
+_Line: TypeAlias = tuple[str, list[str]]
+"""What a line begins with, and words that may stand on several."""
+
+
+def _lines(graph: Graph) -> Iterator[_Line]:
+    if graph.inputs:
+        yield "takes ", _listed([_datum(datum) for datum in graph.inputs])
+        yield "", []
+    bundled: dict[int, list[Bundle]] = {}
+    for bundle in graph.bundles:
+        for source in bundle.sources:
+            bundled.setdefault(source, []).append(bundle)
+    for number, wave in enumerate(graph.waves, 1):
+        yield (f"{number}  ", ["side", "by", "side"]) if len(wave) > 1 else (f"{number}", [])
+        yield from _wave(graph, wave, bundled)
+    for circle in graph.cycles:
+        yield "", []
+        names = [shown(graph.steps[at].name) for at in (*circle, circle[0])]
+        yield "in a circle: ", _words(" → ".join(names))
+    ordered = set(graph.order)
+    stuck = [shown(step.name) for at, step in enumerate(graph.steps) if at not in ordered]
+    if stuck:
+        yield "", []
+        yield "never begin: ", _listed(stuck)
+
+
+def _wave(graph: Graph, wave: Sequence[int], bundled: Mapping[int, Sequence[Bundle]]) -> Iterator[_Line]:
+    """Steps below what they are part of, which is told once for all the parts that follow each other."""
+    above: list[int] = []
+    for at in wave:
+        line = _ancestors(graph, at)
+        same = next(
+            (n for n, (a, b) in enumerate(zip(line, above, strict=False)) if a != b),
+            min(len(line), len(above)),
+        )
+        for depth, group in enumerate(line[same:], same):
+            yield _indent(depth), _words(f"({shown(graph.steps[group].name)})")
+        yield _indent(len(line)), _heading(graph.steps[at])
+        for data, condition, targets in _handed(graph, at, bundled.get(at, ())):
+            yield (
+                f"{_indent(len(line))}  {'─' if condition is None else '╌'} ",
+                _hand(data, condition, targets),
+            )
+        above = [*line, at]
+
+
+def _ancestors(graph: Graph, at: int) -> list[int]:
+    line: list[int] = []
+    while graph.parents[at] >= 0:
+        at = graph.parents[at]
+        line.append(at)
+    return line[::-1]
+
+
+def _indent(depth: int) -> str:
+    return "  " * min(depth + 1, _DEEPEST)
+
+
+def _heading(step: Step) -> list[str]:
+    markers = [f"@{step.agent}"] * bool(step.agent) + [f"#{step.channel}"] * bool(step.channel)
+    markers += [_MARKS[step.grade]] * (step.grade is not Grade.PLAIN)
+    words = _words(shown(step.name))
+    return [*words, "", *map(shown, markers)] if markers else words
+
+
+_Hand: TypeAlias = tuple[list[str], Condition | None, list[str]]
+"""Data, under which condition, and the names of the steps that they go to."""
+
+
+def _handed(graph: Graph, at: int, bundles: Sequence[Bundle]) -> Iterator[_Hand]:
+    """What a step hands on, one for all that get the same, and last what it makes that nobody takes."""
+    alike: dict[tuple[tuple[str, ...], Condition | None], list[str]] = {}
+    passed = {bundle.data.casefold() for bundle in bundles}
+    for edge in graph.outgoing[at]:
+        passed.update(name.casefold() for name in edge.data)
+        if not edge.is_stale:
+            fresh = tuple(name for name in edge.data if name not in edge.stale)
+            alike.setdefault((fresh, edge.condition), []).append(graph.steps[edge.target].name)
+    for (data, condition), targets in sorted(alike.items(), key=lambda item: item[0][1] == Condition()):
+        yield list(data), condition, targets
+    for bundle in bundles:
+        yield [bundle.data], None, [f"{len(bundle.targets)} steps"]
+    left = [_datum(datum) for datum in graph.steps[at].outputs() if datum.name.casefold() not in passed]
+    if left:
+        yield left, None, []
+
+
+def _hand(data: Sequence[str], condition: Condition | None, targets: Sequence[str]) -> list[str]:
+    said: list[str] = []
+    if condition is not None:
+        said = ["Otherwise"] if condition.is_otherwise else ["If", *_words(shown(condition.text))]
+        said[-1] += "," if data else ""
+    return [*said, *_listed(data), "→", *_listed(targets)]
+
+
+def _datum(datum: Datum) -> str:
+    return f"{datum.name}::{datum.type}" if datum.type else datum.name
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    """Words of a list, the end of a long one as a number."""
+    kept = [shown(name) for name in names[:_MOST_NAMES]]
+    if len(names) > len(kept):
+        kept.append(f"{len(names) - len(kept)} more")
+    return _words(", ".join(kept))
+
+
+def _words(line: str) -> list[str]:
+    return line.split(" ") if line else []
+
+
+# --- lines that hold a width -----------------------------------------------------------------------------------
+
+
+def _wrapped(lead: str, words: Sequence[str], width: int) -> Iterator[str]:
+    """Words behind `lead`, on as many lines as it takes; further lines stand deeper than the first."""
+    further = " " * (len(lead) - len(lead.lstrip(" ")) + 4)
+    line, used, empty = lead, _cells(lead), True
+    for word in _broken(words, width - max(used, len(further))):
+        size = _cells(word) + (not empty)
+        if not empty and used + size > width:
+            yield line.rstrip(" ")
+            line, used, empty, size = further, len(further), True, size - 1
+        line += word if empty else f" {word}"
+        used += size
+        empty = False
+    yield line.rstrip(" ")
+
+
+def _broken(words: Sequence[str], room: int) -> Iterator[str]:
+    """The words, one that is wider than `room` in pieces."""
+    for word in words:
+        if len(word) * 2 <= room:
+            yield word
+            continue
+        piece, used = "", 0
+        for char in word:
+            size = _cells(char)
+            if used + size > room:
+                yield piece
+                piece, used = "", 0
+            piece += char
+            used += size
+        yield piece
+
+
+def _cells(text: str) -> int:
+    """How wide a terminal shows it, never less: a sign that joins others is not counted, what it joins is."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cell, text))
+
+
+def _cell(char: str) -> int:
+    if char == _WIDENS:
+        return 1
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

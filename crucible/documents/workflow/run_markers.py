@@ -1,0 +1,216 @@
+"""A `session-toon` block as execution markers, and markers as a new block.
+
+Owns the block's lines: the header `execution[N]{phase,…}:` and the rows below it.  What is missing is named with its line and
+column, and what can be read counts.  The values are `cells`'; which steps they belong to is for `reading` and `checking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.workflow.run_markers_cells import (
+    BadCell,
+    RawCell,
+    read_cell,
+    read_keys,
+    render_cell,
+    render_key,
+    split_cells,
+)
+from crucible.documents.workflow.workflow import Cell, Diagnostic, Marker, Place, RunStatus, Severity
+
+__all__ = ["INFO", "MarkerBlock", "is_marker_fence", "may_belong", "read_marker_block", "render_markers"]
+
+INFO = "session-toon"
+"""The info word of the fence."""
+
+_TABLE = "execution"
+_REQUIRED = ("phase", "status")
+_KNOWN = frozenset({
+    "agent", "channel", "duration_ms", "input", "output", "phase", "session", "started", "status", "tokens_used",
+})  # fmt: skip
+"""Columns that mean something here, however they are written."""
+_STATUSES = frozenset(RunStatus)
+_NAME = late_pattern(r'[ \t]*("(?>(?:[^"\\]|\\.)*)"|[A-Za-z_][\w.-]*)?')
+_COUNT = late_pattern(r"[ \t]*#?([0-9]*)([,|\t]?)[ \t]*")
+_HEADER_LIKE = late_pattern(r"(?:execution\b|[A-Za-z_][\w.-]*[ \t]*(?:[\[{]|:(?:[ \t]|$))|[\[{])")
+_OTHER = late_pattern(r"[ \t]*(?!execution\b)[A-Za-z_][\w.-]*[ \t]*(?:\[[^\]]*\](?:\{[^}]*\})?)?[ \t]*:")
+"""Anything else that TOON knows at the top level."""
+
+
+class MarkerBlock(NamedTuple):
+    """The rows of one block, and what was wrong in it."""
+
+    markers: tuple[Marker, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def is_marker_fence(info: str) -> bool:
+    """Whether a fence with this info string holds markers."""
+    return info.partition(" ")[0].partition("\t")[0] == INFO
+
+
+def may_belong(line: str) -> bool:
+    """Whether a line may stand in a block behind its header: it is indented, a row without blanks, or another header."""
+    return line[:1] in {"", " ", "\t"} or _HEADER_LIKE.match(line) is not None or ("," in line and " " not in line)
+
+
+def read_marker_block(lines: Sequence[str], first_line: int) -> MarkerBlock:
+    """The lines between the fences; `first_line` is the number in the file, from 1, of the first one.  Never raises."""
+    reader = _Reader()
+    for number, line in enumerate(lines, first_line):
+        reader.read(line, number)
+    reader.end()
+    if not reader.seen_header and not reader.diagnostics:
+        place = Place(max(1, first_line - 1), 1)
+        reader.complain("empty-block", place, f"the header `{_TABLE}[N]{{phase,status}}:` is missing")
+    return MarkerBlock(tuple(reader.markers), tuple(reader.diagnostics))
+
+
+class _Header(NamedTuple):
+    columns: list[str]
+    rows: int
+    delimiter: str
+    place: Place
+
+
+class _Reader:
+    """Line by line: the table that is open, its rows so far."""
+
+    def __init__(self) -> None:
+        self.markers: list[Marker] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.seen_header = False
+        self._header: _Header | None = None
+        self._rows = 0
+
+    def complain(self, code: str, place: Place, message: str, severity: Severity = Severity.ERROR) -> None:
+        self.diagnostics.append(Diagnostic(code, severity, place, message))
+
+    def read(self, line: str, number: int) -> None:
+        """One line of the block."""
+        text = line.strip(" \t")
+        if not text:
+            return
+        if not self.seen_header or (line[0] not in " \t" and _HEADER_LIKE.match(line)):
+            self.end()
+            self.seen_header = True
+            self._header = self._read_header(line, number)
+        elif self._header is not None:
+            self._rows += 1
+            self._read_row(self._header, line, number)
+
+    def end(self) -> None:
+        """No more rows for the table that is open."""
+        header, rows, self._rows = self._header, self._rows, 0
+        self._header = None
+        if header and header.rows != rows:
+            message = f"the header says {header.rows} row{'s' * (header.rows != 1)}, the block has {rows}"
+            self.complain("wrong-count", header.place, message, Severity.WARNING)
+
+    def _read_header(self, line: str, number: int) -> _Header | None:
+        if _OTHER.match(line):
+            message = f"only the table `{_TABLE}` is read"
+            self.complain("unknown-table", Place(number, 1), message, Severity.WARNING)
+            return None
+        try:
+            header = _parse_header(line, number)
+        except BadCell as error:
+            self.complain("bad-header", Place(number, error.at + 1), f"broken marker block: {error}")
+            return None
+        missing = [name for name in _REQUIRED if name not in header.columns]
+        for name in missing:
+            self.complain("missing-column", header.place, f"the column `{name}` is missing in the header")
+        if len({column.casefold() for column in header.columns}) < len(header.columns):
+            message = "a column stands twice in the header; the last one counts"
+            self.complain("duplicate-column", header.place, message, Severity.WARNING)
+        return None if missing else header
+
+    def _read_row(self, header: _Header, line: str, number: int) -> None:
+        start = len(line) - len(line.lstrip(" \t" if header.delimiter != "\t" else " "))
+        end = len(line.rstrip(" \t" if header.delimiter != "\t" else " "))
+        try:
+            cells = split_cells(line, start, end, header.delimiter)
+        except BadCell as error:
+            self.complain("bad-row", Place(number, error.at + 1), f"broken row: {error}")
+            return
+        if len(cells) != len(header.columns):
+            message = (
+                f"the row has {_many(len(cells), 'cell')}, the header names {_many(len(header.columns), 'column')}"
+            )
+            self.complain("bad-row", Place(number, start + 1), message)
+            return
+        self._keep(header, cells, number)
+
+    def _keep(self, header: _Header, cells: list[RawCell], number: int) -> None:
+        values = {name: read_cell(cell.text) for name, cell in zip(header.columns, cells, strict=True)}
+        marker = Marker(values, Place(number, cells[0].at + 1))
+        self.markers.append(marker)
+        places = {name: Place(number, cell.at + 1) for name, cell in zip(header.columns, cells, strict=True)}
+        for name in _REQUIRED:
+            if values[name] is None or values[name] == "":
+                self.complain("bad-row", places[name], f"the row has no {name}")
+        if marker.status and marker.status not in _STATUSES:
+            message = f"unknown status {marker.status!r}; known are {', '.join(RunStatus)}"
+            self.complain("unknown-status", places["status"], message, Severity.WARNING)
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def _parse_header(line: str, number: int) -> _Header:
+    """`execution[N]{a,b}:`.  Raises `BadCell` that names what is missing, at the offset where it should stand."""
+    end = len(line.rstrip(" \t"))
+    name = _NAME.match(line)
+    at = name.end() if name else 0
+    place = Place(number, len(line) - len(line.lstrip(" \t")) + 1)
+    if not name or (name[1] or "").strip('"') != _TABLE:
+        raise BadCell(f"the name `{_TABLE}` is missing before the header", place.column - 1)
+    at = _expect(line, at, end, "[")
+    count = _COUNT.match(line, at, end)
+    digits, delimiter = (count[1], count[2] or ",") if count else ("", ",")
+    if not digits and "]" in line[at : line.find("{", at, end)]:
+        raise BadCell("the number of rows is missing between `[` and `]`", at)
+    at = _expect(line, count.end() if count else at, end, "]")
+    at = _expect(line, at, end, "{")
+    close = _closing_brace(line, at, end)
+    written = read_keys(split_cells(line, at, close, delimiter))
+    columns = [name.lower() if name.isascii() and name.lower() in _KNOWN else name for name in written]
+    after = _expect(line, close + 1, end, ":")
+    if after < end:
+        raise BadCell("the rows must stand on lines of their own", len(line) - len(line[after:].lstrip(" \t")))
+    return _Header(columns, int(digits[:18]), delimiter, place)
+
+
+def _expect(line: str, at: int, end: int, sign: str) -> int:
+    while at < end and line[at] in " \t":
+        at += 1
+    if not line.startswith(sign, at, end):
+        raise BadCell(f"`{sign}` is missing", at)
+    return at + 1
+
+
+_BRACE = late_pattern(r'(?>(?:[^"}]|"(?>(?:[^"\\]|\\.)*)")*)\}')
+
+
+def _closing_brace(line: str, at: int, end: int) -> int:
+    found = _BRACE.match(line, at, end)
+    if found is None:
+        raise BadCell("`}` is missing", end - 1 if line[end - 1] == ":" else end)
+    return found.end() - 1
+
+
+def render_markers(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
+    """A new block, both fences included, rows two blanks deep; the columns are all that any row has, in order of appearance.
+
+    A value that a row does not have is null.  No rows give no lines.
+    """
+    if not rows:
+        return []
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    header = f"{_TABLE}[{len(rows)}]{{{','.join(map(render_key, columns))}}}:"
+    body = [f"  {','.join(render_cell(row.get(name)) for name in columns)}" for row in rows]
+    return [f"```{INFO}", header, *body, "```"]

@@ -1,0 +1,118 @@
+r"""A step's heading: its name and the markers behind it, both ways.
+
+Owns the escapes: a name whose last word would be read as a marker, and one that would make its section prose only, are
+written with a backslash before that word.  `\Summary` is a step, `Ship it \!` is no critical one.  The escapes inside a line
+are `note.contain`'s; which headings there are is `note.outline`'s.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.active_markup import TAG
+from crucible.documents.markdown.containment import FORMAT, contain_line, normal_line, slug, uncontain_line
+from crucible.documents.session.session import AgentRef
+from crucible.documents.workflow.workflow import Grade
+
+__all__ = ["StepHeading", "is_prose_heading", "read_step_heading", "render_step_heading"]
+
+
+class StepHeading(NamedTuple):
+    """What a heading says.
+
+    `marked`: it carries an agent, a channel, `!` or `?`.  `prosaic`: its name is one of those that make a section prose.
+    `left_over` is the word at the name's end that would be a marker had there not been one of its kind already; "" for none.
+    """
+
+    name: str
+    agent: AgentRef | None = None
+    channel: str | None = None
+    grade: Grade = Grade.PLAIN
+    marked: bool = False
+    prosaic: bool = False
+    left_over: str = ""
+
+
+_AGENT = late_pattern(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
+_CHANNEL = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")
+_GRADES = {"!": Grade.CRITICAL, "?": Grade.OPTIONAL}
+_MARKS = {grade: mark for mark, grade in _GRADES.items()}
+_ACTING = (late_pattern(r"\\*(?:[@#]|[!?]$)"), late_pattern(rf"\\*(?:@|#(?!{TAG})|[!?]$)"))
+_BLANKS = " \t"
+
+
+def read_step_heading(text: str, form: int = FORMAT) -> StepHeading:
+    """The name and the trailing markers `@agent[@version]`, `#channel`, `!`, `?`, in any order, each once.
+
+    `text` is the heading without its hashes.  Whatever is no marker belongs to the name, so nothing is lost.
+    """
+    agent: AgentRef | None = None
+    channel: str | None = None
+    grade = Grade.PLAIN
+    left_over = ""
+    rest = text.strip(_BLANKS)
+    while rest:
+        word = _last_word(rest)
+        if (found := _AGENT.match(word)) and agent is None:
+            agent = AgentRef(found[1], found[2])
+        elif (channel_found := _CHANNEL.match(word)) and channel is None:
+            channel = channel_found[1]
+        elif word in _GRADES and grade is Grade.PLAIN:
+            grade = _GRADES[word]
+        else:
+            left_over = word if found or channel_found or word in _GRADES else ""
+            break
+        rest = rest[: len(rest) - len(word)].rstrip(_BLANKS)
+    marked = bool(agent or channel or grade is not Grade.PLAIN)
+    return StepHeading(_read_name(rest, form), agent, channel, grade, marked, _is_prosaic(rest), left_over)
+
+
+def _last_word(text: str) -> str:
+    """What stands behind the last blank."""
+    at = max(text.rfind(" "), text.rfind("\t"))
+    return text[at + 1 :]
+
+
+def is_prose_heading(heading: StepHeading) -> bool:
+    """Whether it and all below it are prose: `Summary`, `Notes`, `Workflow …`, without any marker."""
+    return heading.prosaic and not heading.marked
+
+
+def _is_prosaic(text: str) -> bool:
+    folded = text.casefold()
+    return folded in {"summary", "notes", "workflow"} or folded.startswith(("workflow ", "workflow\t"))
+
+
+def _read_name(text: str, form: int) -> str:
+    word = _last_word(text)
+    if word[:1] == "\\" and _ACTING[form - 1].match(word):
+        text = f"{text[: len(text) - len(word)]}{word[1:]}"
+    if text[:1] == "\\" and _is_prosaic(text.lstrip("\\")):
+        text = text[1:]
+    return uncontain_line(text, form=form)
+
+
+def render_step_heading(
+    level: int,
+    name: str,
+    agent: AgentRef | None = None,
+    channel: str | None = None,
+    grade: Grade = Grade.PLAIN,
+) -> str:
+    """`## Name @agent@version #channel !`; a name is kept exactly but for its blanks, an empty one is `Untitled`."""
+    text = contain_line(normal_line(name)) or "Untitled"
+    if _is_prosaic(text.lstrip("\\")):
+        text = f"\\{text}"
+    word = _last_word(text)
+    if _ACTING[FORMAT - 1].match(word):
+        text = f"{text[: len(text) - len(word)]}\\{word}"
+    parts = ["#" * level, text]
+    if agent and (agent_name := slug(agent.name, "agent")):
+        version = slug(agent.version, "version") if agent.version else ""
+        parts.append(f"@{agent_name}@{version}" if version else f"@{agent_name}")
+    if channel and (channel_name := slug(channel, "channel")):
+        parts.append(f"#{channel_name}")
+    if grade is not Grade.PLAIN:
+        parts.append(_MARKS[grade])
+    return " ".join(parts)

@@ -1,0 +1,186 @@
+"""The blocks of a workflow note: those of `note.outline`, with marker blocks that were left open closed where they end.
+
+A fence that is never closed takes everything below it: the steps behind a marker block whose closing fence was forgotten
+would be gone.  A marker block cannot hold a heading or another fence, so it is known where the closing one is missing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.hidden_ranges import scan
+from crucible.documents.markdown.line_scan import without_blanks
+from crucible.documents.markdown.outline import Block, Kind, find_blocks
+from crucible.documents.markdown.source import Problem, Source
+from crucible.documents.workflow.run_markers import is_marker_fence, may_belong
+from crucible.documents.workflow.workflow import Diagnostic, Place, Severity
+
+__all__ = ["WorkflowBlocks"]
+
+
+class _Missing(NamedTuple):
+    """A closing fence that should stand before line `at`."""
+
+    at: int
+    fence: str
+
+
+class WorkflowBlocks:
+    """The blocks of a note from line `first` on, in the note's own lines, and what was wrong with them.  Never raises."""
+
+    def __init__(self, source: Source, first: int) -> None:
+        self._first, self._mended = first, source
+        outline = find_blocks(source, first)
+        missing = list(_missing_closers(source.lines, outline.blocks))
+        self._added = [one.at + before for before, one in enumerate(missing)]
+        if missing:
+            self._mended = Source("\n".join(_with_closers(source.lines, missing)))
+            outline = find_blocks(self._mended, first)
+        self.blocks = [self._in_note(block, source.lines) for block in outline.blocks]
+        self.diagnostics = [
+            *(_complaint(source.lines, one) for one in missing),
+            *(Diagnostic(one.code, Severity.WARNING, self._place(one), one.message) for one in outline.problems),
+        ]
+
+    def hides(self, lines: Sequence[str]) -> bool:
+        """Whether something in these lines may be hidden: mostly nothing is, and then nobody need look.
+
+        Single backticks that pair on their line hide nothing beyond it.  A comment or math may begin in any block.
+        """
+        return self._far or any(
+            any(mark in line for mark in _HIDING) or ("`" in line and line.count("`") % 2 == 1) for line in lines
+        )
+
+    @cached_property
+    def _far(self) -> bool:
+        return "%%" in self._mended.text or "$$" in self._mended.text
+
+    @cached_property
+    def hidden(self) -> frozenset[int]:
+        """The numbers, from 1, of lines in which code blocks, comments, HTML or math hide something.
+
+        A code span hides nothing that stands on its line: the grammar of flows knows it.
+        """
+        source, found = self._mended, set[int]()
+        for one in scan(source.text, source.starts[self._first]).hidden:
+            first = source.line_of(one.span.start)
+            last = source.line_of(max(one.span.start, one.span.end - 1))
+            if one.kind != "code" or first != last:
+                found.update(self._line(at) + 1 for at in range(first, last + 1))
+        return frozenset(found)
+
+    def _line(self, at: int) -> int:
+        """How many lines of the note stand above a line of the mended one."""
+        return at - bisect_left(self._added, at)
+
+    def _place(self, problem: Problem) -> Place:
+        """Where it begins: a comment at its mark, anything else with its line."""
+        at = problem.line - 1
+        line = self._mended.lines[at] if at < len(self._mended.lines) else ""
+        mark = line.rfind("%%") if problem.code == "unclosed-comment" else -1
+        return Place(self._line(at) + 1, (mark if mark >= 0 else len(line) - len(line.lstrip(" \t"))) + 1)
+
+    def _in_note(self, block: Block, lines: Sequence[str]) -> Block:
+        if not self._added:
+            return block
+        first, end = self._line(block.first), self._line(block.end)
+        if end - first == block.end - block.first:
+            return replace(block, first=first, end=end)
+        return replace(block, first=first, end=without_blanks(lines, first, end), closed=False)
+
+
+_HIDING = ("<", "``", "\\`", "~~~", "    ", "\t")
+_FENCE = late_pattern(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)$")
+_BELOW_A_REMARK = late_pattern(r"[ \t]+[^ \t]|# |(?:`{3,}|~{3,})[ \t]*$")
+_HEADING = late_pattern(r"#{1,6}(?:[ \t]|$)")
+
+
+def _missing_closers(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[_Missing]:
+    """Where a closing fence should stand: looked for from the first marker block on that takes too much."""
+    broken = (
+        block.first
+        for block in blocks
+        if block.kind is Kind.FENCE and is_marker_fence(block.text) and _takes_too_much(lines, block)
+    )
+    at = next(broken, len(lines))
+    while at < len(lines):
+        opener = _opener(lines[at])
+        at += 1
+        if opener is None:
+            continue
+        fence, info = opener
+        end = _fence_end(lines, at, fence, marked=is_marker_fence(info))
+        if is_marker_fence(info) and not (end < len(lines) and _closes(lines[end], fence)):
+            at = _rows_end(lines, at, end)
+            yield _Missing(at, fence)
+        else:
+            at = end + 1
+
+
+def _takes_too_much(lines: Sequence[str], block: Block) -> bool:
+    return not block.closed or any(_cannot_belong(lines, at) for at in range(block.first + 1, block.end - 1))
+
+
+def _cannot_belong(lines: Sequence[str], at: int) -> bool:
+    """Whether a line shows that the marker block above it has ended.
+
+    `# text` right above a row or the end of the block is a remark: people write them so, and a title has text below it.
+    """
+    line = lines[at]
+    if _HEADING.match(line):
+        below = lines[at + 1] if at + 1 < len(lines) else ""
+        return line[1:2] == "#" or not _BELOW_A_REMARK.match(below)
+    return line[:1] in {"`", "~"} and _opener(line) is not None
+
+
+def _opener(line: str) -> tuple[str, str] | None:
+    found = _FENCE.match(line)
+    if found is None or (found[1][0] == "`" and "`" in found[2]):
+        return None
+    return found[1], found[2]
+
+
+def _closes(line: str, fence: str) -> bool:
+    found = _FENCE.match(line)
+    return found is not None and found[1].startswith(fence) and not found[2].strip(" \t")
+
+
+def _fence_end(lines: Sequence[str], at: int, fence: str, *, marked: bool) -> int:
+    """The line that closes a fence, or that shows a marker block to have ended; the number of lines for none."""
+    while at < len(lines) and not _closes(lines[at], fence) and not (marked and _cannot_belong(lines, at)):
+        at += 1
+    return at
+
+
+def _rows_end(lines: Sequence[str], at: int, end: int) -> int:
+    """Behind the last line that may be a row; its header may look like anything."""
+    last = at
+    for line_at in range(at, end):
+        line = lines[line_at]
+        if line_at > at and not may_belong(line):
+            break
+        if line.strip(" \t"):
+            last = line_at + 1
+    return last
+
+
+def _with_closers(lines: Sequence[str], missing: Sequence[_Missing]) -> list[str]:
+    parts: list[str] = []
+    at = 0
+    for one in missing:
+        parts += [*lines[at : one.at], one.fence]
+        at = one.at
+    return [*parts, *lines[at:]]
+
+
+def _complaint(lines: Sequence[str], one: _Missing) -> Diagnostic:
+    """It stands where the fence should, or behind the note's last line."""
+    inside = one.at < len(lines)
+    place = Place(one.at + 1, 1) if inside else Place(len(lines), len(lines[-1]) + 1)
+    message = f"broken marker block: the closing {one.fence} is missing"
+    return Diagnostic("unclosed-block", Severity.ERROR, place, message)

@@ -1,0 +1,1 @@
+"""What other programs start, and our entries in their settings."""

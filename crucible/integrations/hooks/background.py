@@ -1,0 +1,31 @@
+"""What a hook starts: `syncing`, with its faults noted even when it cannot be loaded.
+
+Owns nothing but that: a broken installation or settings that cannot be read must not be silent.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from crucible.integrations.hooks.hook_log import complain
+
+__all__ = ["main"]
+
+
+def main(root: str) -> None:
+    """Write down what waits in a vault."""
+    try:
+        from crucible.integrations.hooks.sync import write_down  # noqa: PLC0415  what fails while it is loaded is noted, too
+
+        with suppress(OSError, AttributeError):
+            os.nice(10)  # the agent's own work comes first
+        write_down(Path(root))
+    except Exception as error:  # noqa: BLE001  a door: it logs, and nobody is there to be told
+        complain(root, "sync", error)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

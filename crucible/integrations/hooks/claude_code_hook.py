@@ -1,0 +1,301 @@
+"""`cru hook claude-code`: one payload of Claude Code's in, one line in the spool out, and gone.
+
+Owns what a hook may cost and may do: it imports almost nothing, prints nothing, fails with nothing, and always exits
+with 0, since the client shows or obeys anything else.  Only a client's start is told something, by `greeting`.  Its faults are lines in `.crucible/log/hooks.log`.  What the line
+points at is folded into a note by `syncing`, a process of its own that is started at the end of a phase.
+
+A payload is the client's, and so is every word in it: only ids and paths are taken, by name, from the parsed object.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+
+# `json` itself takes as long to import as all of this to run.
+from _json import encode_basestring_ascii as quoted
+from _json import make_scanner
+from zlib import crc32
+
+from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT, OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
+from crucible.core.settings.toml_scan import read_tidy, user_settings_path, vault_named
+from crucible.integrations.hooks.hook_log import complain
+from crucible.vault.events.spool import append, is_name, spool_folder, syncing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["main", "take_payload"]
+
+CLIENT = "claude-code"
+_PATIENCE = 5.0
+"""Seconds that a client gets to send its payload."""
+_LARGEST = 1 << 28
+_PHASE_ENDS = frozenset(("SessionStart", "Stop", "StopFailure", "PreCompact", "SessionEnd"))
+_COMPACTION_WAIT = 15.0
+"""Seconds that a compaction waits for what is there to be written down."""
+_SHELLS = ("sh", "dash", "bash", "zsh", "ksh", "fish", "busybox", "cru", "env")
+_POINTERS = {
+    "agent_id": "agent",
+    "tool_use_id": "call",
+    "source": "source",
+    "reason": "reason",
+    "trigger": "trigger",
+}
+
+
+def main() -> None:
+    """Take one payload; never returns."""
+    take_payload()
+    os._exit(0)
+
+
+def take_payload() -> None:
+    """Take the payload on stdin.  Raises nothing."""
+    root = ""
+    try:
+        if not os.environ.get(OWN_ENVIRONMENT):
+            payload = _read_payload()
+            root = _vault_of(str(payload.get("cwd") or ""))
+            if root:
+                _take(root, payload)
+    except BaseException as error:  # noqa: BLE001  whatever it is, the agent goes on
+        complain(root, "hook", error)
+
+
+def _take(root: str, payload: Mapping[str, Any]) -> None:
+    event, session = str(payload.get("hook_event_name") or ""), payload.get("session_id")
+    if not is_name(session) or not isinstance(session, str) or not event.isalpha():
+        raise ValueError(f"no payload of a session: {event[:40]!r} {str(session)[:40]!r}")
+    folder = spool_folder(root, CLIENT)
+    append(folder, session, _line(event, session, payload))
+    if event in _PHASE_ENDS or _saves_often(root, folder, session):
+        _start_sync(root)
+    if event == "PreCompact":
+        _wait_for_sync(folder, session)
+    if event == "SessionStart" and payload.get("source") == "startup":
+        _greet(root, session, payload)
+
+
+def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
+    """The event, ids and pointers as JSON; what has blanks is none.  Of the last answer only its length and check sum: enough to know it again."""
+    parts = {"event": event, "session": session, "transcript": payload.get("transcript_path")}
+    parts |= {name: payload[key] for key, name in _POINTERS.items() if is_name(payload.get(key))}
+    said = payload.get("last_assistant_message")
+    if isinstance(said, str):
+        data = said.strip().encode("utf-8", "replace")
+        parts["said"] = f"{len(data)}:{crc32(data)}"
+    texts = (
+        f'"{key}":{quoted(_whole(value[:4096]))}' for key, value in parts.items() if isinstance(value, str) and value
+    )
+    return f'{{"time":{time.time():.3f},"pid":{_client_pid()},{",".join(texts)}}}'.encode()
+
+
+def _whole(text: str) -> str:
+    """A half of a surrogate pair would make the line one that no reader of JSON takes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+# --- the payload -----------------------------------------------------------------------------------------------------
+
+
+class _Context:
+    """What the scanner of `json` wants to be told."""
+
+    strict = False
+    object_hook = object_pairs_hook = None
+    # Not `int`, which refuses thousands of digits.
+    parse_float = parse_int = parse_constant = float
+    memo: dict[str, str] = {}  # noqa: RUF012
+
+
+def _read_payload() -> dict[str, Any]:
+    """The object on stdin.  The client may leave stdin open, so reading stops where the object ends."""
+    data, deadline = bytearray(), time.monotonic() + _PATIENCE
+    while len(data) < _LARGEST:
+        chunk = _read_some(deadline - time.monotonic())
+        data += chunk
+        # Looking costs as much as there is, so it is not done for every brace that a piece happens to end with.
+        if chunk and (data[-16:].rstrip()[-1:] != b"}" or _comes_more()):
+            continue
+        found = _object_in(data)
+        if isinstance(found, dict):
+            return found
+        if found is not None:
+            raise ValueError("no object")
+        if not chunk:
+            raise ValueError(f"{len(data)} bytes, and no whole object")
+    raise ValueError("too large")
+
+
+def _object_in(data: bytearray) -> object:
+    """What the text begins with; None when it is not all there."""
+    scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
+    text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    try:
+        try:
+            return scan(text, 0)[0]
+        except RecursionError:
+            return scan(_flat_head(text), 0)[0]
+    except (StopIteration, ValueError, SystemError):  # the last one where `json.decoder` is not loaded
+        return None
+
+
+def _flat_head(text: str) -> str:
+    """What stands before the first value with brackets, as an object: ids come first, and what is nested too deep is a tool's."""
+    begins = [at for mark in ('":{', '":[', '": {', '": [') if (at := text.find(mark)) >= 0]
+    return text[: text.rfind(",", 0, min(begins, default=0))] + "}"
+
+
+def _comes_more() -> bool:
+    """Whether the client has sent more, or nothing more ever."""
+    return os.name == "posix" and bool(select.select([0], [], [], 0)[0])
+
+
+def _read_some(patience: float) -> bytes:
+    if os.name == "posix" and not select.select([0], [], [], max(0.0, patience))[0]:
+        raise TimeoutError("the client sent no whole payload")
+    return os.read(0, 1 << 20)
+
+
+# --- the vault -------------------------------------------------------------------------------------------------------
+
+
+def _vault_of(cwd: str) -> str:
+    """The vault of a folder, by the rules of every command; "" when hooks are to leave it alone."""
+    named = os.environ.get("CRUCIBLE_VAULT")
+    if named:
+        return _if_vault(os.path.join(cwd, named))
+    folder = cwd
+    while os.path.isabs(folder):
+        if _if_vault(folder):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    return _default_vault()
+
+
+def _if_vault(folder: str) -> str:
+    return os.path.realpath(folder) if os.path.isdir(os.path.join(folder, ".crucible")) else ""
+
+
+def _default_vault() -> str:
+    home = os.path.expanduser("~")
+    path = user_settings_path(os.environ, home)
+    text = _text_of(path)
+    values = read_tidy(text)
+    if values is None:
+        return _default_vault_slowly(path, home)
+    named, elsewhere = values.get("default_vault"), values.get("hooks", {})
+    if not isinstance(named, str) or (isinstance(elsewhere, dict) and elsewhere.get("elsewhere") == "ignore"):
+        return ""
+    return _if_vault(vault_named(named, path, home))
+
+
+def _default_vault_slowly(path: str, home: str) -> str:
+    from crucible.core.settings.settings import load_user_settings  # noqa: PLC0415  for settings that are not tidy
+
+    user = load_user_settings(path, home)
+    return "" if user.elsewhere == "ignore" or not user.default_vault else _if_vault(user.default_vault)
+
+
+def _text_of(path: str) -> str:
+    try:
+        # A named pipe would keep us waiting for ever.
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        return ""
+    try:
+        return os.read(file, 1 << 20).decode("utf-8")
+    finally:
+        os.close(file)
+
+
+# --- the process that writes notes -----------------------------------------------------------------------------------
+
+
+def _saves_often(root: str, folder: str, session: str) -> bool:
+    """Whether the settings want more than phases, and it is time."""
+    values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml")))
+    if values is None:
+        from crucible.core.settings.settings import load_vault_settings  # noqa: PLC0415  for settings that are not tidy
+
+        save, seconds = load_vault_settings(root).capture[:2]
+    else:
+        wanted = values.get("capture", {})
+        save, seconds = wanted.get("save", "phase"), wanted.get("interval_seconds", 60)
+    if save != "interval":
+        return bool(save == "tool")
+    try:
+        return time.time() - os.stat(os.path.join(folder, session + ".state")).st_mtime >= seconds
+    except FileNotFoundError:
+        return True
+
+
+def _start_sync(root: str) -> None:
+    """Start the process that writes notes, unless one is at it: that one looks at the spool again in the end."""
+    with syncing(root) as lock:
+        free = lock.held
+    if not free:
+        return
+    # `-P`: a module of the agent's working folder must not be taken for one of ours.
+    command = [sys.executable, "-P", "-m", "crucible.integrations.hooks.background", root]
+    null = os.devnull
+    if hasattr(os, "posix_spawn"):
+        opened = [(os.POSIX_SPAWN_OPEN, fd, null, os.O_RDWR, 0) for fd in (0, 1, 2)]
+        try:
+            os.posix_spawn(sys.executable, command, os.environ, file_actions=opened, setsid=True)
+        except NotImplementedError:
+            pass
+        else:
+            return
+    import subprocess  # noqa: PLC0415  slow, and only where there is no better way
+
+    subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, start_new_session=True, close_fds=True)
+
+
+def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
+    """Brief a client, and tell it of what is paused here; but not one that `cru` started to go on with it, or briefed."""
+    values = read_tidy(_text_of(os.path.join(root, ".crucible", "config.toml"))) or {}
+    resume, briefing = values.get("resume", {}), values.get("briefing", {})
+    is_off = isinstance(resume, dict) and resume.get("at_start") == "off"
+    is_off = is_off and isinstance(briefing, dict) and briefing.get("at_start") is False
+    if is_off or os.environ.get(RESUMING_ENVIRONMENT) or os.environ.get(BRIEFED_ENVIRONMENT):
+        return
+    from crucible.integrations.hooks.start_context import greet  # noqa: PLC0415  takes longer to load than a hook may run
+
+    greet(root, CLIENT, session, str(payload.get("cwd") or ""))
+
+
+def _wait_for_sync(folder: str, session: str) -> None:
+    """Until the note holds all that is in the spool now, or too long."""
+    size = os.stat(os.path.join(folder, session + ".jsonl")).st_size
+    deadline = time.monotonic() + _COMPACTION_WAIT
+    while time.monotonic() < deadline:
+        try:
+            if int(_text_of(os.path.join(folder, session + ".state")).partition(" ")[0] or 0) >= size:
+                return
+        except ValueError:
+            pass
+        time.sleep(0.02)
+
+
+def _client_pid() -> int:
+    """The process of the client: the nearest above us that is no shell.  Where `/proc` is not, the one just above."""
+    pid = os.getppid()
+    for _ in range(8):
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                name, _, rest = file.read(4096).partition(b"(")[2].rpartition(b")")
+        except OSError:
+            break
+        if name.decode("ascii", "replace") not in _SHELLS:
+            break
+        pid = int(rest.split()[1])
+    return pid

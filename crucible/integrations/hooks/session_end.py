@@ -1,0 +1,127 @@
+"""What follows a client's end: history, captures, tasks and memory of its session, in the process that nobody waits for.
+
+No human is asked here, and the user's agent only with `agents.at_end`.  A failure is a line in the hooks' log.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.analysis.review.ask_budget import budget_of
+from crucible.analysis.review.asked_agent import Agent
+from crucible.clients.launch.ask import asker_of
+from crucible.commands.briefing.compacting import compact, live_sessions
+from crucible.commands.capture.after_stop import Helpers, after_stop
+from crucible.core.errors import CrucibleError, VaultError
+from crucible.core.settings.settings import UserSettings
+from crucible.documents.session.status_rules import Client
+from crucible.integrations.hooks.hook_log import complain
+from crucible.integrations.hooks.stop_bookmarks import Met
+from crucible.memory.history.memory_log import completes_milestone
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.embedded.engine import open_embedded
+from crucible.search.recall import Recall
+from crucible.vault.events.spooled import Spooled
+from crucible.vault.index.index import Index
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["Stopped", "ask_all", "end_all", "stopped_now"]
+
+_LEFT = {Client.ENDED: "ended", Client.DIED: "died"}
+"""How a spooled session was left by each."""
+_RECALL = (".crucible", "cache", "recall")
+"""Where recall keeps what it read: who never asked it does not have it made here."""
+
+
+class Stopped(NamedTuple):
+    """A session whose client is gone: its note, and the folder in which that worked, "" where nobody knows."""
+
+    path: Path
+    cwd: str
+
+
+def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: Met) -> Iterator[Stopped]:
+    """The session that was just written down, when its client is gone and that, or what the note says, is news."""
+    left = _LEFT.get(client)
+    if left is None or not met.id:
+        return
+    path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
+    if spooled.left != left or path in vault.touched:
+        yield Stopped(path, met.cwd)
+
+
+def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
+    """Take the steps of each session's end; never raises."""
+    for one in _each(stopped):
+        _end(vault, one, _helpers(vault, user, one))
+        _compact(vault, one.path)
+
+
+def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
+    """Ask the agent about each session if `agents.at_end` is set, then take the steps again with its answers; never raises.
+
+    Asking is slow, and the machine may be shut down meanwhile.  So call it when all else is done and no lock is held.
+    """
+    for one in _each(stopped):
+        try:
+            agent = _agent(vault, user, one.path.stem)
+            if agent:
+                helpers = _helpers(vault, user, one)
+                _end(vault, one, helpers._replace(asker=agent, budget=budget_of(user.agents)))
+        except CrucibleError as error:
+            complain(str(vault.root), f"end {one.path.stem}", error)
+
+
+def _each(stopped: Iterable[Stopped]) -> list[Stopped]:
+    """Each session once whose note is still there."""
+    return [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
+
+
+def _end(vault: Vault, one: Stopped, helpers: Helpers) -> None:
+    ended = after_stop(vault, one.path, now=datetime.now(UTC), helpers=helpers)
+    for problem in ended.problems:
+        complain(str(vault.root), f"end {one.path.stem}", VaultError(problem))
+
+
+def _compact(vault: Vault, path: Path) -> None:
+    """Old lines of memory shrink where they are too many, as at every end.  Nobody is there to be told."""
+    try:
+        session = vault.read(path).session
+        milestone = session.project if completes_milestone(session) else None
+        index = Index(vault.root, vault.settings)
+        compact(vault, lambda: index.ask(live_sessions)[0], _unheard, milestone=milestone)
+    except Exception as error:  # noqa: BLE001  the session has ended, whatever comes after it
+        complain(str(vault.root), f"end {path.stem}: memory was not compacted", error)
+
+
+def _unheard(_: str) -> None:
+    """What is announced where nobody listens."""
+
+
+def _helpers(vault: Vault, user: UserSettings, one: Stopped) -> Helpers:
+    folder = Path(one.cwd)
+    is_here = bool(one.cwd) and folder.is_absolute() and folder.is_dir()
+    roots = [*([one.cwd] if one.cwd else []), *(path for paths in user.projects.values() for path in paths)]
+
+    def recall() -> Recall:
+        return open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault))
+
+    has_recall = vault.root.joinpath(*_RECALL).is_dir()
+    return Helpers(
+        recall=recall if has_recall else None,
+        folder=folder if is_here else None,
+        roots=roots,
+    )
+
+
+def _agent(vault: Vault, user: UserSettings, session: str) -> Agent | None:
+    """The agent to ask about the session; None unless `agents.at_end` is set and an agent is configured."""
+    program = asker_of(user.agents, os.environ) if user.agents.at_end else None
+    if program is None:
+        return None
+    return Agent(program, time.monotonic, lambda: datetime.now(UTC), vault.root, "findings", session)

@@ -1,0 +1,92 @@
+"""The briefing that a client is given at its start, in the room and the time that a start has.
+
+Owns what is done without there: nothing is written but the index of recall, and recall is asked only where that is there already, since making one takes
+longer than anybody waits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.commands.briefing.briefing import Supply, Wish, brief
+from crucible.commands.briefing.briefing_parts import Briefing
+from crucible.commands.briefing.project_files import project_folder
+from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.recalled import Type, types_on
+from crucible.core.settings.settings import UserSettings
+from crucible.core.tokens import Estimate
+from crucible.documents.knowledge.item_scope import Place
+from crucible.integrations.hooks.hook_log import complain
+from crucible.integrations.hooks.paused_notice import ROOM, Start, units
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.embedded.engine import open_embedded
+from crucible.search.recall import Recall
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["At", "brief_start"]
+
+
+class _InRoom:
+    """Counts tokens, and more of them where the client's room for a text is the narrower one."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._estimate = Estimate()
+
+    def count(self, text: str) -> int:
+        """So many that a text beyond the room is beyond the budget."""
+        return max(self._estimate.count(text), -(-units(text) * self._budget // ROOM))
+
+
+class At(NamedTuple):
+    """Where a client starts: the vault with its settings, the user's own, the tables, the start, and what quotes foreign text."""
+
+    vault: Vault
+    user: UserSettings
+    view: View
+    start: Start
+    quoter: Quoter
+
+
+def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
+    """The block; `notice` is what is told of a paused session, alone where no more fits, and `early` gets what there is before recall is asked."""
+    vault, start, settings, quoter = at.vault, at.start, at.vault.settings, at.quoter
+    folder = project_folder(Path(start.cwd), at.user.projects, start.project)
+    tells_paused = settings.resume.at_start != "off"
+
+    def block(made: Briefing) -> str:
+        return made.text.strip("\n") if not made.is_empty and units(made.text) <= ROOM else notice
+
+    wish = Wish(
+        start.project,
+        start.now,
+        settings.briefing.budget,
+        folder,
+        notice,
+        tells_paused,
+    )
+    made = brief(
+        vault,
+        wish,
+        Supply(at.view, recall=_recall_of(vault, start.project), client_folder=_client_folder()),
+        quoter=quoter,
+        counter=_InRoom(wish.budget),
+        on_error=lambda line: complain(str(vault.root), "briefing", ValueError(line)),
+        early=lambda one: early(block(one)),
+    )
+    return block(made)
+
+
+def _recall_of(vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]] | None:
+    shelf = ItemShelf(vault, Place("project", project))
+    found = open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf)
+    return (lambda: (found, types_on(shelf))) if found.figures().notes else None
+
+
+def _client_folder() -> Path:
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

@@ -1,0 +1,127 @@
+"""What a client is told when it starts: a briefing on the project, with its paused session first, as one block; or nothing.
+
+Owns that there is one block (`greeting` makes it, and nobody else prints at a start), and how long a human waits for it at
+most: what is made by then is printed.  What the block says of a paused session is `noticing`'s, what else `briefing`'s, both imported late: in
+most folders there is nothing to tell, and then nothing of a note need be understood.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.commands.briefing.facts import has_news
+from crucible.commands.resume.choose_session import paused_rows
+from crucible.core.settings.settings import (
+    UserSettings,
+    VaultSettings,
+    load_user_settings,
+    load_vault_settings,
+    user_settings_path,
+)
+from crucible.integrations.hooks.hook_log import complain
+from crucible.vault.index.quick_view import glance
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["LONGEST", "greet", "greeting"]
+
+LONGEST = 2.0
+"""Seconds that a client waits for the block; then it gets what there is of it."""
+
+
+def greet(root: str, client: str, session: str, cwd: str) -> None:
+    """Print the block for a client that starts in `cwd`.  Ends the process, with what was made till then printed, when that takes too long."""
+    made: list[str] = []
+    in_time = _set_deadline(root, made)
+    home = os.path.expanduser("~")
+    user = load_user_settings(user_settings_path(os.environ, home), home)
+    text = _greeting(root, user, _Client(f"{client}:{session}", cwd, datetime.now(UTC)), made.append)
+    in_time()
+    _print(text)
+
+
+def _print(text: str) -> None:
+    data = f"{text}\n".encode("utf-8", "replace") if text else b""
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _set_deadline(root: str, made: Sequence[str]) -> Callable[[], object]:
+    """What is to be called in time; else the last of what was `made` is printed."""
+
+    def end(*_: object) -> None:
+        complain(root, "greeting", TimeoutError(f"no answer within {LONGEST:g} s"))
+        with suppress(OSError):
+            _print(made[-1] if made else "")
+        os._exit(0)
+
+    if not hasattr(signal, "setitimer"):
+        timer = threading.Timer(LONGEST, end)
+        timer.daemon = True
+        timer.start()
+        return timer.cancel
+    # A second thread would keep `index.scanning` from using a second process.
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    return partial(signal.setitimer, signal.ITIMER_REAL, 0)
+
+
+Early = Callable[[str], object]
+
+
+def greeting(root: str, user: UserSettings, starting: str, cwd: str, now: datetime) -> str:
+    """The block for a client that starts in `cwd`, by the vault's settings; "" when there is nothing to tell.
+
+    `starting` is the session that begins, as a note's `sources` name it; `root` must be real, `now` aware.
+    """
+    return _greeting(root, user, _Client(starting, cwd, now), lambda _: None)
+
+
+class _Client(NamedTuple):
+    session: str
+    cwd: str
+    now: datetime
+
+
+def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> str:
+    """`early` gets what there is while more is being made."""
+    settings = load_vault_settings(root, user)
+    project = project_of(client.cwd, user.projects)
+    notices, briefs = settings.resume.at_start != "off", settings.briefing.at_start
+    if not project or not (notices or briefs):
+        return ""
+
+    def block(view: View) -> str:
+        rows = paused_rows(view, project) if notices else []
+        if not rows and not (briefs and _has_news(view, root, project, client.now, settings)):
+            return ""
+        # For the reason above.
+        from crucible.integrations.hooks.paused_notice import Start, quoter_at, tell  # noqa: PLC0415
+
+        start = Start(client.session, client.cwd, project, client.now)
+        quoter = quoter_at(root, settings, user, start)
+        notice = tell(root, settings, user, rows, start, quoter=quoter) if rows else ""
+        if not briefs:
+            return notice
+        early(notice)
+        from crucible.integrations.hooks.start_briefing import At, brief_start  # noqa: PLC0415  as above
+
+        return brief_start(At(Vault(Path(root), settings), user, view, start, quoter), notice, early)
+
+    return glance(root, settings.sessions, block, ask)
+
+
+def _has_news(view: View, root: str, project: str, now: datetime, settings: VaultSettings) -> bool:
+    """Whether anything is known of the project."""
+    profile = os.path.join(root, "projects", f"{project}.md")
+    return has_news(view, project, now, settings.briefing) or os.path.lexists(profile)

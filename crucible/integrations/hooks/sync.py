@@ -1,0 +1,308 @@
+"""What hooks pointed at, folded into notes: a process that nobody waits for, one at a time in a vault.
+
+A hook starts it at the end of a phase, through `starting`.  Owns when a transcript is whole
+enough to be read, which sessions have died, and when the spool is done with one; what a transcript comes to is
+`importing`'s.  A fault is a line in `.crucible/log/hooks.log`, and its session is tried again at the next start.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crucible.clients.registry import DIALECTS
+from crucible.commands.idle.idle_check import look
+from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.imports import import_transcripts
+from crucible.commands.imports.note_sources import source_name
+from crucible.commands.rename.rename import finish_rename
+from crucible.core.errors import CrucibleError, VaultError
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.settings.settings import UserSettings, load_user_settings, load_vault_settings
+from crucible.core.settings.toml_scan import user_settings_path
+from crucible.core.settings.trust import told_ignored
+from crucible.documents.session.status_rules import Client
+from crucible.integrations.hooks.hook_log import LOG, complain
+from crucible.integrations.hooks.liveness import is_running
+from crucible.integrations.hooks.session_end import Stopped, ask_all, end_all, stopped_now
+from crucible.integrations.hooks.stop_bookmarks import Met, mark_stop
+from crucible.integrations.hooks.sync_lineage import session_before
+from crucible.integrations.hooks.transcript_tail import LONGEST, wait_for_tail
+from crucible.memory.summary.brief_update import update_briefs
+from crucible.vault.events.event_retention import is_due, purge
+from crucible.vault.events.spool import spool_folder, syncing
+from crucible.vault.events.spooled import Spooled, SpoolLine, load_spool, retire, save_state
+from crucible.vault.index.index import Index
+from crucible.vault.notes.heads__standing import standings
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["CLIENTS", "has_backlog", "sync_vault", "write_down"]
+
+CLIENTS = ("claude-code",)
+"""Those whose hooks we take."""
+_WORDS = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
+_WORDLESS = frozenset(("SessionStart", "SessionEnd"))
+_QUIET_SECONDS = 60.0
+"""Age of a session's last event after which its last look is taken."""
+_GIVEN_UP_SECONDS = 86400.0
+"""Age of a session's last event after which a transcript that its client did not keep is looked for no more."""
+_MISSING = "missing"
+"""How a session was left that has no transcript."""
+_MARKS = frozenset(("SessionStart", "PreCompact", "Stop", "StopFailure", "SessionEnd"))
+"""What the client waits for, so that these lie in the order in which they happened."""
+_COMPLAINTS = 5
+"""Unreadable rows of one session that are named in the log."""
+
+
+def write_down(root: Path) -> None:
+    """Write down all that waits, unless another process is at it; then ask about what has ended, when nothing waits for us any more."""
+    tried: dict[str, int] = {}
+    stopped: list[Stopped] = []
+    home = Path.home()
+    user = load_user_settings(user_settings_path(os.environ, home), home)
+    while True:
+        with syncing(str(root)) as lock:
+            if not lock.held:
+                break
+            os.utime(root / ".crucible" / "spool" / "lock")  # `cru doctor` sees from it that hooks fire
+            stopped += sync_vault(root, user, tried)
+            _put_away(root, user)
+        # A hook that found the lock taken started nobody, so what it put in is looked for once more.
+        if not any(_waits(each, tried) for each in _spool(root)):
+            break
+    if stopped:
+        vault = Vault(root, load_vault_settings(root, user))
+        ask_all(vault, user, stopped)
+        _refresh(vault)
+
+
+def has_backlog(root: Path) -> bool:
+    """Whether hooks were told of something that is not written down yet."""
+    return any(each.has_backlog for each in _spool(root))
+
+
+def _put_away(root: Path, user: UserSettings) -> None:
+    """Once a day, whole events that are older than the settings want."""
+    now = datetime.now(UTC)
+    try:
+        if not is_due(root, now):
+            return
+        vault = Vault(root, load_vault_settings(root, user))
+        report = purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=standings(vault))
+        for kept in report.failed:
+            complain(str(root), "purge", VaultError(f"{kept.session_id}: {kept.reason}"))
+    except CrucibleError as error:
+        complain(str(root), "purge", error)
+
+
+def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[Stopped]:
+    """Write down every session of the spool that waits; after a session's start also those that died or have ended.
+
+    Then pause what has been quiet for long.  What a session came to whose client is gone is kept last of all; these are returned.
+
+    `tried` holds how much of a session was there when it failed, so that it is not tried again at once.
+    """
+    vault, stopped = Vault(root, load_vault_settings(root, user)), list[Stopped]()
+    for line in told_ignored(vault.settings.asks):
+        if line not in _log_of(vault):
+            complain(str(root), "trust", VaultError(line))
+    try:
+        _finish_rename(vault)
+        seen_start = False
+        while waiting := [each for each in _spool(root) if _waits(each, tried)]:
+            seen_start = seen_start or any(_has_new_start(each) for each in waiting)
+            for each in waiting:
+                _try(vault, user, each, tried, stopped)
+        if seen_start:
+            for each in _spool(root):
+                _finish(vault, user, each, tried, stopped)
+    finally:
+        if vault.touched:
+            _bring_briefs_up_to_date(vault)
+        end_all(vault, user, stopped)
+        _refresh(vault)
+        # The client started us where it works.
+        look(Index(vault.root, vault.settings), datetime.now(UTC), lambda: (_here(), user.projects))
+    return stopped
+
+
+def _refresh(vault: Vault) -> None:
+    if vault.touched:
+        with suppress(CrucibleError):  # what cannot be done now is done by the next query
+            Index(vault.root, vault.settings).refresh(vault.touched)
+
+
+def _finish_rename(vault: Vault) -> None:
+    """Finish it before anything is written under the new id: files under the old id could not be moved there then."""
+    try:
+        finish_rename(vault)
+    except CrucibleError as error:
+        complain(str(vault.root), "rename", error)
+
+
+def _bring_briefs_up_to_date(vault: Vault) -> None:
+    """Update the briefs of all notes that were written."""
+    root = str(vault.root)
+    try:
+        redact = redact_of(vault.settings.secrets)
+        for problem in update_briefs(vault, set(vault.touched), redact=redact):
+            if problem not in _log_of(vault):
+                complain(root, "brief", VaultError(problem))
+    except CrucibleError as error:
+        complain(root, "brief", error)
+
+
+def _here() -> str:
+    with suppress(OSError):
+        return os.getcwd()
+    return ""
+
+
+def _spool(root: Path) -> Iterator[Spooled]:
+    for client in CLIENTS:
+        yield from load_spool(root, client)
+
+
+def _waits(spooled: Spooled, tried: dict[str, int]) -> bool:
+    return spooled.has_backlog and tried.get(spooled.session, -1) < spooled.size
+
+
+def _has_new_start(spooled: Spooled) -> bool:
+    return spooled.left not in ("running", _MISSING) or any(
+        line.event == "SessionStart" for line in spooled.lines[-20:]
+    )
+
+
+def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]) -> None:
+    """Mark a session that died; check a finished one a last time, since rows may arrive after its end."""
+    client = _client_of(spooled)
+    if client is Client.RUNNING:
+        return
+    age = time.time() - max((line.time for line in spooled.lines), default=0.0)
+    if spooled.has_backlog:
+        if spooled.left == _MISSING and age > _GIVEN_UP_SECONDS:
+            retire(vault.root, spooled)
+        return
+    is_quiet = age > _QUIET_SECONDS
+    if client is Client.ENDED and not is_quiet and not _has_late_rows(vault.root, spooled):
+        return
+    if _try(vault, user, spooled, tried, stopped) and is_quiet:
+        retire(vault.root, spooled)
+
+
+def _has_late_rows(root: Path, spooled: Spooled) -> bool:
+    """Whether the transcript was written to since the session was written down."""
+    state = Path(spool_folder(str(root), spooled.client)) / f"{spooled.session}.state"
+    with suppress(OSError):
+        return Path(spooled.transcript).stat().st_mtime_ns >= state.stat().st_mtime_ns
+    return True
+
+
+def _try(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]) -> bool:
+    """Write one session down; whether that went well.  One whose client is gone joins `stopped`."""
+    tried[spooled.session] = spooled.size
+    try:
+        client = _client_of(spooled)
+        if not _write_down(vault, user, spooled, client, stopped):
+            return False
+        save_state(vault.root, spooled, _WORDS[client])
+    except Exception as error:  # noqa: BLE001  whatever one session comes to, the others are written down
+        complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+        return False
+    return True
+
+
+def _client_of(spooled: Spooled) -> Client:
+    if spooled.has_ended:
+        return Client.ENDED
+    return Client.RUNNING if is_running(spooled) else Client.DIED
+
+
+def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[Stopped]) -> bool:
+    """Whether the notes hold all of it now."""
+    transcript = _transcript_of(spooled)
+    if transcript is None:
+        # The client makes the file with its first answer.
+        wordless = all(line.event in _WORDLESS for line in spooled.lines)
+        return wordless or client is Client.RUNNING or _tell_missing(vault, spooled)
+    whole_turns = client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
+    _wait_for_last_rows(transcript, spooled)
+    before = session_before(spooled, load_spool(vault.root, spooled.client))
+    met, now = Met(), datetime.now(UTC)
+    options = ImportOptions(
+        now=now,
+        projects=user.projects,
+        client=client,
+        whole_turns=whole_turns,
+        follows=source_name(spooled.client, before) if before else "",
+        met=met.take,
+    )
+    report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
+    _tell(vault, spooled, report)
+    mark_stop(vault, spooled, client, met, now)
+    stopped += stopped_now(vault, spooled, client, met)
+    return _is_done(vault, report)
+
+
+def _tell_missing(vault: Vault, spooled: Spooled) -> bool:
+    """Say once that a client kept no transcript, as some are told to; False: it may still come."""
+    if spooled.left != _MISSING:
+        error = FileNotFoundError(f"no transcript {spooled.session}.jsonl")
+        complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+        save_state(vault.root, replace(spooled, size=spooled.synced), _MISSING)
+    return False
+
+
+def _is_done(vault: Vault, report: ImportReport) -> bool:
+    """Whether nothing waits for a note that a human broke or somebody holds; damaged rows stay what they are."""
+    told = report.created or report.updated or report.unchanged or report.empty or report.left_out
+    refused = any(not row.line and row.path.is_relative_to(vault.sessions) for row in report.unreadable)
+    return bool(told or all(row.line for row in report.unreadable)) and not refused
+
+
+def _wait_for_last_rows(transcript: Path, spooled: Spooled) -> None:
+    """Give the client its time from when it called, not from now: what it has not written long after, it never will."""
+    *before, last = [line for line in spooled.lines if line.said and not line.agent] or [SpoolLine("")]
+    since = last.time or max((line.time for line in spooled.lines), default=0.0)
+    # Who says "Done." again must not be taken at the first time's word.
+    after = max((line.time for line in before if line.said == last.said), default=0.0)
+    wait_for_tail(transcript, last.said, max(0.0, since + LONGEST - time.time()), after)
+
+
+def _is_urgent(spooled: Spooled) -> bool:
+    """Whether the client is about to compact, in the middle of a turn perhaps."""
+    return [line.event for line in spooled.lines if line.event in _MARKS][-1:] == ["PreCompact"]
+
+
+def _transcript_of(spooled: Spooled) -> Path | None:
+    """The session's file: where a hook said, or in another project's folder when the client moved it."""
+    name = f"{spooled.session}.jsonl"
+    told = [Path(line.transcript) for line in reversed(spooled.lines) if line.transcript]
+    for path in dict.fromkeys(told):
+        if path.name == name and path.is_absolute():
+            if path.is_file():
+                return path
+            found = sorted(other for other in path.parent.parent.glob(f"*/{name}") if other.is_file())
+            if found:
+                return found[0]
+    return None
+
+
+def _tell(vault: Vault, spooled: Spooled, report: ImportReport) -> None:
+    """What could not be read, once: a damaged row is met at every turn of its session."""
+    told = _log_of(vault)
+    for row in report.unreadable[:_COMPLAINTS]:
+        error = ValueError(f"{row.path}:{row.line}: {row.reason}")
+        if not row.line or f"{error}\n" not in told:
+            complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+
+
+def _log_of(vault: Vault) -> str:
+    with suppress(OSError):
+        return (vault.root / LOG).read_text(encoding="utf-8", errors="replace")
+    return ""

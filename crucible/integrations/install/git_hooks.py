@@ -1,0 +1,243 @@
+"""Our pre-commit hook in a vault's git repository: put in, looked for, and taken out again.
+
+Owns where the hook lies, what it runs, and that a hook which is there already goes on as before: into a shell script our
+lines are put as a block of their own, another program is moved beside ours and called by it.  What a secret is, and which
+lines of a commit are looked at, is `cru session check --secrets --staged`'s.
+
+The hook refuses the commit whenever that command cannot be found or does not end well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.core import files
+from crucible.core.errors import VaultError, reason_of
+
+__all__ = ["Hook", "find_hook", "install", "is_installed", "uninstall"]
+
+_MADE_BY_US = "#!/bin/sh\n# Made by `cru install git-hooks`; your own lines may stand below.\n"
+_BEFORE = ".before-crucible"
+_CHAIN = f"""\
+# What was the hook before runs after us.
+[ ! -x "$0{_BEFORE}" ] || exec "$0{_BEFORE}" "$@"
+"""
+_SHELL = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]+)?)?(?:ba|da|a|k|z)?sh\b[^\n]*(?:\n|\Z)")
+"""The first line of a script in which our block can stand."""
+
+_BLOCK = """\
+# >>> crucible {vault}: no secret is committed; `cru install git-hooks --remove` takes these lines out
+crucible_refuses() {{
+  echo "crucible: $1" >&2
+  return 1
+}}
+crucible_check() {{
+  crucible_tracked=$(git --literal-pathspecs ls-files -- "$1/.crucible") || return 1
+  [ -d "$1/.crucible" ] || [ -n "$crucible_tracked" ] || return 0 # this branch has no vault
+  crucible_code=0
+  if [ -x {program} ]; then
+    {command} --vault "$1" session check --secrets --staged >&2 || crucible_code=$?
+  elif command -v cru >/dev/null 2>&1; then
+    cru --vault "$1" session check --secrets --staged >&2 || crucible_code=$?
+  else
+    crucible_refuses 'cru is not found, so secrets cannot be looked for and nothing was committed' || :
+    crucible_refuses 'install it, or put it on PATH; `git commit --no-verify` commits without looking'
+    return 1
+  fi
+  case $crucible_code in
+    0) return 0 ;;
+    3) crucible_refuses 'nothing was committed, because of the lines above' ;;
+    *) crucible_refuses 'secrets could not be looked for, so nothing was committed; `git commit --no-verify` does not look' ;;
+  esac
+}}
+crucible_check {folder} || exit 1
+# <<< crucible {vault}
+"""
+
+
+class Hook(NamedTuple):
+    """Where the hook lies, or would lie, and the vault's folder as seen from the top of the repository."""
+
+    path: Path
+    top: Path
+    folder: str
+
+    @property
+    def is_shared(self) -> bool:
+        """It lies outside of the repository: `core.hooksPath` names a folder for several."""
+        inside = (self.top, _git_folder(self.top))
+        return not any(self.path.is_relative_to(folder) for folder in inside)
+
+
+def find_hook(root: Path) -> Hook:
+    """The pre-commit hook that git runs for the vault at `root`: with `core.hooksPath`, in a worktree, in a subfolder."""
+    top = Path(os.path.realpath(_git(root, "rev-parse", "--show-toplevel")))
+    # Asked at the top: a relative `core.hooksPath` is seen from there, and git does not say which of the two it told.
+    folder = top / _git(top, "rev-parse", "--git-path", "hooks")
+    inner = Path(os.path.realpath(root)).relative_to(top).as_posix()
+    return Hook(Path(os.path.realpath(folder)) / "pre-commit", top, "." if inner == "." else f"./{inner}")
+
+
+def is_installed(hook: Hook) -> bool:
+    """Whether our lines are there and git would run them."""
+    data = _read(hook.path)
+    return data is not None and _found(data, hook) is not None and os.access(hook.path, os.X_OK)
+
+
+def install(hook: Hook, command: Sequence[str]) -> bool:
+    """Have commits looked at by `command`, a program and its first arguments; whether anything changed."""
+    block = _block(hook, command)
+    data = _read(hook.path)
+    found = None if data is None else _found(data, hook)
+    if data is not None and found:
+        new = _spliced(data, found.span(), block)
+        return _replace(hook.path, data, new)
+    if data is not None and _is_ours_to_extend(hook.path, data):
+        return _replace(hook.path, data, _with_block(data, block))
+    if os.path.lexists(hook.path):
+        files.move_exclusive(hook.path, _before(hook.path))
+    _create(hook.path, _MADE_BY_US.encode() + block + _CHAIN.encode())
+    return True
+
+
+def uninstall(hook: Hook) -> bool:
+    """Take our lines out; what was there before has its bytes again.  Whether anything changed."""
+    data = _read(hook.path)
+    found = None if data is None else _found(data, hook)
+    if data is not None and found:
+        new = _without_block(data, found)
+        if new != (_MADE_BY_US + _CHAIN).encode():
+            return _replace(hook.path, data, new)
+        _remove(hook.path)
+    elif os.path.lexists(hook.path) or not os.path.lexists(_before(hook.path)):
+        return False
+    if os.path.lexists(_before(hook.path)):
+        files.move_exclusive(_before(hook.path), hook.path)
+    return True
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def _block(hook: Hook, command: Sequence[str]) -> bytes:
+    text = _BLOCK.format(
+        vault=_name(hook),
+        program=shlex.quote(command[0]),
+        command=shlex.join(command),
+        folder=shlex.quote(hook.folder),
+    )
+    return os.fsencode(text)
+
+
+def _name(hook: Hook) -> str:
+    """The vault on one line, whatever its folder is called: a repository may hold several."""
+    return json.dumps(hook.folder)
+
+
+def _found(data: bytes, hook: Hook) -> re.Match[bytes] | None:
+    name = re.escape(_name(hook).encode())
+    begin, end = b"# >>> crucible " + name + b":[^\n]*\n", b"# <<< crucible " + name
+    return re.search(b"^" + begin + b"(?:(?!# >>> crucible )[^\n]*\n)*?" + end + b"(?:\n|\\Z)", data, re.MULTILINE)
+
+
+def _with_block(data: bytes, block: bytes) -> bytes:
+    """Right behind the first line: a script may end anywhere."""
+    head = _SHELL.match(data)
+    at = head.end() if head else 0
+    if data[:at].endswith(b"\n"):
+        return data[:at] + block + data[at:]
+    return data + b"\n" + block.removesuffix(b"\n")
+
+
+def _without_block(data: bytes, found: re.Match[bytes]) -> bytes:
+    begin, end = found.span()
+    if not found[0].endswith(b"\n"):
+        begin -= 1  # the line end that we had to put before it
+    return data[:begin] + data[end:]
+
+
+def _spliced(data: bytes, span: tuple[int, int], block: bytes) -> bytes:
+    begin, end = span
+    whole = data[begin:end].endswith(b"\n")
+    return data[:begin] + (block if whole else block.removesuffix(b"\n")) + data[end:]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _is_ours_to_extend(path: Path, data: bytes) -> bool:
+    """A shell script that git runs.  One that is switched off, and a link to somebody's file, stay as they are."""
+    return bool(_SHELL.match(data)) and b"\0" not in data and os.access(path, os.X_OK) and not path.is_symlink()
+
+
+def _before(path: Path) -> Path:
+    return path.with_name(path.name + _BEFORE)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        hint = "`git config core.hooksPath` says where git looks for hooks"
+        raise VaultError(f"{path}: {reason_of(error)}", hint) from error
+
+
+def _replace(path: Path, old: bytes, new: bytes) -> bool:
+    runs = os.access(path, os.X_OK)
+    if new != old:
+        files.write_atomic(path, new, expected=old)
+    if not runs:
+        _let_run(path)
+    return new != old or not runs
+
+
+def _create(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise VaultError(f"{path.parent}: cannot be made: {reason_of(error)}") from error
+    files.create_exclusive(path, data)
+    _let_run(path)
+
+
+def _let_run(path: Path) -> None:
+    """Whoever may read it may run it."""
+    try:
+        mode = path.stat().st_mode
+        path.chmod(mode | (mode & 0o444) >> 2)
+    except OSError as error:
+        raise VaultError(f"{path}: cannot be made to run: {reason_of(error)}") from error
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise VaultError(f"{path}: cannot be removed: {reason_of(error)}") from error
+
+
+# --- git -------------------------------------------------------------------------------------------------------------
+
+
+def _git_folder(top: Path) -> Path:
+    return Path(os.path.realpath(top / _git(top, "rev-parse", "--git-common-dir")))
+
+
+def _git(folder: Path, *args: str) -> str:
+    try:
+        done = subprocess.run(["git", *args], cwd=folder, capture_output=True, check=False)
+    except OSError as error:
+        raise VaultError(f"git: {reason_of(error)}", "git is needed for its hooks: install it") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise VaultError(f"{folder}: {said or 'no git repository'}", "`git init` makes the vault a repository")
+    return os.fsdecode(done.stdout.removesuffix(b"\n"))

@@ -1,0 +1,205 @@
+"""JSON as people keep it, with comments and trailing commas: where each value stands, and text put in and taken out.
+
+Owns places, not meanings.  What `insert` puts in, `remove` takes out to the byte, so that a file which nobody changed
+meanwhile is again what it was.  A bracket that was there already, and was empty, gets its first member glued to it; one
+that came with us does not: that is how `remove` knows which brackets are to go.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from crucible.core.errors import UsageError
+
+__all__ = ["Node", "Parsed", "insert", "member", "parse", "remove", "replaced", "unit_of"]
+
+_SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?\d[\d.eE+-]*|true|false|null')
+_DEEPEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value at `start` to `end`; in an object `key` and `key_start` say its member's.  `items` are what a bracket holds."""
+
+    start: int
+    end: int
+    value: Any = None
+    items: tuple[Node, ...] = ()
+    key: str = ""
+    key_start: int = -1
+
+    @property
+    def first(self) -> int:
+        """Where it begins, its key included."""
+        return self.start if self.key_start < 0 else self.key_start
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text and its outermost value."""
+
+    text: str
+    root: Node
+
+
+Edit: TypeAlias = tuple[int, int, str]
+
+
+def parse(text: str) -> Parsed:
+    """Read a text.  `UsageError` with the line where it is no JSON."""
+    at = _skip(text, 0)
+    root = _value(text, at, 0)
+    end = _skip(text, root.end)
+    if end != len(text):
+        raise _fault(text, end, "something behind the end")
+    return Parsed(text, root)
+
+
+def member(node: Node, key: str) -> Node | None:
+    """The value of a key in an object; the last one counts, as in every reader of JSON."""
+    return next((item for item in reversed(node.items) if item.key == key), None)
+
+
+def replaced(parsed: Parsed, node: Node, text: str) -> str:
+    """The text with another value in a node's place."""
+    return parsed.text[: node.start] + text + parsed.text[node.end :]
+
+
+def insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
+    """The text with a new last item in a bracket.
+
+    `render(indent)` gives the item, its later lines indented for standing at `indent`, which is a line break and blanks.
+    """
+    text = parsed.text
+    if not into.items:
+        at = into.start + 1
+        return text[:at] + render(_indent_of(text, into.start) + unit_of(text)) + text[at:]
+    last = into.items[-1]
+    between = _lead(text, last.first)
+    # A comment behind the last item, in its line, stays with it.
+    tail = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)").match(text, last.end)
+    comma_stands = bool(tail and "," in tail[0].partition("/")[0])
+    if tail is None or comma_stands:
+        return text[: last.end] + "," + between + render(between) + text[last.end :]
+    return text[: last.end] + "," + tail[0] + between + render(between) + text[tail.end() :]
+
+
+def remove(parsed: Parsed, within: Node, item: Node) -> str:
+    """The text without one item of a bracket, and without the comma that it had."""
+    text, place = parsed.text, within.items.index(item)
+    if len(within.items) == 1:
+        glued = item.first == within.start + 1
+        end = item.end if glued else within.end - 1
+        comma = _comma(text, item.end, within.end - 1)
+        end = comma + 1 if comma >= 0 and glued else end
+        return text[: within.start + 1] + text[end:]
+    if place == len(within.items) - 1:
+        before = within.items[place - 1]
+        comma = _comma(text, before.end, item.first)
+        start = _end_of_words(text, comma + 1, item.first)
+        return text[:comma] + text[comma + 1 : start] + text[item.end :]
+    comma = _comma(text, item.end, within.items[place + 1].first)
+    start = item.first if place == 0 else _end_of_words(text, within.items[place - 1].end, item.first)
+    after = re.compile(r"[ \t\r\n]*").match(text, comma + 1)
+    end = after.end() if after and place == 0 else comma + 1
+    return text[:start] + text[end:]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _fault(text: str, at: int, what: str) -> UsageError:
+    line = text.count("\n", 0, at) + 1
+    return UsageError(f"line {line}: no JSON: {what}")
+
+
+def _value(text: str, at: int, depth: int) -> Node:
+    if depth > _DEEPEST:
+        raise _fault(text, at, "nested too deeply")
+    if text[at : at + 1] in ("{", "["):
+        return _bracket(text, at, depth)
+    found = _SCALAR.match(text, at)
+    if not found:
+        raise _fault(text, at, f"found {text[at : at + 10]!r}" if text[at:] else "it ends too early")
+    try:
+        return Node(at, found.end(), json.loads(found[0]))
+    except ValueError as error:
+        raise _fault(text, at, str(error)) from None
+
+
+def _bracket(text: str, start: int, depth: int) -> Node:
+    is_object = text[start] == "{"
+    closing = "}" if is_object else "]"
+    items: list[Node] = []
+    at = _skip(text, start + 1)
+    while text[at : at + 1] != closing:
+        item = _member(text, at, depth) if is_object else _value(text, at, depth + 1)
+        items.append(item)
+        at = _skip(text, item.end)
+        if text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+        elif text[at : at + 1] != closing:
+            raise _fault(text, at, f"expected ',' or '{closing}'")
+    value: Any = {item.key: item.value for item in items} if is_object else [item.value for item in items]
+    return Node(start, at + 1, value, tuple(items))
+
+
+def _member(text: str, at: int, depth: int) -> Node:
+    key = _value(text, at, depth + 1)
+    if not isinstance(key.value, str):
+        raise _fault(text, at, "expected a key in quotes")
+    colon = _skip(text, key.end)
+    if text[colon : colon + 1] != ":":
+        raise _fault(text, colon, "expected ':'")
+    value = _value(text, _skip(text, colon + 1), depth + 1)
+    return Node(value.start, value.end, value.value, value.items, key.value, at)
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+
+def _comma(text: str, start: int, end: int) -> int:
+    """The comma between two places, outside comments; -1 for none."""
+    at = _skip(text, start)
+    return at if at < end and text[at] == "," else -1
+
+
+def _end_of_words(text: str, start: int, end: int) -> int:
+    """Where the last comment, or comma, before `end` ends; `start` when there is none."""
+    last = start
+    for found in re.compile(r"//[^\r\n]*|/\*.*?\*/|,", re.DOTALL).finditer(text, start, end):
+        last = found.end()
+    return last
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _indent_of(text: str, at: int) -> str:
+    """A line break and the blanks that the line of a place begins with."""
+    begin = text.rfind("\n", 0, at) + 1
+    blanks = re.compile(r"[ \t]*").match(text, begin)
+    return _newline(text) + (blanks[0] if blanks else "")
+
+
+def unit_of(text: str) -> str:
+    """One step of indentation, as the file has it."""
+    found = re.compile(r"\n([ \t]+)\S").search(text)
+    return found[1] if found else "  "
+
+
+def _lead(text: str, at: int) -> str:
+    """What stands between an item and what is before it in its line: a line break and blanks, or one blank."""
+    begin = text.rfind("\n", 0, at) + 1
+    return _indent_of(text, at) if not text[begin:at].strip(" \t") else " "

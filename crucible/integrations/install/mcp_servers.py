@@ -1,0 +1,261 @@
+"""`cru mcp` in the settings of agents' clients, and what their agents are told of it.
+
+Owns where each client looks for servers, skills and instructions, and the shape of an entry.  Putting text in and taking it out to
+the byte is `members`' and `marked`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2s
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from crucible.core.errors import UsageError
+from crucible.core.templates import render_template
+from crucible.integrations.install.jsonc_members import member_in, with_member, without_member
+from crucible.integrations.install.marked_block import Marks, block_in, with_block, without_block
+from crucible.integrations.install.settings_files import changed, load, named
+
+__all__ = [
+    "CLIENTS",
+    "SKILL",
+    "TITLES",
+    "Part",
+    "Registered",
+    "find_registered",
+    "install_mcp",
+    "is_used",
+    "parts_of",
+    "uninstall_mcp",
+]
+
+_NAME = "crucible"
+SKILL = "SKILL.md"
+"""The file of a skill."""
+_TOML_MARKS = Marks("# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove", "# <<< crucible")
+_TEXT_MARKS = Marks("<!-- >>> crucible: put in by cru install, taken out by --remove -->", "<!-- <<< crucible -->")
+_STAMP = re.compile(r"<!-- crucible: written by cru install, ([0-9a-f]{16}) -->\n\Z")
+_FORWARDED = ("CRUCIBLE_VAULT", "CRUCIBLE_CONFIG", "CRU_SESSION", "XDG_CONFIG_HOME")
+"""What Codex hands to a server only when it is named."""
+
+Edit: TypeAlias = "Callable[[str | None], str | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file, what putting ours in and taking it out make of its text, and how many folders around it may have come with it.
+
+    `entry` is what the file has under our server's name, None for nothing; only a file of servers has it.
+    """
+
+    path: Path
+    put_in: Edit
+    take_out: Edit
+    folders: int = 0
+    entry: Callable[[str], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What a client's file of servers has under our name: the command line, empty when it is another program's."""
+
+    path: Path
+    words: tuple[str, ...]
+
+    @property
+    def vault(self) -> str:
+        """The folder that it names for the server, "" for none."""
+        named = [word for before, word in pairwise(self.words) if before == "--vault"]
+        return named[-1] if named else ""
+
+
+def install_mcp(parts: Sequence[Part]) -> list[tuple[Path, bool]]:
+    """Every file, and whether it changed.  `VaultError` names one that stays as it is; those before it have ours."""
+    return [(part.path, changed(part.path, part.put_in)) for part in parts]
+
+
+def uninstall_mcp(parts: Sequence[Part]) -> list[tuple[Path, bool]]:
+    """The same, out again."""
+    return [(part.path, changed(part.path, part.take_out, part.folders)) for part in parts]
+
+
+def find_registered(part: Part) -> Registered | None:
+    """What the file has of our server; None for nothing.  `VaultError` for a file that cannot be understood."""
+    text = load(part.path)
+    if part.entry is None or text is None or not text.strip("\ufeff \t\r\n"):
+        return None
+    with named(part.path):
+        value = part.entry(text)
+    if value is None:
+        return None
+    return Registered(part.path, _words(value) if _is_ours(value) else ())
+
+
+def is_used(client: str, env: Mapping[str, str], home: Path) -> bool:
+    """Whether the user seems to have that client: its settings are here."""
+    servers, told = parts_of(client, ("cru", "mcp"), env, home, None)
+    # What its agent is told lies in the client's own folder: a skill two folders below it.
+    return servers.path.exists() or told.path.parents[max(told.folders - 1, 0)].is_dir()
+
+
+def parts_of(
+    client: str, program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None
+) -> list[Part]:
+    """What is to be done for a client: in the user's own settings, or in a project's.  `program` is the command line that serves."""
+    return CLIENTS[client](program, env, home, project)
+
+
+# --- clients ---------------------------------------------------------------------------------------------------------
+
+
+def _claude_code(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
+    configured = env.get("CLAUDE_CONFIG_DIR")
+    own = Path(configured) if configured else home / ".claude"
+    # The client's own file of servers lies beside its folder, in a configured folder inside.
+    servers = project / ".mcp.json" if project else (own if configured else home) / ".claude.json"
+    skills = (project / ".claude" if project else own) / "skills"
+    value = {"type": "stdio", "command": program[0], "args": [*program[1:]]}
+    return [_json(servers, "mcpServers", value), _skill(skills / _NAME / SKILL)]
+
+
+def _codex(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
+    folder = project / ".codex" if project else Path(env.get("CODEX_HOME") or home / ".codex")
+    settings = Part(
+        folder / "config.toml",
+        partial(_with_toml, program),
+        _without_toml,
+        folders=int(bool(project)),
+        entry=lambda text: _server_in(_read_toml(text)),
+    )
+    return [settings, _instructions((project or folder) / "AGENTS.md")]
+
+
+def _opencode(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
+    folder = project or Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
+    found = (folder / name for name in ("opencode.jsonc", "opencode.json"))
+    settings = next((path for path in found if path.exists()), folder / "opencode.json")
+    value = {"type": "local", "command": [*program], "enabled": True}
+    return [_json(settings, "mcp", value), _instructions(folder / "AGENTS.md")]
+
+
+CLIENTS: Mapping[str, Callable[[Sequence[str], Mapping[str, str], Path, Path | None], list[Part]]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "opencode": _opencode,
+}
+"""By the name that `cru` has for them."""
+
+TITLES: Mapping[str, str] = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
+"""As their makers call them."""
+
+
+# --- servers ---------------------------------------------------------------------------------------------------------
+
+
+def _json(path: Path, section: str, value: Mapping[str, Any]) -> Part:
+    return Part(
+        path,
+        lambda text: with_member(text, section, _NAME, value, _is_ours),
+        lambda text: None if text is None else without_member(text, section, _NAME, _is_ours),
+        entry=lambda text: member_in(text, section, _NAME),
+    )
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether an entry starts a `cru`, or a `python -m crucible`, that serves."""
+    words = _words(value)
+    if not words or words[-1] != "mcp":
+        return False
+    return re.split(r"[/\\]", words[0])[-1] in ("cru", "cru.exe") or "crucible" in words
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    """The command line of an entry, empty where it has none."""
+    if not isinstance(value, dict):
+        return ()
+    command, more = value.get("command"), value.get("args", [])
+    given = [*command] if isinstance(command, list) else [command]
+    given += more if isinstance(more, list) else []
+    words = tuple(word for word in given if isinstance(word, str))
+    return words if len(words) == len(given) else ()
+
+
+def _with_toml(program: Sequence[str], text: str | None) -> str:
+    wanted: dict[str, str | list[str]] = {
+        "command": program[0],
+        "args": [*program[1:]],
+        "env_vars": [*_FORWARDED],
+    }
+    if text is not None and block_in(text, _TOML_MARKS) is None and _server_in(_read_toml(text)) is not None:
+        raise UsageError(f"mcp_servers.{_NAME}: is there already, and is not ours", "take it out by hand")
+    # A text in JSON is one in TOML but for what JSON escapes otherwise, and these lines hold nothing such.
+    lines = [f"[mcp_servers.{_NAME}]", *(f"{key} = {_toml(value)}" for key, value in wanted.items())]
+    new = with_block(text, "\n".join(lines), _TOML_MARKS)
+    if _server_in(_read_toml(new)) != wanted:
+        raise UsageError("mcp_servers: cannot be added to", "put it in by hand; nothing was changed")
+    return new
+
+
+def _without_toml(text: str | None) -> str | None:
+    return None if text is None else without_block(text, _TOML_MARKS)
+
+
+def _server_in(found: Mapping[str, Any]) -> Any:
+    servers = found.get("mcp_servers")
+    return servers.get(_NAME) if isinstance(servers, dict) else None
+
+
+def _read_toml(text: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"no TOML: {error}", "mend the file by hand; nothing was changed") from None
+
+
+def _toml(value: str | Sequence[str]) -> str:
+    if not isinstance(value, str):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# --- what agents are told --------------------------------------------------------------------------------------------
+
+
+def _instructions(path: Path) -> Part:
+    return Part(
+        path,
+        lambda text: with_block(text, render_template("agents-snippet.md.j2"), _TEXT_MARKS),
+        lambda text: None if text is None else without_block(text, _TEXT_MARKS),
+    )
+
+
+def _skill(path: Path) -> Part:
+    return Part(path, _with_skill, _without_skill, folders=3)
+
+
+def _with_skill(text: str | None) -> str:
+    if text is not None and not _is_untouched(text):
+        raise UsageError("is there already, and was written or edited by somebody", "move it away; nothing was changed")
+    body = render_template("skill.md.j2")
+    return f"{body}<!-- crucible: written by cru install, {_sum(body)} -->\n"
+
+
+def _without_skill(text: str | None) -> str | None:
+    """One that a human edited is theirs and stays."""
+    return None if text is None or _is_untouched(text) else text
+
+
+def _is_untouched(text: str) -> bool:
+    found = _STAMP.search(text)
+    return found is not None and _sum(text[: found.start()]) == found[1]
+
+
+def _sum(body: str) -> str:
+    return blake2s(body.encode("utf-8"), digest_size=8).hexdigest()

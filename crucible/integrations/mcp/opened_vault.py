@@ -1,0 +1,77 @@
+"""From a place to its vault, as it is now, and to what searches it: settings and notes may change while a server runs.
+
+Owns what a client sees of knowledge: what its project sees.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crucible.commands.rename.rename import finish_rename
+from crucible.core.errors import CrucibleError, VaultNotFound
+from crucible.core.settings.settings import KnowledgeSettings, load_vault_settings
+from crucible.documents.knowledge.item_scope import EVERYTHING
+from crucible.documents.knowledge.item_scope import Place as Viewer
+from crucible.documents.knowledge.items import Scope
+from crucible.integrations.mcp.server_context import Place
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.postgres.address import chosen_address
+from crucible.search.postgres.engine import open_postgres
+from crucible.search.recall import Recall
+from crucible.vault.index.index import Index
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["EVERYTHING", "index_of", "now", "open_own", "open_recall", "vault_of", "viewer_of"]
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def vault_of(place: Place) -> Vault:
+    """The vault, after finishing an interrupted rename.  Raises `VaultNotFound` if there is none."""
+    root = place.root()
+    vault = Vault(Path(root), load_vault_settings(root, place.user))
+    with suppress(CrucibleError):  # `cru doctor` reports it
+        finish_rename(vault)
+    return vault
+
+
+def index_of(vault: Vault) -> Index:
+    """Its index."""
+    return Index(vault.root, vault.settings, ask)
+
+
+def open_recall(place: Place) -> Recall:
+    """What answers: the server of the user's settings, else the vault's own index, with the knowledge that is seen from where the client works."""
+    own = place.user.recall
+    address = chosen_address(own.backend, place.env)
+    if address is None:
+        return open_own(place)
+    return open_postgres(address, seconds=own.timeout_seconds, viewer=viewer_of(place), knowledge=_weights(place))
+
+
+def _weights(place: Place) -> KnowledgeSettings:
+    """How knowledge is weighed: as the vault says, where there is one."""
+    try:
+        return vault_of(place).settings.knowledge
+    except VaultNotFound:
+        return KnowledgeSettings()
+
+
+def open_own(place: Place, viewer: Viewer | None = None) -> Embedded:
+    """The vault's own index, as it is seen from where the client works, or by that viewer."""
+    vault = vault_of(place)
+    shelf = ItemShelf(vault, viewer_of(place) if viewer is None else viewer)
+    return open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf)
+
+
+def viewer_of(place: Place) -> Viewer:
+    """Whose knowledge is seen; everything where there is no project."""
+    project = place.viewer
+    return Viewer(Scope.PROJECT, project) if project else EVERYTHING

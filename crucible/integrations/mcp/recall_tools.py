@@ -1,0 +1,232 @@
+"""`recall_context`, `recall_search`, `recall_timeline` and `recall_get`: what recall finds, said in few words.
+
+Owns how a hit is told and how more of it is had.  What is found, and in which order, is for whatever `Recall` is handed in.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from crucible.core.errors import UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.markdown.quoting import quote_line
+from crucible.integrations.mcp.opened_vault import now, vault_of
+from crucible.integrations.mcp.replies import (
+    Quoting,
+    answer,
+    bounded,
+    checked,
+    day_of,
+    is_session_id,
+    page,
+)
+from crucible.integrations.mcp.server_context import Place
+from crucible.memory.knowledge.item_status import asks
+from crucible.search.embedded.segments import analyze
+from crucible.search.recall import MOST, Answer, Event, Hit, Kind, Question, Recall, SessionHit
+from crucible.search.snippets import clean_snippet
+from crucible.vault.index.time_filters import parse_when
+
+__all__ = ["Recalling"]
+
+_SNIPPET, _NEIGHBOUR, _LINE, _MOMENT = 400, 160, 160, 400
+"""Characters of a hit in a context, of the event beside it, of a hit in a list, and of an event in a timeline."""
+_WHOLE, _LEAST_WHOLE = 12_000, 600
+"""Characters that `get` shows of all texts together, and of each at least."""
+_FAR, _NOTE = 20, 300
+"""Events of a timeline on either side, and characters of what recall says of itself."""
+_LONGEST_QUERY = 200_000
+
+
+class Recalling:
+    """What a client asks of recall.  `open_recall` opens what searches, when it is first asked: a server must be there at once."""
+
+    def __init__(self, place: Place, open_recall: Callable[[Place], Recall]) -> None:
+        self._place = place
+        self._open = open_recall
+        self._recall: tuple[tuple[str, str], Recall] | None = None
+        # Clients call several tools at once, and an engine is one.
+        self._turn = threading.Lock()
+
+    def context(self, query: str, event_types: Sequence[str] | None, session: str, limit: int) -> str:
+        """The best events with their neighbours."""
+        question = Question(
+            checked("query", query, _LONGEST_QUERY),
+            kinds=_kinds(event_types),
+            session=session.strip(),
+            limit=bounded("limit", limit, 1, MOST),
+            context=1,
+        )
+        found = self._ask(question)
+        quoting = self._quoting()
+        hits = [_hit(quoting, number, hit) for number, hit in enumerate(found.hits, 1)]
+        return answer(_told(found, len(hits)), hits, _more_of(found, limit))
+
+    def search(
+        self,
+        query: str,
+        event_types: Sequence[str] | None,
+        session: str,
+        limit: int,
+        offset: int,
+        *,
+        since: str = "",
+        until: str = "",
+        **narrowed: str,
+    ) -> str:
+        """A line for each event and session that was found; `narrowed` are `agent`, `channel` and `project`."""
+        bounded("limit", limit, 1, MOST), bounded("offset", offset, 0, MOST - 1)
+        question = Question(
+            checked("query", query, _LONGEST_QUERY),
+            kinds=_kinds(event_types),
+            session=session.strip(),
+            since=_moment(since, end=False),
+            until=_moment(until, end=True),
+            limit=min(MOST, offset + limit + 1),
+            context=0,
+            **{name: text.strip() for name, text in narrowed.items()},
+        )
+        found = self._ask(question)
+        quoting = self._quoting()
+        shown = found.hits[offset : offset + limit]
+        hits = [_line(quoting, at, hit) for at, hit in enumerate(shown, offset + 1)]
+        sessions = [_session(quoting, each) for each in found.sessions[:limit]] if not offset else []
+        # At the most that recall gives nobody knows whether there are more.
+        known = len(found.hits) + (len(found.hits) == MOST)
+        more = page(known, offset, limit, MOST)
+        ways = "Around one: recall_timeline(anchor=id). Whole texts: recall_get(ids)." if hits else ""
+        return answer(_told(found, len(shown)), [*hits, *sessions], [more, ways])
+
+    def timeline(self, anchor: str, before: int, after: int) -> str:
+        """An event and those around it."""
+        bounded("before", before, 0, _FAR), bounded("after", after, 0, _FAR)
+        anchor = checked("anchor", anchor.strip(), 400)
+        with self._turn:
+            events = self._opened().around(anchor, before, after)
+        if not events:
+            raise UsageError("no event of that id", "recall_search and recall_context tell the ids of events")
+        quoting = self._quoting()
+        lines = [_event(quoting, each, "> " if each.id == anchor else "") for each in events]
+        return answer([f"{len(events)} events, the anchor is marked >"], lines, ["Whole texts: recall_get(ids)."])
+
+    def get(self, ids: Sequence[str], offset: int) -> str:
+        """The texts of some events."""
+        wanted = [*dict.fromkeys(checked("an id", each.strip(), 400) for each in ids)]
+        bounded("the number of ids", len(wanted), 1, MOST), bounded("offset", offset, 0, 100_000_000)
+        with self._turn:
+            events = self._opened().get(wanted)
+        if not events:
+            raise UsageError("no event of these ids", "recall_search and recall_context tell the ids of events")
+        quoting = self._quoting()
+        room = max(_LEAST_WHOLE, _WHOLE // len(events))
+        blocks = []
+        for each in events:
+            text, left = quoting.part(each.text, offset, room)
+            title = quoting.line(each.title or each.phase_name, _LINE)
+            blocks.append(f"{_label(quoting, each)} {title}".rstrip() + (f"\n{text}" if text else ""))
+            if left:
+                blocks.append(f"[{left:,} more characters, with offset={offset + room}]")
+        missing = len(wanted) - len({each.id for each in events})
+        told = [f"{len(events)} of {len(wanted)} ids; the others are unknown."] if missing > 0 else []
+        return answer(told, blocks, [self._question(events)])
+
+    def _question(self, events: Sequence[Event]) -> str:
+        """Now and then, whether an item of knowledge helped."""
+        # Outside of the fence stands nothing but what can only be an id.
+        items = [each.id for each in events if each.kind is Kind.KNOWLEDGE and is_session_id(each.id)]
+        vault = vault_of(self._place)
+        if not items or not asks(vault, vault.settings.knowledge.ask_one_in):
+            return ""
+        return f"Did it help? recall_feedback(id={items[0]!r}, useful=true or false) says so."
+
+    def _ask(self, question: Question) -> Answer:
+        with self._turn:
+            found = self._opened(question.project).ask(question, now())
+        fits = (hit for hit in found.hits if _is_of(question.project, hit.event))
+        return replace(found, hits=tuple(fits))
+
+    def _opened(self, project: str = "") -> Recall:
+        """What searches the vault that is meant now, for who works here or, where one is named, for a project."""
+        place = replace(self._place, asked=project) if project else self._place
+        meant = (place.root(), place.viewer)
+        if self._recall is None or self._recall[0] != meant:
+            self._recall = (meant, self._open(place))
+        return self._recall[1]
+
+    def _quoting(self) -> Quoting:
+        return Quoting(redact_of(vault_of(self._place).settings.secrets))
+
+
+def _is_of(project: str, event: Event) -> bool:
+    """Whether an item is that project's or no other's: what our own project sees of itself was not asked for."""
+    return not project or event.kind is not Kind.KNOWLEDGE or event.project in ("", project)
+
+
+# --- what was asked --------------------------------------------------------------------------------------------------
+
+
+def _kinds(names: Sequence[str] | None) -> frozenset[Kind]:
+    try:
+        return frozenset(Kind(name.strip().lower()) for name in names) if names else frozenset(Kind)
+    except ValueError as error:
+        raise UsageError(f"event_types: {error}", "of " + ", ".join(Kind)) from None
+
+
+def _moment(text: str, *, end: bool) -> datetime | None:
+    return parse_when(checked("a time", text, 60), now(), end=end) if text.strip() else None
+
+
+# --- what was found --------------------------------------------------------------------------------------------------
+
+
+def _told(found: Answer, shown: int) -> list[str]:
+    count = f"{shown} found" if shown else "Nothing was found; try fewer or other words, or no event_types."
+    return [count, *(quote_line(note, _NOTE) for note in found.notes)]
+
+
+def _more_of(found: Answer, limit: int) -> list[str]:
+    if not found.hits:
+        return []
+    more = f"More: limit up to {MOST}; " if len(found.hits) >= limit < MOST else ""
+    return [f"{more}whole texts: recall_get(ids); what stands around one: recall_timeline(anchor=id)."]
+
+
+def _label(quoting: Quoting, event: Event, number: str = "") -> str:
+    head = f"{number} {event.kind}".strip()
+    where = [] if event.kind is Kind.KNOWLEDGE else [f"session {event.session}", event.phase]
+    words = [head, day_of(event.at), *where, f"id {event.id}"]
+    return f"[{', '.join(quoting.name(word) for word in words if word)}]"
+
+
+def _hit(quoting: Quoting, number: int, hit: Hit) -> str:
+    event = hit.event
+    lines = [
+        f"{_label(quoting, event, str(number))} {quoting.line(event.title or event.phase_name, 80)}".rstrip(),
+        f"  {quoting.line(_piece(quoting, hit), _SNIPPET)}",
+    ]
+    for name, beside in (("before", hit.before[-1:]), ("after", hit.after[:1])):
+        # Labels of ours begin a line; what is quoted never does.
+        lines += [f"[{number} {name}, {each.kind}] {quoting.line(each.text, _NEIGHBOUR)}" for each in beside]
+    return "\n".join(lines)
+
+
+def _line(quoting: Quoting, number: int, hit: Hit) -> str:
+    title = f"{hit.event.title}: " if hit.event.title else ""
+    text = quoting.line(title + _piece(quoting, hit), _LINE)
+    return f"{_label(quoting, hit.event, str(number))} {text}"
+
+
+def _piece(quoting: Quoting, hit: Hit) -> str:
+    return clean_snippet(hit.event.text, hit.snippet, quoting.clean, analyze) or hit.event.text
+
+
+def _event(quoting: Quoting, event: Event, mark: str) -> str:
+    return f"{mark}{_label(quoting, event)} {quoting.line(event.text, _MOMENT)}"
+
+
+def _session(quoting: Quoting, found: SessionHit) -> str:
+    words = [f"session {found.session}", day_of(found.started), found.project]
+    return quoting.labelled(words, found.title, _LINE)

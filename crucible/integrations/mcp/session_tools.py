@@ -1,0 +1,179 @@
+"""`session_list`, `session_show` and `session_resume_context`: sessions as an agent reads them, a page at a time.
+
+Owns how much of a session is told at once.  Which sessions a question means is `index`'s, what goes into a context `resume`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from crucible.clients.registry import DIALECTS
+from crucible.commands.imports.note_sources import source_name
+from crucible.commands.resume.continue_session import find_native, folder_of, last_client
+from crucible.commands.resume.resume_context import find_material, settled_context
+from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.documents.session.session import Phase, Prose, Session
+from crucible.documents.session.session_id import check_session_id
+from crucible.integrations.mcp.opened_vault import index_of, now, vault_of
+from crucible.integrations.mcp.replies import UNKNOWN, Quoting, answer, bounded, checked, day_of, is_session_id, page
+from crucible.integrations.mcp.server_context import Place
+from crucible.vault.index.query import STATUSES, SessionQuery, select
+from crucible.vault.index.schema import Row
+from crucible.vault.index.time_filters import parse_when
+from crucible.vault.notes.phase_links import find_phase
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import is_markdown
+
+__all__ = ["context_of", "list_sessions", "load_session", "newest", "show_session"]
+
+_MOST, _DEEPEST = 50, 100_000
+_PART = 8_000
+"""Characters of a phase that are shown at once."""
+_PHASES, _TASKS = 40, 10
+"""Phases and open tasks of a session that are told at once."""
+_LEAST_BUDGET, _MOST_BUDGET = 500, 60_000
+_LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
+
+
+# --- which there are -------------------------------------------------------------------------------------------------
+
+
+def newest(place: Place, limit: int = 20) -> list[Row]:
+    """The newest sessions."""
+    rows, _ = index_of(vault_of(place)).ask(lambda view: select(view, SessionQuery(limit=limit)))
+    return rows
+
+
+def list_sessions(place: Place, limit: int, offset: int, **narrowed: str) -> str:
+    """A line for each; `narrowed` are `status`, `project`, `agent`, `since` and `until`, "" for any."""
+    bounded("limit", limit, 1, _MOST), bounded("offset", offset, 0, _DEEPEST)
+    vault = vault_of(place)
+    query = _query(narrowed)._replace(limit=offset + limit + 1)
+    rows, _ = index_of(vault).ask(lambda view: select(view, query))
+    quoting = Quoting(redact_of(vault.settings.secrets))
+    lines = [_row(quoting, row) for row in rows[offset : offset + limit]]
+    told = f"{len(lines)} sessions, newest first" if lines else "No session fits."
+    more = page(len(rows), offset, limit, _DEEPEST)
+    return answer([told], lines, [more, "One of them: session_show(id)." if lines else ""])
+
+
+def _query(narrowed: dict[str, str]) -> SessionQuery:
+    given = {name: checked(name, text.strip(), 200) for name, text in narrowed.items()}
+    status = given["status"].lower()
+    if status and status not in STATUSES:
+        raise UsageError(f"status {status!r}: unknown", "one of " + ", ".join(STATUSES))
+    return SessionQuery(
+        status=status or None,
+        agent=given["agent"] or None,
+        project=given["project"] or None,
+        since=parse_when(given["since"], now()) if given["since"] else None,
+        until=parse_when(given["until"], now(), end=True) if given["until"] else None,
+    )
+
+
+def _row(quoting: Quoting, row: Row) -> str:
+    words = [f"session {row['id']}", row["status"], row["started"], row["project"], row["participants"]]
+    return quoting.labelled([str(word) for word in words if word], str(row["title"] or ""), 160)
+
+
+# --- one of them -----------------------------------------------------------------------------------------------------
+
+
+def load_session(place: Place, ref: str) -> tuple[Vault, Note]:
+    """By id or the unique beginning of one; a path is none.  `SessionNotFound`, `AmbiguousSession` or `BadSessionId` say what to do."""
+    vault = vault_of(place)
+    name = check_session_id(checked("id", ref.strip(), 400).removesuffix(".md"))
+    try:
+        if not is_markdown(name):
+            return vault, vault.read(vault.find(name))
+    except AmbiguousSession as error:
+        # Files may be called anything: those that could not be ids are not offered.
+        fits = [each for each in error.candidates if is_session_id(each)]
+        raise UsageError(str(error), f"one of: {', '.join(fits[:10])}" if fits else UNKNOWN) from None
+    except SessionNotFound:
+        pass
+    raise SessionNotFound(f"no session {name!r}", UNKNOWN) from None
+
+
+def show_session(place: Place, ref: str, phase: str, offset: int) -> str:
+    """What a session is, and its phases from the one after so many on; or one phase, as its note has it, from a character on."""
+    bounded("offset", offset, 0, 1_000_000_000)
+    vault, note = load_session(place, ref)
+    quoting = Quoting(redact_of(vault.settings.secrets))
+    if phase.strip():
+        return _phase(quoting, note, checked("phase", phase.strip(), 40), offset)
+    phases = list(note.session.all_phases())
+    shown = phases[offset : offset + _PHASES]
+    blocks = [
+        *(_head(quoting, note.session) if not offset else ()),
+        *(_line_of(quoting, each) for each in shown),
+    ]
+    left = len(phases) - offset - len(shown)
+    more = f"{left} more phases: the same with offset={offset + len(shown)}." if left > 0 else ""
+    pages = "A phase: session_show(id, phase='2'). To go on with it: session_resume_context(id)."
+    return answer([] if blocks else ["No phase is so far behind."], blocks, [more, pages])
+
+
+def _head(quoting: Quoting, session: Session) -> Iterator[str]:
+    facts = {
+        "status": session.status,
+        "project": session.project,
+        "branch": session.branch,
+        "started": day_of(session.started),
+        "ended": day_of(session.ended),
+        "agents": " ".join(map(str, session.participants)),
+        "parent": session.parent,
+        "continues": session.continues,
+        "stopped at": session.resume_point,
+    }
+    words = [f"session {session.id}", *(f"{name} {value}" for name, value in facts.items() if value)]
+    yield quoting.labelled(words, session.title, 200)
+    goal = "\n\n".join(entry.text for entry in session.preamble if isinstance(entry, Prose))
+    for name, text in (("goal", goal), ("summary", session.summary or "")):
+        if text.strip():
+            yield f"[{name}]\n{quoting.block(text, 1500)}"
+    open_ = [task for task in session.tasks if task.status != "completed"]
+    for task in open_[:_TASKS]:
+        yield quoting.labelled(["open task", task.id], task.content, 160)
+    if len(open_) > _TASKS:
+        yield f"[{len(open_) - _TASKS} more open tasks: session_resume_context(id) has all]"
+
+
+def _line_of(quoting: Quoting, phase: Phase) -> str:
+    words = [
+        phase.id,
+        day_of(phase.started),
+        str(phase.agent or ""),
+        phase.status or "",
+        f"{len(phase.entries)} entries",
+    ]
+    return quoting.labelled(words, phase.name, 120)
+
+
+def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
+    found = find_phase(note, wanted)
+    text, left = quoting.part(note.source.slice(note.source.span_of(found.lines)), offset, _PART)
+    label = quoting.labelled([f"session {note.name}", found.id, day_of(found.started)], found.name, 120)
+    more = f"{left:,} more characters: session_show(id, phase, offset={offset + _PART})." if left else ""
+    return answer([], [label, text], [more])
+
+
+# --- to go on with it ------------------------------------------------------------------------------------------------
+
+
+def context_of(place: Place, ref: str, budget: int) -> str:
+    """What an agent is told that goes on with a session, in at most so many tokens; 0 is the vault's setting."""
+    vault, note = load_session(place, ref)
+    tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
+    material = find_material(vault, note.session, _folder_of(place, note.session), now(), recall=_LOOKUP)
+    return settled_context(vault.settings, material, budget=tokens, tokenizer=place.user.agents.tokenizer).text
+
+
+def _folder_of(place: Place, session: Session) -> Path | None:
+    """Where its work lies; a session that names no project is of the folder that the client works in."""
+    dialect = DIALECTS.get(last_client(session))
+    native = find_native(session, dialect, place.env, place.home, source_name) if dialect else None
+    began = native.folder if native else None
+    return folder_of(session, cwd=place.here, projects=place.user.projects, native_cwd=began)

@@ -1,0 +1,251 @@
+"""Making a bookmark of a session as it stands.
+
+Owns what of a session, of its project's files and of git goes into one, and that nothing secret does.  Git and files are
+told as far as they can be: a bookmark is made when a client has died, in any folder, and must not fail for their sake.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from crucible.core.errors import CrucibleError
+from crucible.core.git import digest_of, read_repository
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import unscanned
+from crucible.documents.markdown.containment import cut, normal, normal_line
+from crucible.documents.session.session import Entry, Outcome, Phase, Session, Status, Subagent, ToolCall, ToolCalls
+from crucible.documents.session.session_id import check_session_id
+from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, Why, task_at_work
+from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest
+from crucible.vault.logs.jsonl_fields import is_inner_path
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
+
+__all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark", "touched_files"]
+
+LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
+"""Code points; what is longer is cut, and ends in `…`."""
+
+_LONGEST_NAME = 300
+_NOT_OURS = frozenset({".git", ".crucible"})
+"""Folders that change by themselves."""
+_ELSEWHERE = late_pattern(r"~[^/\\]*[/\\]|[A-Za-z]:|\\\\|[A-Za-z][A-Za-z0-9+.-]*://")
+"""A home, a drive or host of Windows', an address."""
+_LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
+
+
+def mark(
+    vault: Vault,
+    session: Session,
+    why: Why,
+    *,
+    now: datetime,
+    redact: Redact,
+    folder: Path | None = None,
+    note: str = "",
+    blockers: Sequence[str] = (),
+) -> Bookmark:
+    """Keep a bookmark of the session as it stands, and return it.
+
+    With neither a note nor blockers those of the last bookmark stay, until a phase begins after it.  `folder` is where the agent stood, and its subagents; without it the bookmark has neither files nor git.  `now` is aware.  Raises
+    `VaultError` when secrets cannot be looked for or the vault cannot be written, `LockTimeout`, `OutsideVault`, and
+    `BadSessionId` for a note whose name is no id.
+    """
+    line = partial(_line, redact)
+    place = _Place() if folder is None else _place(_touched(vault, session), folder, line)
+    at, work = _phase_of(session), task_at_work(session)
+    words = _Words(
+        cut(_block(redact, note), LONGEST_NOTE),
+        tuple(filter(None, (line(one, LONGEST_BLOCKER) for one in blockers))),
+    )
+    note, blockers = words if any(words) else _still_said(vault, session)
+    bookmark = Bookmark(
+        id=f"b-{secrets.token_hex(6)}",
+        session=check_session_id(session.id),
+        at=now,
+        why=why,
+        phase=at.id if at else "",
+        phase_name=line(at.name) if at else "",
+        task=line(work.task.id) if work else "",
+        task_name=line(work.task.content) if work else "",
+        task_number=work.number if work else 0,
+        task_count=len(session.tasks),
+        note=note,
+        blockers=tuple(blockers),
+        project=line(session.project or ""),
+        branch=place.branch,
+        head=place.head,
+        files=place.files,
+        more_files=place.more_files,
+    )
+    append_bookmark(vault.root, bookmark, fsync=vault.settings.fsync)
+    return bookmark
+
+
+def _phase_of(session: Session) -> Phase | None:
+    """Where a paused session is to be resumed, else where it ended."""
+    phases = {phase.id: phase for phase in session.all_phases()}
+    point = session.resume_point if session.status is Status.PAUSED else None
+    return phases.get(point or "") or next(reversed(phases.values()), None)
+
+
+class _Words(NamedTuple):
+    """What somebody left for whoever goes on."""
+
+    note: str = ""
+    blockers: tuple[str, ...] = ()
+
+
+def _still_said(vault: Vault, session: Session) -> _Words:
+    """What the last bookmark says: a client's end a moment after it must not hide it.  It holds until a phase begins after it."""
+    last = latest(vault.root, session.id)
+    if last is None:
+        return _Words()
+    phase = next(reversed([*session.all_phases()]), None)
+    begun = phase.started if phase else None
+    holds = begun <= last.at if begun else (phase.id if phase else "") == last.phase
+    return _Words(last.note, last.blockers) if holds else _Words()
+
+
+# --- files and git -----------------------------------------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """What a bookmark says of the session's folder."""
+
+    branch: str = ""
+    head: str = ""
+    files: Mapping[str, str] = MappingProxyType({})
+    more_files: int = 0
+
+
+def _touched(vault: Vault, session: Session) -> list[str]:
+    """The session's own files behind those of its subagents, whose notes may be gone."""
+    ids = {one.session for one in session.subagents}
+    found: list[str] = []
+    for path in vault.session_paths() if ids else ():
+        if note_name(path.name) in ids:
+            with suppress(CrucibleError):
+                found += touched_files(vault.read(path).session)
+    return [*found, *touched_files(session)]
+
+
+def _place(touched: Iterable[str], folder: Path, line: Callable[..., str]) -> _Place:
+    repository = read_repository(folder)
+    here = Path(os.path.realpath(folder))
+    root = repository.root if repository else here
+    paths = _inner_paths(touched, here, root)
+    # A path that holds a secret would name another file without it.
+    kept = [path for path in paths[-MOST_FILES:] if line(path, len(path)) == path]
+    files = {path: digest_of(root / path) for path in kept}
+    branch, head = (repository.branch, repository.head) if repository else ("", "")
+    return _Place(line(branch), head, files, len(paths) - len(files))
+
+
+def _inner_paths(paths: Iterable[str], here: Path, root: Path) -> list[str]:
+    """The paths of files below `root`, seen from there, the newest last; whatever leads out of it is left out."""
+    found: dict[str, None] = {}
+    # A call may name a file as seen from where the agent stood or, as patches do, from the top.
+    bases = tuple(dict.fromkeys((str(here), str(root))))
+    top = os.path.join(root, "")
+    for path in paths:
+        if _ELSEWHERE.match(path) or "\0" in path:
+            continue
+        given = next(filter(os.path.lexists, joined := [os.path.join(base, path) for base in bases]), joined[0])
+        inner = _inner_path(os.path.realpath(given), top)
+        if inner:
+            found.pop(inner, None)
+            found[inner] = None
+    return list(found)
+
+
+def _inner_path(real: str, top: str) -> str:
+    """Seen from the top; empty for what is no file of the project: one elsewhere, a folder, git's own."""
+    if not real.startswith(top) or os.path.isdir(real):
+        return ""
+    inner = real[len(top) :].replace(os.sep, "/")
+    return inner if is_inner_path(inner) and not _NOT_OURS & {*inner.split("/")} else ""
+
+
+# --- texts -------------------------------------------------------------------------------------------------------------
+
+
+def _once(redact: Redact, text: str) -> str:
+    try:
+        return normal(redact(text)[0])
+    except Exception as error:
+        raise unscanned(error) from error
+
+
+def _block(redact: Redact, text: str) -> str:
+    """Several lines without secrets.  Dropped control characters may have parted one, so what is left is looked at again."""
+    plain = _once(redact, text)
+    return plain if plain == text else _once(redact, plain)
+
+
+def _line(redact: Redact, text: str, limit: int = _LONGEST_NAME) -> str:
+    """One line without secrets, its line ends as `⏎`."""
+    block = _block(redact, text) if text else ""
+    return cut(normal_line(_LINE_END.sub("⏎", block.strip(" \t\n"))), limit)
+
+
+_CLAUDE_CODE = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"})
+_CODEX = frozenset({"apply_patch", "view_image"})
+_OPENCODE = frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"})
+_GEMINI = frozenset({"write_file", "replace", "read_file"})
+_TOOLS = _CLAUDE_CODE | _CODEX | _OPENCODE | _GEMINI
+
+_OF_SEVERAL = frozenset({"apply_patch"})
+"""Whose call names each file of a patch, with commas between."""
+
+_NOT_DONE = frozenset({Outcome.FAILED, Outcome.REJECTED})
+
+_CUT = "…"
+_UNCERTAIN = ("⏎", "[REDACTED:", "\ufffd", "\0")
+"""Where one of these is, a line end, a secret or a byte was, and the file has another name."""
+
+
+def touched_files(session: Session) -> tuple[str, ...]:
+    """Each file once, in the order in which they were touched last; a path is absolute or seen from where the agent stood.
+
+    The calls of inline subagents count; what failed or was rejected does not.  A path that the note holds cut or changed
+    is left out, since it may be another file's.
+    """
+    found: dict[str, None] = {}
+    for call in _calls(session.all_entries()):
+        for path in _paths(call):
+            found.pop(path, None)
+            found[path] = None
+    return tuple(found)
+
+
+def _calls(entries: Iterable[Entry]) -> Iterator[ToolCall]:
+    for entry in entries:
+        if isinstance(entry, ToolCalls):
+            yield from entry.calls
+        elif isinstance(entry, Subagent):
+            yield from _calls(entry.entries)
+
+
+def _paths(call: ToolCall) -> list[str]:
+    tool, _, told = call.call.partition(" ")
+    if tool not in _TOOLS or call.outcome in _NOT_DONE:
+        return []
+    parts = told.split(", ") if tool in _OF_SEVERAL else [told]
+    return [path for path in parts if _is_certain(path)]
+
+
+def _is_certain(path: str) -> bool:
+    """A tool without a path is shown by its other arguments: as JSON, or by a patch's first line."""
+    if not path.strip() or path.endswith(_CUT) or any(mark in path for mark in _UNCERTAIN):
+        return False
+    return not path.startswith(('{"', "*** "))

@@ -1,0 +1,102 @@
+"""Tickets: what tells a client's session that `cru` started from one that only says so.
+
+A ticket is issued before a client is started to go on with a session, and stands in its first prompt.  Whoever imports that
+client's log asks here; a token that was never issued is just text, so foreign words can not adopt a note.  Kept in
+`.crucible/memory/resumes.jsonl`, since the import may happen on another machine.  There the token is called `id`: under its own
+name it would look like a secret to who searches for those.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import normal_line
+from crucible.documents.session.session_id import check_session_id
+from crucible.vault.logs.jsonl_fields import session_of, text_of, time_of, time_text, word_of
+from crucible.vault.logs.jsonl_store import append_line, has_lines, read_lines
+
+__all__ = ["RESUMES", "Ticket", "find_ticket", "has_tickets", "issue_ticket", "sessions_with_tickets"]
+
+RESUMES = "resumes.jsonl"
+
+_TOKEN = late_pattern(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """`client` was started at `at` to go on with `session`.
+
+    `token` is of letters, digits and `-`.  `native` is the id of the client's own session where that is taken up again, ""
+    for a new one.  `phase` is the name of the phase that it goes on from, "" when there was none.
+    """
+
+    token: str
+    session: str
+    client: str
+    at: datetime
+    native: str = ""
+    phase: str = ""
+
+
+def issue_ticket(
+    root: Path,
+    session_id: str,
+    client: str,
+    at: datetime,
+    *,
+    native: str = "",
+    phase: str = "",
+    fsync: bool = True,
+) -> Ticket:
+    """A new ticket, on disk when this returns.
+
+    Raises `BadSessionId`, `LockTimeout`, `OutsideVault` and `VaultError`; nothing is written then.
+    """
+    words = {"client": client, "native": native, "phase": phase}
+    clean = {name: normal_line(text) for name, text in words.items()}
+    ticket = Ticket(_new_token(), check_session_id(session_id), at=at, **clean)
+    head = {"id": ticket.token, "session": ticket.session, "at": time_text(at)}
+    append_line(root, RESUMES, head | {name: text for name, text in clean.items() if text}, fsync=fsync)
+    return ticket
+
+
+def find_ticket(root: Path, token: str) -> Ticket | None:
+    """The ticket with this token; None when it was never issued in this vault."""
+    if not _TOKEN.match(token):
+        return None
+    found, _ = read_lines(root, RESUMES, _ticket, f'"{token}"'.encode())
+    # A token that stands twice was issued once: what came later is a forgery, or a merge by hand.
+    return min((one for one in found if one.token == token), key=lambda one: one.at, default=None)
+
+
+def has_tickets(root: Path) -> bool:
+    """Whether any may have been issued; costs one look at a file's size."""
+    return has_lines(root, RESUMES)
+
+
+def sessions_with_tickets(root: Path) -> set[str]:
+    """The ids, as they were then, of all sessions that a client was started to go on with."""
+    return {one.session for one in read_lines(root, RESUMES, _ticket)[0]}
+
+
+def _new_token() -> str:
+    """Four short words: one long one would look like a secret, and be taken out of the client's log."""
+    word = secrets.token_hex(12)
+    return "-".join(word[at : at + 6] for at in range(0, len(word), 6))
+
+
+def _ticket(fields: Mapping[str, object]) -> Ticket:
+    """Raises `Unfit`."""
+    return Ticket(
+        token=word_of(fields, "id"),
+        session=session_of(fields),
+        client=text_of(fields, "client"),
+        at=time_of(fields, "at"),
+        native=text_of(fields, "native"),
+        phase=text_of(fields, "phase"),
+    )

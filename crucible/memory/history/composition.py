@@ -1,0 +1,315 @@
+"""A session's history by rules, without a model: its findings, its tasks, and what waits for a person.
+
+Nothing is judged here: findings are shown as they are.  What is left out follows one rule: a thing is listed once, and a section lists at most
+`MOST` items, the surest ones and of those the latest; its last line counts the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from itertools import chain
+from typing import TypeAlias
+
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.findings import Finding, Kind, findings_of, is_named, without_guesses
+from crucible.documents.session.session import Intervention, Session, Task
+from crucible.documents.session.task_block import CLOSED_TASKS
+from crucible.documents.session.waiting import words_of
+from crucible.memory.history.history import NO_CAPTURES, Captures, Entry, Line, shortened_entry, with_lines
+from crucible.memory.history.short_paths import shortener
+from crucible.memory.history.work_time import entries_of, modified_files, used_skills, worked
+from crucible.memory.summary.brief import cut_words
+from crucible.memory.summary.brief_callout import asked_in, milestones
+from crucible.memory.summary.brief_text import bare
+from crucible.vault.index.later_sessions import NOTHING, Following
+
+__all__ = ["MOST", "PAUSED", "STARTED", "THEN", "compose_entry", "open_questions"]
+
+MOST = {
+    "request": 1,
+    "done": 12,
+    "decisions": 12,
+    "corrections": 8,
+    "failures": 6,
+    "questions": 8,
+    "further": 12,
+}
+"""Items that a section lists at most."""
+STARTED = "Started: "
+"""The prefix of a task that was begun and is not done."""
+PAUSED = "Paused: "
+"""The prefix of the line that says why a session rests."""
+THEN = "Open when the session ended; "
+"""The prefix of the line that counts the sessions that followed."""
+
+_POINTS = 6
+_REPORTS = 3
+_LONGEST_REQUEST = 50
+_LONGEST = 60
+"""Words of a text that is no finding."""
+_PARAGRAPH = late_pattern(r"\n[ \t]*\n")
+_LETTER = late_pattern(r"\w")
+_TELLING = 20
+"""Letters of a text that may be found within another one."""
+_VERBS = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
+_NO_EVIDENCE = Evidence()
+
+
+_Listed: TypeAlias = "tuple[str, Line]"
+"""A line and its section."""
+
+
+def compose_entry(
+    session: Session,
+    evidence: Evidence = _NO_EVIDENCE,
+    *,
+    captures: Captures = NO_CAPTURES,
+    blockers: Sequence[str] = (),
+    roots: Sequence[str] = (),
+    children: Sequence[Session] = (),
+    time_worked: timedelta | None = None,
+    following: Following = NOTHING,
+) -> Entry:
+    """Compose the history of a session; no text has an absolute path.
+
+    `evidence` holds whole calls, if they were recorded.  `blockers` are those of the session's last bookmark.  `roots` are folders of its project that
+    the evidence does not know.  `children` are its subagents' sessions.  `time_worked` is worked out from the note if it is not given.
+    `following` is the work of later sessions of the project: what it settles is no longer open.
+    """
+    lasted = worked(session) if time_worked is None else time_worked
+    entry = Entry(
+        session.id,
+        title=session.title,
+        project=session.project or "",
+        started=session.started,
+        ended=session.ended,
+        duration_minutes=round(lasted.total_seconds() / 60) if lasted is not None else None,
+        agent=_agent(session),
+        skills=used_skills(session),
+        tasks_completed=tuple(f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "completed"),
+        tasks_started=tuple(f"{_name(task)}: {task.content}" for task in session.tasks if task.status == "in_progress"),
+        files_modified=modified_files(session, evidence),
+        captures=captures,
+        tokens=session.tokens_used,
+    )
+    kept = frozenset(text for one in captures.approved for text in (one.finding, bare(one.summary)) if text)
+    listed = _once([*_listed(session, kept), *_of_children(children, kept), *_rest(session, blockers, following)])
+    sure = {one.id: one.confidence for told in (session, *children) for one in without_guesses(findings_of(told))}
+    entry = with_lines(
+        entry, lambda part, _: _most(part, [line for of, line in listed if of == part], sure, session.id)
+    )
+    return shortened_entry(entry, shortener((*evidence.roots, *roots)))
+
+
+def _agent(session: Session) -> str:
+    named = (*session.participants, *(phase.agent for phase in session.phases if phase.agent))
+    return str(named[0]) if named else ""
+
+
+# --- what is left out ------------------------------------------------------------------------------------------------
+
+
+def _once(listed: Sequence[_Listed]) -> list[_Listed]:
+    """Each item once: skip a text that another one of its section contains."""
+    first: dict[tuple[str, str], Line] = {}
+    for part, line in listed:
+        first.setdefault((part, bare(line.text)), line)
+    said = {of: "\n".join(text for part, text in first if part == of) for of in MOST}
+    return [(part, line) for (part, text), line in first.items() if len(text) < _TELLING or said[part].count(text) == 1]
+
+
+def _most(part: str, lines: Sequence[Line], sure: Mapping[str, float], session: str) -> Iterator[Line]:
+    places = sorted(range(len(lines)), key=lambda at: (-sure.get(lines[at].finding, 1.0), -at))[: MOST[part]]
+    yield from (lines[at] for at in sorted(places))
+    if left := len(lines) - len(places):
+        yield Line(f"… {left:,} more in `cru session show {session} --findings`", finding="more")
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
+    """The request, then what was decided, corrected, fixed and done."""
+    if words := _request(session):
+        yield "request", Line(words, finding="request")
+    yield from filter(None, (_of_finding(one, kept) for one in without_guesses(findings_of(session)) if _is_main(one)))
+    yield from (("done", line) for line in _done(session))
+
+
+_MAIN = (Kind.CORRECTION, Kind.DECISION, Kind.OUTCOME, Kind.FAILURE)
+
+
+def _is_main(one: Finding) -> bool:
+    """False for a finding that is listed under its other kind."""
+    return one.also not in _MAIN or (one.kind in _MAIN and _MAIN.index(one.kind) < _MAIN.index(one.also))
+
+
+def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | None:
+    """A decision, a correction or a failure as a line; `of` is the subagent's name."""
+    match one.kind:
+        case Kind.DECISION:
+            known = one.id in kept or bare(one.summary) in kept
+            text = _with(one.summary, one.by and f"by {one.by}", of, "captured" if known else "")
+            points = _points(one.alternatives and f"Not chosen: {one.alternatives}")
+            return "decisions", Line(text, one.details, points, one.id)
+        case Kind.CORRECTION:
+            return "corrections", Line(_with(one.summary, of), "", _points(one.details), one.id)
+        case Kind.FAILURE:
+            points = _points(one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}")
+            return "failures", Line(one.summary, "", points, one.id)
+    return None
+
+
+def _with(text: str, *said: str) -> str:
+    """A text and what is said about it in parentheses."""
+    about = ", ".join(filter(None, said))
+    return f"{text} ({about})" if about else text
+
+
+def _points(*texts: str) -> tuple[str, ...]:
+    return tuple(filter(None, texts))[:_POINTS]
+
+
+def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[_Listed]:
+    """What was decided and corrected in subagents' sessions, and what is open there, with the subagent's name."""
+    for child in children:
+        name = f"subagent {child.title or child.id}"
+        for one in without_guesses(findings_of(child)):
+            if _is_main(one) and one.kind != Kind.FAILURE and (listed := _of_finding(one, kept, name)):
+                yield listed
+        for line in open_questions(child):
+            yield _part_of(line), line._replace(text=f"{line.text} ({name})")
+
+
+# --- what was done ---------------------------------------------------------------------------------------------------
+
+
+def _request(session: Session) -> str:
+    """The user's words in the session's title, else the first that are not an answer; in full if short, else a paragraph."""
+    first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
+    answers = [bare(one.summary) for one in without_guesses(findings_of(session)) if one.kind == Kind.DECISION]
+    title = bare(session.title)
+    titled = (one for one in first if title and bare(one).startswith(title))
+    asked = (one for one in first if not any(said.endswith(bare(one)) for said in answers))
+    words = next(chain(titled, asked), "".join(first[:1]))
+    parts = [part.strip("# \t\n") for part in _PARAGRAPH.split(words) if _LETTER.search(part)]
+    if len(words.split()) > _LONGEST_REQUEST:
+        del parts[2 if parts[0].endswith(":") else 1 :]
+    return _gist(" ".join(parts), _LONGEST_REQUEST)
+
+
+def _done(session: Session) -> Iterator[Line]:
+    """Milestones; outcomes, each with the ids of the finished tasks that it covers; other finished tasks, those that were begun, and the summary.
+
+    Subagents' reports are listed if there is no outcome.  Finished tasks are left out if an agent named the outcomes: it saw them, too.
+    """
+    found, tasks = without_guesses(findings_of(session)), session.tasks
+    outcomes = [one for one in found if one.kind == Kind.OUTCOME and _is_main(one)]
+    is_told = any(is_named(one.source) for one in outcomes)
+    finished = [task for task in tasks if task.status == "completed" and not is_told]
+    yield from (Line(_gist(text)) for text in milestones(entries_of(session)))
+    for one in outcomes:
+        names = [_name(task) for task in finished if _says(one, task.content)]
+        finished = [task for task in finished if _name(task) not in names]
+        yield Line(_with(one.summary, *names), "", _points(*one.points[: _POINTS - 1], one.details), one.id)
+    lines = [Line(f"{task.content} ({_name(task)})", finding=f"task-{task.id}") for task in finished]
+    if outcomes and lines:  # these are steps on the way
+        lines = [Line("Other finished tasks", "", _points(*(line.text for line in lines)), "tasks")]
+    yield from lines
+    for task in tasks:
+        if task.status == "in_progress":
+            yield Line(f"{STARTED}{task.content} ({_name(task)})", finding=f"task-{task.id}")
+    reports = [] if outcomes else [one for one in found if one.kind == Kind.REPORT]
+    for one in reports[-_REPORTS:]:
+        yield Line(f"{one.by.partition('@')[0]}: {one.summary}", finding=one.id)
+    if session.summary and not any(_says(outcome, session.summary) for outcome in outcomes):
+        text = next(filter(_LETTER.search, _PARAGRAPH.split(session.summary)), "")
+        yield Line(_gist(text), finding="summary")
+
+
+def _says(one: Finding, text: str) -> bool:
+    """True if an outcome has most of the words of a text."""
+    words = words_of(text)
+    said = words_of(" ".join((one.summary, one.details, *one.points)))
+    return bool(words) and 3 * len(words & said) >= 2 * len(words)
+
+
+def _name(task: Task) -> str:
+    """`task-001`, as a note shows it."""
+    if task.id.isdigit():
+        return f"task-{task.id}"
+    return task.id if task.id.casefold().startswith("task") else f"task {task.id}"
+
+
+def _gist(text: str, words: int = _LONGEST) -> str:
+    return cut_words(" ".join(text[:4000].split()), words)
+
+
+# --- what is open, and what comes next -------------------------------------------------------------------------------
+
+
+def open_questions(session: Session) -> Iterator[Line]:
+    """What waits for a person, unanswered or not fixed, then open ends with their context."""
+    for one in asked_in(entries_of(session), session):
+        if not one.is_settled:
+            text = f"Unresolved: {one.text}" if one.kind == "error" else one.text
+            yield Line(text, finding=f"inbox-{one.name}")
+    for end in without_guesses(findings_of(session)):
+        if end.kind == Kind.OPEN_END:
+            yield Line(end.summary, "", _points(*end.points, end.details), end.id)
+
+
+def _part_of(line: Line) -> str:
+    """An open end that asks nothing is work for the next session."""
+    asks = line.finding.startswith("inbox-") or line.text.endswith("?")
+    return "questions" if asks else "further"
+
+
+def _rest(session: Session, blockers: Sequence[str], following: Following) -> Iterator[_Listed]:
+    """Open questions; then unfinished tasks, open ends, blockers, and why the session was paused, unless that is among them.
+
+    Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
+    """
+    outcomes = (one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one))
+    own = [text for one in outcomes for text in (one.summary, *one.points)]
+    since = Following(following.sessions, (*following.said, *own))
+    left = [task for task in session.tasks if task.status not in CLOSED_TASKS]
+    waiting = [task for task in left if not since.settles(task.content) and not any(_names(text, task) for text in own)]
+    asked = [*open_questions(session)]
+    open_ = [
+        line
+        for line in asked
+        # Only a human settles what waits for a human.
+        if not (following if line.finding.startswith("inbox-") else since).settles(line.text)
+        and not any(bare(task.content) in bare(line.text) for task in left)
+    ]
+    yield from (("further", line) for line in _unfinished(waiting))
+    yield from ((_part_of(line), line) for line in open_)
+    yield from (("further", Line(f"Blocked: {text}")) for text in blockers)
+    reason = session.pause_reason or ""
+    said = bare(reason.partition(": ")[2] or reason)
+    known = [bare(text) for text in (*(line.text for line in asked), *(task.content for task in left))]
+    is_told = any(one.kind == Kind.OPEN_END and is_named(one.source) for one in findings_of(session))
+    if reason and not is_told and not any(said in text for text in known):
+        yield "further", Line(f"{PAUSED}{reason}", finding="paused")
+    if following.sessions and (open_ or waiting):
+        many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"
+        yield "further", Line(f"{THEN}{many} of the project may have done it", finding="following")
+
+
+def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
+    """Tasks that are not done, those in progress first, with what they wait for."""
+    known = {task.id: task for task in waiting}
+    for task in sorted(waiting, key=lambda task: task.status != "in_progress"):
+        needs = [_name(known[one]) for one in task.depends_on if one in known]
+        after = f"; waits for {', '.join(needs)}" if needs else ""
+        verb = _VERBS.get(task.status, f"To do ({task.status[:20]})")
+        yield Line(f"{verb}: {task.content} ({_name(task)}{after})", finding=f"task-{task.id}")
+
+
+def _names(text: str, task: Task) -> bool:
+    """True if a text names the task by its id."""
+    return bool(re.search(rf"(?i)\btask[ #-]{{1,2}}{re.escape(task.id)}\b", text))

@@ -1,0 +1,230 @@
+"""What a session came to, as frozen values.
+
+Every text is a single line, so an item of a list is a line that a person can change or delete.  `notes` renders them, `composing` selects them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import cut, normal_line
+
+__all__ = [
+    "HEADINGS",
+    "LISTS",
+    "LONGEST",
+    "MOST_CAPTURES",
+    "NO_CAPTURES",
+    "PROPERTIES",
+    "TEXTS",
+    "WHY",
+    "Capture",
+    "Captures",
+    "Entry",
+    "Line",
+    "lines_of",
+    "shortened_captures",
+    "shortened_entry",
+    "tidy_entry",
+    "tidy_line",
+    "with_lines",
+]
+
+LONGEST = 1000
+"""Characters of a line at most; the rest is in the session's note."""
+MOST_CAPTURES = 5
+"""Captures that a history lists at most: first what was kept, then what is still proposed."""
+WHY = "Why: "
+"""How the sub-point of an item begins that is its reason."""
+_LONGEST_VALUE = 400
+_READ = 8 * LONGEST
+"""Characters of a text that are searched for what must be removed."""
+
+HEADINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "request": "Request",
+        "done": "What We Did",
+        "decisions": "Decisions Made",
+        "corrections": "Corrections",
+        "failures": "What Failed",
+        "questions": "Open Questions",
+        "further": "Next Session",
+    }
+)
+"""Sections of an entry, in order, and their level-2 headings."""
+
+
+class Line(NamedTuple):
+    """An item of a section: `text`, the reason ("" if unknown), its sub-points, and the id of what it shows.
+
+    `finding` is a finding's id, or `task-3` and the like; "" for a line that a person wrote.  The note does not show it.
+    """
+
+    text: str
+    why: str = ""
+    points: tuple[str, ...] = ()
+    finding: str = ""
+
+
+class Capture(NamedTuple):
+    """Something worth keeping: its type, the id of the knowledge item ("" for none), a summary, and the finding that it was made from."""
+
+    type: str
+    id: str = ""
+    summary: str = ""
+    finding: str = ""
+
+
+class Captures(NamedTuple):
+    """What became of proposals.  `suggested` holds those that nobody answered yet."""
+
+    suggested: tuple[Capture, ...] = ()
+    approved: tuple[Capture, ...] = ()
+    skipped: tuple[Capture, ...] = ()
+
+    def joined(self, later: Captures) -> Captures:
+        """Merge with later ones, each once: what was kept stays kept, and what was answered is no longer suggested."""
+        approved = {_known(one): one for one in (*self.approved, *later.approved)}
+        skipped = {_known(one): one for one in (*self.skipped, *later.skipped) if _known(one) not in approved}
+        answered = approved.keys() | skipped.keys()
+        open_ = {_known(one): one for one in (*self.suggested, *later.suggested) if _known(one) not in answered}
+        return Captures(*(tuple(group.values()) for group in (open_, approved, skipped)))
+
+
+def _known(one: Capture) -> tuple[str, str]:
+    """The key of a capture: a kept item has an id, a proposal only its words."""
+    return one.type, " ".join(one.summary.casefold().split()) or one.id
+
+
+NO_CAPTURES = Captures()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One session's history.
+
+    Times are aware, UTC, to the second.  `agent` is `name@version`.  Tasks are named by their ids in the session.  Files are relative to the project,
+    never absolute.  `author` is the model that wrote it in an older version, "" otherwise.  The sections are those of `HEADINGS`.
+    """
+
+    session_id: str
+    title: str = ""
+    project: str = ""
+    started: datetime | None = None
+    ended: datetime | None = None
+    duration_minutes: int | None = None
+    agent: str = ""
+    skills: tuple[str, ...] = ()
+    tasks_completed: tuple[str, ...] = ()
+    tasks_started: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    captures: Captures = NO_CAPTURES
+    tokens: int | None = None
+    author: str = ""
+    request: tuple[Line, ...] = ()
+    done: tuple[Line, ...] = ()
+    decisions: tuple[Line, ...] = ()
+    corrections: tuple[Line, ...] = ()
+    failures: tuple[Line, ...] = ()
+    questions: tuple[Line, ...] = ()
+    further: tuple[Line, ...] = ()
+
+
+TEXTS = ("session_id", "title", "project", "agent", "author")
+LISTS = ("skills", "tasks_completed", "tasks_started", "files_modified")
+_TASKS = ("tasks_completed", "tasks_started")
+PROPERTIES = tuple(one.name for one in fields(Entry) if one.name not in HEADINGS)
+"""What an entry has beside its sections, in the order of the note."""
+
+
+def lines_of(entry: Entry, part: str) -> tuple[Line, ...]:
+    """The lines of the section that `HEADINGS` calls `part`."""
+    lines: tuple[Line, ...] = getattr(entry, part)
+    return lines
+
+
+def with_lines(entry: Entry, change: Callable[[str, tuple[Line, ...]], Iterable[Line]]) -> Entry:
+    """Change each section by a function of its name and its lines."""
+    parts: dict[str, Any] = {part: tuple(change(part, lines_of(entry, part))) for part in HEADINGS}
+    return replace(entry, **parts)
+
+
+_BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
+
+
+def tidy_line(line: Line) -> Line:
+    """The form in which a line is kept; its text is "" if nothing is left of it."""
+    text = _cut(line.text, LONGEST)
+    while bold := _BOLD.fullmatch(text):
+        text = _cut(bold[1] + (bold[2] or ""), LONGEST)
+    points = [point for one in line.points if (point := _cut(one, LONGEST))]
+    whys = [line.why, *(one.removeprefix(WHY) for one in points if one.startswith(WHY))]
+    kept = tuple(one for one in points if not one.startswith(WHY))
+    return Line(text, _cut(" ".join(filter(None, whys)), LONGEST), kept, line.finding)
+
+
+def tidy_entry(entry: Entry) -> Entry:
+    """The form in which an entry is kept: texts are single lines of limited length, none is empty, and no item occurs twice in a section."""
+    short: dict[str, Any] = {name: _value(getattr(entry, name)) for name in TEXTS}
+    if short["title"] == short["session_id"]:
+        short["title"] = ""
+    short |= {name: tuple(dict.fromkeys(filter(None, map(_value, getattr(entry, name))))) for name in LISTS}
+    return with_lines(
+        replace(
+            entry,
+            started=entry.started and entry.started.replace(microsecond=0),
+            ended=entry.ended and entry.ended.replace(microsecond=0),
+            captures=Captures(*(_captures(group) for group in entry.captures)),
+            **short,
+        ),
+        lambda _, lines: _lines(lines),
+    )
+
+
+def shortened_entry(entry: Entry, shorten: Callable[[str], str]) -> Entry:
+    """The tidy form of an entry whose texts went through `shorten`, which removes paths or secrets."""
+
+    def short(text: str) -> str:
+        return shorten(text[:_READ]) if text else ""
+
+    shown = with_lines(
+        entry,
+        lambda _, lines: (
+            Line(short(one.text), short(one.why), tuple(map(short, one.points)), one.finding) for one in lines
+        ),
+    )
+    values: dict[str, Any] = {name: tuple(map(short, getattr(entry, name))) for name in _TASKS}
+    captures = shortened_captures(entry.captures, shorten)
+    return tidy_entry(replace(shown, title=shorten(entry.title), captures=captures, **values))
+
+
+def shortened_captures(captures: Captures, shorten: Callable[[str], str]) -> Captures:
+    """The captures whose summaries went through `shorten`."""
+    groups = (tuple(one._replace(summary=shorten(one.summary)) for one in group) for group in captures)
+    return Captures(*groups)
+
+
+def _cut(text: str, limit: int) -> str:
+    return normal_line(cut(normal_line(text), limit))
+
+
+def _value(text: str) -> str:
+    return _cut(text, _LONGEST_VALUE)
+
+
+def _captures(captures: Iterable[Capture]) -> tuple[Capture, ...]:
+    found = (Capture(_value(one.type), _value(one.id), _value(one.summary), one.finding) for one in captures)
+    return tuple(one for one in found if one.type)
+
+
+def _lines(lines: Iterable[Line]) -> tuple[Line, ...]:
+    found: dict[tuple[str, str, tuple[str, ...]], Line] = {}
+    for line in map(tidy_line, lines):
+        if line.text:
+            found.setdefault(line[:3], line)
+    return tuple(found.values())

@@ -1,0 +1,276 @@
+"""The folder `history/` of a vault: writing an entry's note, and which entries are there.
+
+An existing note is updated and never overwritten.  Old or surplus entries are removed only if git or the system's trash can restore them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.analysis.tools.whole_calls import load_evidence
+from crucible.core import files
+from crucible.core.errors import CrucibleError, EditRefused, NoteExists, VaultError
+from crucible.core.git import digest_of, run_git
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.source import Edit, Problem, Source, Span
+from crucible.documents.session.session_id import check_session_id
+from crucible.memory.history.history import HEADINGS, Captures, Entry, lines_of, shortened_captures, tidy_entry
+from crucible.memory.history.history_notes import properties_of, read_entry, render_entry
+from crucible.memory.history.history_revision import revised, with_property
+from crucible.memory.history.short_paths import shortener
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import OnError, find_notes
+
+__all__ = [
+    "HISTORY",
+    "EntryNote",
+    "Wish",
+    "add_captures",
+    "entry_path",
+    "keep_entry",
+    "list_entries",
+    "load_entries",
+    "load_entry",
+    "move_entry",
+    "prune",
+    "search_entries",
+    "too_many",
+]
+
+HISTORY = "history"
+"""The folder of the vault in which it is kept."""
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+class EntryNote(NamedTuple):
+    """An entry's note: `entry` is None where it is not understood, and `problems` say why."""
+
+    note: Note
+    entry: Entry | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def at(self) -> datetime:
+        """When the session began or ended; long ago if the note does not say."""
+        return (self.entry and (self.entry.started or self.entry.ended)) or NEVER
+
+
+class Wish(NamedTuple):
+    """Which entries are wanted; what is None or empty narrows nothing.  `until` is not included.  `agent` is a name, or one with its version."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    agent: str = ""
+    captures: bool | None = None
+    project: str = ""
+    limit: int | None = None
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def keep_entry(vault: Vault, entry: Entry, place: str = "") -> Path:
+    """Write the note, or update an existing one; `place` is the path of the session's note.
+
+    `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
+    """
+    path = entry_path(vault, entry.session_id)
+    if not path.is_file():
+        files.make_folders(vault.root, path.parent)
+        try:
+            files.create_exclusive(path, Source(render_entry(entry, place)).to_bytes(), fsync=vault.settings.fsync)
+        except NoteExists:  # somebody was faster
+            pass
+        else:
+            vault.touched.add(path)
+            return path
+    try:
+        vault.update(path, lambda note: _edits(note, revised(note.source, entry)))
+    except EditRefused as error:
+        raise EditRefused(f"{path}: {error}", error.hint) from error
+    return path
+
+
+def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
+    """Note in a session's history what became of what was worth keeping, unless a human changed that list; None where it has none.
+
+    Answers that stand there stay: later ones count before earlier ones, and what was kept stays kept.  What nobody answered for is what `captures` says:
+    a proposal that a human kept in words of his own is known by its old ones no more.
+    """
+    path = entry_path(vault, session_id)
+    if not path.is_file():
+        return None
+
+    captures = shortened_captures(captures, shortener(load_evidence(vault.root, session_id).roots))
+
+    def intention(note: Note) -> list[Edit]:
+        entry = read_entry(note.source, note.name).entry
+        if entry is None:
+            return []
+        joined = entry.captures._replace(suggested=()).joined(captures)
+        listed = properties_of(tidy_entry(replace(entry, captures=joined))).get("captures")
+        return _edits(note, with_property(note.source, "captures", listed))
+
+    vault.update(path, intention)
+    return path
+
+
+def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
+    """Move the history of a renamed session, and return its path.  If it was already moved, only its id is updated.
+
+    Raises `NoteExists` for a note in its place, `OutsideVault`, `VaultError`, `LockTimeout`, and as `Vault.update` does.
+    """
+    old, new = entry_path(vault, old_id), entry_path(vault, new_id)
+    for path in (old, new):
+        files.inside(vault.root, path)
+    with vault.locked(old), vault.locked(new):
+        if os.path.lexists(old):
+            files.move_exclusive(old, new, fsync=vault.settings.fsync)
+        vault.touched |= {old, new}
+
+    def intention(note: Note) -> list[Edit]:
+        is_old = find_frontmatter(note.source).values.get("session_id") == old_id
+        return _edits(note, with_property(note.source, "session_id", new_id)) if is_old else []
+
+    vault.update(new, intention)
+    return new
+
+
+def entry_path(vault: Vault, session_id: str) -> Path:
+    """Where a session's history is, or would be; `BadSessionId` for an id that can name no file."""
+    check_session_id(session_id)
+    return vault.root / HISTORY / f"{session_id}.md"
+
+
+def _edits(note: Note, changed: Source) -> list[Edit]:
+    whole = Span(0, len(note.source.text))
+    return [] if changed == note.source else [Edit(whole, changed.text)]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load_entry(vault: Vault, path: Path) -> EntryNote:
+    """The entry of a note."""
+    note = vault.read(path)
+    return EntryNote(note, *read_entry(note.source, note.name))
+
+
+def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[EntryNote]:
+    """Every note of the folder; what cannot be read is told to `on_error`.  A vault without the folder has none."""
+    walk = find_notes(vault.root, vault.root / HISTORY, on_error)
+    for path in sorted((folder / name for folder, names in walk for name in names), key=str):
+        try:
+            yield load_entry(vault, path)
+        except CrucibleError as error:
+            if on_error:
+                on_error(error)
+
+
+def list_entries(notes: Iterable[EntryNote], wish: Wish) -> list[EntryNote]:
+    """What is wanted of the entries that are understood, the newest first."""
+    found = [one for one in notes if one.entry and _wanted(one, one.entry, wish)]
+    found.sort(key=lambda one: (one.at, one.note.name), reverse=True)
+    return found if wish.limit is None else found[: wish.limit]
+
+
+def _wanted(one: EntryNote, entry: Entry, wish: Wish) -> bool:
+    agent = entry.agent.casefold()
+    return (
+        (wish.since is None or one.at >= wish.since)
+        and (wish.until is None or one.at < wish.until)
+        and (not wish.agent or wish.agent.casefold() in (agent, agent.partition("@")[0]))
+        and (wish.captures is None or any(entry.captures) is wish.captures)
+        and (not wish.project or entry.project.casefold() == wish.project.casefold())
+    )
+
+
+def search_entries(notes: Iterable[EntryNote], words: str) -> list[EntryNote]:
+    """The entries that hold every one of the words, in any case, the newest first."""
+    wanted = words.casefold().split()
+
+    def holds(entry: Entry) -> bool:
+        said = _said(entry)
+        return all(word in said for word in wanted)
+
+    return list_entries((one for one in notes if one.entry and holds(one.entry)), Wish())
+
+
+def _said(entry: Entry) -> str:
+    told = (line for part in HEADINGS for line in lines_of(entry, part))
+    lines = [" ".join((line.text, line.why, *line.points)) for line in told]
+    kept = [one.summary for group in entry.captures for one in group]
+    names = (entry.session_id, entry.title, entry.project, entry.agent)
+    return "\n".join((*names, *entry.files_modified, *kept, *lines)).casefold()
+
+
+# --- removing ---------------------------------------------------------------------------------------------------------
+
+_MOST_DAYS = 10_000_000
+"""More days than a calendar has."""
+
+
+def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) -> list[EntryNote]:
+    """The entries beyond a number, or older than a number of days, oldest first; 0 is no limit.
+
+    A note that cannot be read, or whose age is unknown, is kept.
+    """
+    found = list_entries(notes, Wish())
+    age = timedelta(days=min(days, _MOST_DAYS))
+    many = found[most:] if most else []
+    old = [one for one in found if days and one.at != NEVER and now - one.at > age]
+    beyond = {one.note.path for one in (*many, *old)}
+    return [one for one in reversed(found) if one.note.path in beyond]
+
+
+def prune(vault: Vault, notes: Sequence[EntryNote], told: Callable[[Path, str], None], on_error: OnError) -> None:
+    """Remove each note and call `told` with where it went.  A note that changed since it was read stays."""
+    for one in notes:
+        path = one.note.path
+        try:
+            with vault.locked(path):
+                if files.holds(files.inside(vault.root, path), one.note.data):
+                    told(path, _discard(vault.root, path))
+        except CrucibleError as error:
+            on_error(error)
+
+
+def _discard(root: Path, path: Path) -> str:
+    """Where it went; `VaultError` for a note that could not be restored, which stays."""
+    if not _is_committed(root, path):
+        _to_trash(path)
+        return "in the trash"
+    try:
+        path.unlink()
+    except OSError as error:
+        raise VaultError(f"{path}: cannot be removed: {error.strerror or error}") from error
+    return "git has it"
+
+
+def _is_committed(root: Path, path: Path) -> bool:
+    """True if the last commit of the vault's repository has the file with the same bytes."""
+    name = os.path.relpath(path, root).replace(os.sep, "/")
+    kept = run_git(root, "rev-parse", "-q", "--verify", f"HEAD:./{name}")
+    return bool(kept) and kept == f"{digest_of(path)}\n"
+
+
+def _to_trash(path: Path) -> None:
+    # The import looks for the trash in the environment, and takes 12 ms.
+    from send2trash import send2trash  # noqa: PLC0415
+
+    try:
+        send2trash(path)
+    except Exception as error:  # each system raises its own errors
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+        raise VaultError(
+            f"{path}: not removed: it is not in git, and moving it to the trash failed: {reason or type(error).__name__}",
+            "commit it first: what git has may go",
+        ) from error
+    if os.path.lexists(path):
+        raise VaultError(f"{path}: not removed: moving it to the trash failed", "commit it first")

@@ -1,0 +1,311 @@
+"""An entry as a note for Obsidian, and back.
+
+Defines the properties' names and order, the headings, and what an item looks like: `- text`, below it `  - Why: reason` and `  - sub-point`.
+`read_entry(render_entry(entry)).entry` is the entry again, tidied, except that a note does not show `finding`.  A person's items are read as they are,
+and so is a history by EDI, which has `date` and `start_time` and no `type`.  `marks` explains the last line, a comment.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from crucible.core.errors import BadSessionId
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import (
+    FORMAT,
+    contain,
+    contain_line,
+    format_of,
+    uncontain,
+    uncontain_line,
+    whole_fences,
+)
+from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
+from crucible.documents.markdown.source import Problem, Source
+from crucible.documents.markdown.wikilinks import with_links, without_links
+from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session.markup import render_title
+from crucible.documents.session.properties import FieldReader, format_time, parse_time
+from crucible.documents.session.session_id import check_session_id
+from crucible.memory.history.history import (
+    HEADINGS,
+    LISTS,
+    MOST_CAPTURES,
+    PROPERTIES,
+    TEXTS,
+    WHY,
+    Capture,
+    Captures,
+    Entry,
+    Line,
+    tidy_entry,
+)
+from crucible.memory.history.written_marks import item_keys, item_mark, render_marks, value_mark
+
+__all__ = [
+    "Item",
+    "find_sections",
+    "is_history",
+    "properties_of",
+    "read_entry",
+    "read_items",
+    "render_entry",
+    "render_item",
+]
+
+NOTE_TYPE = "history"
+_PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}
+_HEADING = late_pattern(r"(#{1,2})[ \t]+(.*?)[ \t]*")
+_ITEM = late_pattern(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)")
+_EMPHASIZED = ("done", "decisions")
+_LONGEST_HEAD = 100
+"""Characters of a text that is set in bold; a longer one is easier to read without."""
+_HEAD = late_pattern(r"([^*]+?)( \([^()*]*\))?")
+_BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
+_NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
+
+
+class Read(NamedTuple):
+    """An entry, None if the note is not a history, and what is wrong with the note."""
+
+    entry: Entry | None
+    problems: tuple[Problem, ...] = ()
+
+
+class Item(NamedTuple):
+    """An item of a section in a note: lines `first` up to, not including, `end`, from 0, and its mark."""
+
+    part: str
+    line: Line
+    first: int
+    end: int
+    mark: str = ""
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def render_entry(entry: Entry, place: str = "") -> str:
+    """The whole note with the marks of its content.
+
+    `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would lead here.
+    """
+    tidy = tidy_entry(entry)
+    values = properties_of(tidy)
+    blocks = [render_title(tidy.title or tidy.session_id)]
+    if _can_be_linked(tidy.session_id):
+        blocks.append(f"From [[{_place(place) or f'sessions/{tidy.session_id}'}]].")
+    marks = {key: value_mark(key, value) for key, value in values.items()}
+    rows: dict[str, list[str]] = {}
+    counts = Counter[str]()
+    for key, line in item_keys(tidy).items():
+        part = key.partition("/")[0]
+        counts[part] += 1
+        shown = render_item(part, line, counts[part])
+        marks[key] = item_mark(shown)
+        rows.setdefault(part, [f"## {HEADINGS[part]}", ""]).extend(shown)
+    blocks += [*map("\n".join, rows.values()), render_marks(marks)]
+    return render_frontmatter({**values, "format": FORMAT}) + "\n" + "\n\n".join(blocks) + "\n"
+
+
+def render_item(part: str, line: Line, number: int, form: int = FORMAT) -> list[str]:
+    """The rows of an item of a section; `form` is the note's `format`."""
+    below = [f"{WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else []
+    below += [contain(one, form=form, before=line.text) for one in line.points]
+    text = contain(line.text, form=form, after=" ".join((line.why, *line.points)))
+    if part in _EMPHASIZED:
+        text = _with_bold_head(text)
+    lead = f"{number}. " if part == "done" else "- "
+    return [lead + text, *(f"{' ' * len(lead)}- {one}" for one in below)]
+
+
+def _with_bold_head(text: str) -> str:
+    """The text in bold, except for what it ends with in parentheses."""
+    head = _HEAD.fullmatch(text)
+    if head is None or len(head[1]) > _LONGEST_HEAD or head[1].count("`") % 2 or "\\" in head[1][-1:]:
+        return text
+    return f"**{head[1]}**{head[2] or ''}"
+
+
+def properties_of(entry: Entry) -> dict[str, Value]:
+    """The properties of a tidy entry in their order; what is empty is left out."""
+    values = {name: _shown(getattr(entry, name)) for name in PROPERTIES}
+    kept = {key: value for key, value in values.items() if value not in (None, "", [])}
+    return {"type": NOTE_TYPE, **kept}
+
+
+def _shown(value: object) -> Value:
+    r"""A value as a property.  Foreign text leads nowhere: what would be a link, `[[x]]`, is `[\[x]]`."""
+    match value:
+        case datetime():
+            return format_time(value)
+        case Captures():
+            return [_capture(one, outcome) for outcome, one in _listed(value)]
+        case tuple():
+            return [_shown(one) for one in value]
+        case str():
+            return without_links(value)
+        case int():
+            return value
+    return None
+
+
+def _listed(captures: Captures) -> list[tuple[str, Capture]]:
+    """At most `MOST_CAPTURES`: first what was kept, the latest of it, then what is proposed, then what was refused."""
+    found = [("approved", one) for one in captures.approved[-MOST_CAPTURES:]]
+    found += [("suggested", one) for one in captures.suggested]
+    found += [("skipped", one) for one in captures.skipped]
+    return found[:MOST_CAPTURES]
+
+
+def _capture(one: Capture, outcome: str) -> dict[str, Value]:
+    told = {"type": one.type, "id": one.id, "summary": one.summary, "outcome": outcome}
+    return {key: _shown(value) for key, value in told.items() if value}
+
+
+def _place(path: str) -> str:
+    """The path as a link has it, "" for one that cannot stand there."""
+    return "" if _NO_TARGET.search(path) else path.removesuffix(".md")
+
+
+def _can_be_linked(session: str) -> bool:
+    try:
+        return check_session_id(session) == session
+    except BadSessionId:
+        return False
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def is_history(values: Mapping[str, Value]) -> bool:
+    """True for the properties of a history: ours by its `type`, one by EDI by its `session_id` and `date`."""
+    kind = values.get("type")
+    return kind == NOTE_TYPE or (kind is None and bool(values.get("session_id") and values.get("date")))
+
+
+def read_entry(source: Source, name: str = "") -> Read:
+    """The entry of a note whose file is called `name`, without `.md`."""
+    found = find_frontmatter(source)
+    told = _Properties(source, found)
+    if not found.present or not is_history(found.values):
+        told.problems.append(Problem("no-history", 1, f"type is not `{NOTE_TYPE}`"))
+        return Read(None, tuple(told.problems))
+    lines: dict[str, list[Line]] = {part: [] for part in HEADINGS}
+    for item in read_items(source.lines, found.lines.end, format_of(found.values)):
+        lines[item.part].append(item.line)
+    values: dict[str, Any] = {key: told.line(key) for key in TEXTS} | {key: told.lines(key) for key in LISTS}
+    values["session_id"] = values["session_id"] or name
+    values |= {part: tuple(found) for part, found in lines.items()}
+    entry = Entry(
+        started=told.moment("started", "start_time"),
+        ended=told.moment("ended", "end_time"),
+        duration_minutes=told.count("duration_minutes"),
+        captures=told.captures(),
+        tokens=told.count("tokens"),
+        **values,
+    )
+    return Read(tidy_entry(entry), tuple(told.problems))
+
+
+class _Properties(FieldReader):
+    """The values of a history's note, each as what it should be; what it is not is told."""
+
+    def line(self, key: str) -> str:
+        return with_links(self.text(key) or "")
+
+    def lines(self, key: str) -> tuple[str, ...]:
+        return tuple(map(with_links, self.texts(key)))
+
+    def moment(self, key: str, clock: str) -> datetime | None:
+        """A time, or the `date` with the time of day that `clock` holds."""
+        if key in self.values or "date" not in self.values:
+            return self.time(key)
+        found = parse_time(f"{self.text('date')}T{self.text(clock) or '00:00:00'}")
+        if found is None:
+            self.complain("date", "a day, with times of day beside it")
+        return found
+
+    def captures(self) -> Captures:
+        value = self.values.get("captures")
+        items = value if isinstance(value, list) else [] if value is None else [value]
+        found: dict[str, list[Capture]] = {outcome: [] for outcome in Captures._fields}
+        for item in items:
+            told = {key: with_links(str(one)) for key, one in item.items()} if isinstance(item, dict) else {}
+            # The form that has no outcome lists what was kept.
+            group = found.get(told.get("outcome", "approved"))
+            if "type" not in told or group is None:
+                self.complain("captures", "a list of maps with a type and an outcome")
+            else:
+                group.append(Capture(told["type"], told.get("id", ""), told.get("summary", "")))
+        return Captures(*map(tuple, found.values()))
+
+
+def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[Item]:
+    """Every item of the known sections; a paragraph that a human wrote there is one too.  What stands in a fence is none."""
+    fenced = _fenced(lines, start)
+    headings = [*_headings(lines, start, fenced), ("", len(lines))]
+    for (part, above), (_, end) in pairwise(headings):
+        at = above + 1
+        while part and at < end:
+            first, at = at, at + 1
+            if first in fenced or _is_apart(lines[first]):
+                continue
+            while at < end and at not in fenced and _goes_on(lines[at]):
+                at += 1
+            if (told := _read_item(lines[first:at], form)).text:
+                yield Item(part, told, first, at, item_mark(lines[first:at]))
+
+
+def find_sections(lines: Sequence[str], start: int = 0) -> dict[str, int]:
+    """The line of the first heading of each known section, from 0."""
+    found: dict[str, int] = {}
+    for part, at in _headings(lines, start, _fenced(lines, start)):
+        if part:
+            found.setdefault(part, at)
+    return found
+
+
+def _fenced(lines: Sequence[str], start: int) -> frozenset[int]:
+    fences = whole_fences("\n".join(lines[start:]))
+    return frozenset(start + number for first, end in fences for number in range(first, end))
+
+
+def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Iterator[tuple[str, int]]:
+    """Part, "" for none of ours, and line of each heading that ends a section."""
+    for at in range(start, len(lines)):
+        if lines[at][:1] == "#" and at not in fenced and (heading := _HEADING.fullmatch(lines[at])):
+            name = heading[2].rstrip("# \t").lower()
+            yield (_PARTS.get(name, "") if len(heading[1]) == 2 else ""), at
+
+
+def _is_apart(line: str) -> bool:
+    """Whether a line is no item and ends one: a blank one, a heading, a comment, a quote, a callout, or a mark of a merge that nobody settled yet."""
+    return not line.strip() or line.startswith(("%%", "#", ">", "<<<<<<<", "=======", "|||||||"))
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a line belongs to the item above it."""
+    item = _ITEM.fullmatch(line)
+    return not _is_apart(line) and (item is None or bool(item[1]))
+
+
+def _read_item(lines: Sequence[str], form: int) -> Line:
+    """The text, then its sub-items; a line without a mark continues the one above it."""
+    parts: list[str] = []
+    for line in lines:
+        item = _ITEM.fullmatch(line)
+        text = (item[2] if item else line).strip(" \t")
+        if item or not parts:
+            parts.append(text)
+        else:
+            parts[-1] = f"{parts[-1]} {text}"
+    bold = _BOLD.fullmatch(parts[0])
+    text = bold[1] + (bold[2] or "") if bold else parts[0]
+    whys = [one.removeprefix(WHY) for one in parts[1:] if one.startswith(WHY)]
+    points = [uncontain(one, form=form) for one in parts[1:] if not one.startswith(WHY)]
+    return Line(uncontain(text, form=form), uncontain_line(" ".join(whys), form=form), tuple(points))

@@ -1,0 +1,176 @@
+"""Compose a session's history from its note by rules, and store it; earlier captures stay listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.analysis.tools.whole_calls import Evidence, load_evidence
+from crucible.core import files
+from crucible.core.errors import BadSessionId, CrucibleError, SessionNotFound
+from crucible.core.secrets import Redact
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.session import Session
+from crucible.memory.bookmarks.bookmark import Bookmark
+from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.history.composition import compose_entry
+from crucible.memory.history.history import (
+    NO_CAPTURES,
+    Captures,
+    Entry,
+    shortened_captures,
+    shortened_entry,
+)
+from crucible.memory.history.history_folder import entry_path, keep_entry
+from crucible.memory.history.history_notes import read_entry
+from crucible.memory.history.history_revision import own_entry
+from crucible.memory.history.memory_log import MemoryKind, load_memories, remember
+from crucible.memory.history.short_paths import shortener
+from crucible.memory.history.work_time import worked
+from crucible.memory.history.written_marks import read_marks
+from crucible.vault.index.later_sessions import NOTHING, Following
+from crucible.vault.notes.vault import Note, Vault
+
+__all__ = ["Made", "make_history", "refresh_history", "told_of"]
+
+_MOST_PARENTS = 20
+_ATTEMPTS = 5
+
+
+class Made(NamedTuple):
+    """A session's history: its note, its content, and whether the note is new.
+
+    `is_left` says that the note was not changed, since a person took it over.
+    """
+
+    path: Path
+    entry: Entry
+    is_new: bool
+    is_left: bool = False
+
+
+def told_of(
+    vault: Vault,
+    note: Note,
+    *,
+    redact: Redact,
+    roots: Sequence[str] = (),
+    captures: Captures = NO_CAPTURES,
+    evidence: Evidence | None = None,
+    following: Following = NOTHING,
+) -> Entry:
+    """The history of the session in `note`, composed without its history note; no text has a secret or an absolute path.
+
+    `roots` are folders of its project, `following` is the work of its later sessions.
+    """
+    session = note.session
+    marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
+    entry = compose_entry(
+        session,
+        load_evidence(vault.root, session.id) if evidence is None else evidence,
+        captures=captures,
+        blockers=_blockers(marks, session),
+        roots=roots,
+        children=[*_children(vault, note)],
+        time_worked=worked(session, marks, timedelta(minutes=vault.settings.idle_minutes)),
+        following=following,
+    )
+    return shortened_entry(entry, lambda text: redact(text)[0])
+
+
+def make_history(
+    vault: Vault,
+    note: Note,
+    *,
+    redact: Redact,
+    captures: Captures = NO_CAPTURES,
+    roots: Sequence[str] = (),
+) -> Made:
+    """Write the history of the session in `note`, or update it.
+
+    A note that a person took over is not changed.  `captures` join those in the note, `roots` are folders of the session's project.  In a note from an
+    older version, a model's words are replaced like our own.  Raises like `keep_entry`, and `NoteUnreadable`.
+    """
+    session, path = note.session, entry_path(vault, note.session.id)
+    evidence, before = load_evidence(vault.root, session.id), _source_of(vault, path)
+    marks = read_marks(before.lines) if before else {}
+    standing = own_entry(before, session.id) if before else None
+    is_theirs = bool(before and marks is None and read_entry(before).entry)
+    # Only by the folders of the session: from another folder, each capture would count as a new one.
+    alone = shortener(evidence.roots)
+    listed = standing.captures if standing else NO_CAPTURES
+    joined = shortened_captures(listed, alone).joined(shortened_captures(captures, alone))
+    entry = told_of(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
+    is_new = not path.is_file()
+    keep_entry(vault, entry, vault.relative(note.path))
+    return Made(path, entry, is_new, is_theirs)
+
+
+def refresh_history(
+    vault: Vault, path: Path, *, now: datetime, redact: Redact, roots: Sequence[str] = ()
+) -> Path | None:
+    """Update the history that covers the session at `path` after an answer, and return its note; None if there is none.
+
+    A subagent's session is covered by its parent's history.  Todos in memory that the answer settled are marked done.
+    Raises like `make_history` and `remember`.
+    """
+    found = None
+    for _ in range(_ATTEMPTS):
+        seen = vault.read(path)
+        note = _teller(vault, seen)
+        known = load_memories(vault.root, MemoryKind.TODO, session=note.session.id).found
+        if any(one.session == note.session.id and not one.done for one in known):
+            remember(vault, note.session, now=now, redact=redact, roots=roots)
+        if _has_history(vault, note):
+            found = make_history(vault, note, redact=redact, roots=roots).path
+        if files.holds(path, seen.data):  # else somebody else answered meanwhile
+            break
+    return found
+
+
+def _teller(vault: Vault, note: Note) -> Note:
+    """The note whose history covers this session: its own if it has one or no parent, else its parent's."""
+    for _ in range(_MOST_PARENTS):
+        parent = note.session.parent
+        if not parent or _has_history(vault, note):
+            break
+        with suppress(SessionNotFound):
+            note = vault.load(parent)
+            continue
+        break
+    return note
+
+
+def _has_history(vault: Vault, note: Note) -> bool:
+    try:
+        return entry_path(vault, note.session.id).is_file()
+    except BadSessionId:  # a person wrote what is no id, so no file can have it
+        return False
+
+
+# --- what goes into it -----------------------------------------------------------------------------------------------
+
+
+def _children(vault: Vault, note: Note) -> Iterator[Session]:
+    """The sessions of its subagents, as far as they can be read."""
+    for ref in note.session.subagents:
+        with suppress(CrucibleError):
+            beside = note.path.with_name(f"{ref.session}.md")
+            yield vault.read(beside if beside.is_file() else vault.find(ref.session)).session
+
+
+def _blockers(marks: Sequence[Bookmark], session: Session) -> Sequence[str]:
+    """The blockers of the last stop; those of an earlier phase do not count."""
+    last = session.phases[-1].id if session.phases else ""
+    said = [one for one in marks if one.blockers]
+    return said[-1].blockers if said and said[-1].phase.partition(".")[0] == last else ()
+
+
+def _source_of(vault: Vault, path: Path) -> Source | None:
+    """The note as it is; None where there is none, or it cannot be read: writing it will say so."""
+    with suppress(CrucibleError):
+        return vault.read(path).source if path.is_file() else None
+    return None

@@ -1,0 +1,319 @@
+"""What is remembered over sessions: decisions, lessons and what is left to do, in `.crucible/memory/`, a JSON line each.
+
+Lines are only appended: of those with one id the newest counts, so what is done, or what its note does not say any more, is a later line with
+`done`.  Only a todo that is done may shrink to a line's summary.  The notes are the truth: a line has the note's state when its session stopped.  A session
+may be remembered again at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import orjson
+
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets import Redact
+from crucible.core.secrets.redaction import unscanned
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.markdown.source import Problem
+from crucible.documents.session.findings import Kind, findings_of
+from crucible.documents.session.session import Session, Status
+from crucible.documents.session.session_id import check_session_id
+from crucible.documents.session.task_block import CLOSED_TASKS
+from crucible.memory.history.composition import open_questions
+from crucible.memory.history.history import LONGEST
+from crucible.memory.history.short_paths import shortener
+from crucible.memory.summary.brief_callout import milestones
+from crucible.vault.logs.jsonl_fields import session_of, text_of, time_of, time_text, word_of
+from crucible.vault.logs.jsonl_store import Unfit, append_lines, read_lines, record_of, rewrite_lines
+from crucible.vault.notes.vault import Vault
+
+__all__ = [
+    "FILES",
+    "Memory",
+    "MemoryKind",
+    "append_memories",
+    "bytes_of",
+    "completes_milestone",
+    "key_of",
+    "load_memories",
+    "memory_id",
+    "move_memories",
+    "remember",
+    "shorten_todos",
+]
+
+
+class MemoryKind(StrEnum):
+    """What is remembered; each kind has a file of its own."""
+
+    DECISION = "decision"
+    LESSON = "lesson"
+    TODO = "todo"
+
+
+FILES: Mapping[MemoryKind, str] = MappingProxyType({kind: f"{kind}s.jsonl" for kind in MemoryKind})
+
+
+class Memory(NamedTuple):
+    """A decision, a lesson or something to do, each text in one line and without secrets.
+
+    `why` is a decision's reason, or cause → resolution of a failure, "" if unknown.  `at` is when it was said, or when it was seen to be `done`.
+    `phase` and `finding` are ids in the session's note; for a task `finding` is `task-3`.  `source` is the finding's, `task` or `question`.
+    `compacted` is a summary that stands for all lines of a todo that is done.
+    """
+
+    id: str
+    kind: MemoryKind
+    text: str
+    session: str
+    at: datetime
+    why: str = ""
+    by: str = ""
+    phase: str = ""
+    project: str = ""
+    source: str = ""
+    finding: str = ""
+    compacted: str = ""
+    done: bool = False
+
+
+class Loaded(NamedTuple):
+    """What is remembered, the oldest first, each id once, and the lines that are none of ours."""
+
+    found: tuple[Memory, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+_WORD = late_pattern(r"\w+")
+_SUMMARY = 240
+_LATER = timedelta(microseconds=1)
+"""So much later is a line that takes the place of another one."""
+
+
+def key_of(text: str) -> str:
+    """What two texts have in common that say the same: words without regard to case, marks and blanks."""
+    return " ".join(_WORD.findall(text.casefold())) or normal_line(text)
+
+
+def memory_id(session: str, kind: MemoryKind, text: str) -> str:
+    """The same for the same words of the same session, on every machine: both sides of a merge give one."""
+    told = f"{session}\0{kind}\0{key_of(text)}".encode("utf-8", "surrogatepass")
+    return f"{kind[0]}-{hashlib.blake2s(told, digest_size=6).hexdigest()}"
+
+
+# --- the files -------------------------------------------------------------------------------------------------------
+
+
+def load_memories(root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0) -> Loaded:
+    """What stands in the kind's file, of one project or session alone where it is named; a vault without the file has none.
+
+    With `newest` so many lines at most are looked at, the latest.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
+    """
+    needle = orjson.dumps(session or project) if session or project else b""
+    found, problems = read_lines(root, FILES[kind], partial(_memory, kind), needle, newest)
+    if project or session:
+        found = [one for one in found if one.project == project or one.session == session]
+    return Loaded(tuple(_newest(found)), tuple(problems))
+
+
+def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = True) -> None:
+    """Add lines, those of a kind in one write.  Raises as `bookmarks.lines.append_lines` does."""
+    lines: dict[MemoryKind, list[Mapping[str, object]]] = {}
+    for one in memories:
+        lines.setdefault(one.kind, []).append(_fields(one))
+    for kind, records in lines.items():
+        append_lines(root, FILES[kind], records, fsync=fsync)
+
+
+def move_memories(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
+    """A session has another id now: its lines are written once more, under their own ids; how many.  May be called again."""
+    moved = [
+        one._replace(session=new_id, at=one.at + _LATER)
+        for kind in MemoryKind
+        for one in load_memories(root, kind).found
+        if one.session == old_id and not one.compacted
+    ]
+    append_memories(root, moved, fsync=fsync)
+    return len(moved)
+
+
+def bytes_of(memory: Memory) -> int:
+    """How long its line is."""
+    return len(orjson.dumps(_fields(memory))) + 1
+
+
+def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
+    """Leave one line, a summary, of each of these that is done; how many became shorter.  Other lines stay as they stand, to the byte."""
+    going: list[Memory] = []
+
+    def change(lines: Sequence[bytes]) -> list[bytes]:
+        read = [(line, _todo_in(line)) for line in lines]
+        standing = _newest(one for _, one in read if one)
+        going[:] = (one for one in standing if one.id in ids and one.done and not one.compacted)
+        names = {one.id for one in going}
+        kept = [line for line, one in read if one is None or one.id not in names]
+        return [*kept, *(orjson.dumps(_fields(_summarised(one))) for one in going)]
+
+    rewrite_lines(root, FILES[MemoryKind.TODO], change, fsync=fsync)
+    return len(going)
+
+
+def _todo_in(line: bytes) -> Memory | None:
+    try:
+        return _memory(MemoryKind.TODO, record_of(line)) if line else None
+    except Unfit:
+        return None
+
+
+def _summarised(one: Memory) -> Memory:
+    summary = cut(f"{one.at.date().isoformat()}: done: {one.text}", _SUMMARY)
+    return one._replace(text="", why="", phase="", compacted=summary)
+
+
+def _newest(found: Iterable[Memory]) -> list[Memory]:
+    """Of each id the line that holds, the oldest first.  Of two of one moment what is done holds, and a summary says no more than its lines."""
+    newest: dict[str, Memory] = {}
+    for one in found:
+        other = newest.get(one.id)
+        if other is None or _order(one) > _order(other):
+            newest[one.id] = one
+    return sorted(newest.values(), key=lambda one: (one.at, one.id))
+
+
+def _order(one: Memory) -> tuple[datetime, bool, bool, str, str, Memory]:
+    return one.at, one.done, not one.compacted, one.session, one.text, one
+
+
+# --- a line ----------------------------------------------------------------------------------------------------------
+
+
+def _fields(one: Memory) -> dict[str, object]:
+    """As it stands in its line; what is empty is left out."""
+    told = one._asdict() | {"kind": str(one.kind), "at": time_text(one.at)}
+    return {name: value for name, value in told.items() if value}
+
+
+_TEXTS = ("text", "why", "by", "phase", "project", "source", "finding", "compacted")
+
+
+def _memory(kind: MemoryKind, fields: Mapping[str, object]) -> Memory:
+    """Raises `Unfit`."""
+    if fields.get("kind") != kind:
+        raise Unfit(f"`kind` is not `{kind}`")
+    texts, done = {name: text_of(fields, name) for name in _TEXTS}, fields.get("done", False)
+    if not (texts["text"] or texts["compacted"]):
+        raise Unfit("`text` is empty")
+    if not isinstance(done, bool):
+        raise Unfit("`done` is neither true nor false")
+    return Memory(word_of(fields, "id"), kind, session=session_of(fields), at=time_of(fields, "at"), done=done, **texts)
+
+
+# --- what a session says ----------------------------------------------------------------------------------------------
+
+_KINDS = {
+    Kind.DECISION.value: MemoryKind.DECISION,
+    Kind.FAILURE.value: MemoryKind.LESSON,
+    Kind.CORRECTION.value: MemoryKind.LESSON,
+    Kind.ENVIRONMENT.value: MemoryKind.LESSON,
+    Kind.OPEN_END.value: MemoryKind.TODO,
+}
+
+
+def remember(
+    vault: Vault, *sessions: Session, now: datetime, redact: Redact, roots: Sequence[str] = ()
+) -> tuple[Memory, ...]:
+    """Add the sessions' findings and open tasks to the vault's memory; the lines that were written, on disk when this returns.
+
+    Each file is read and written once for any number of sessions.  `roots` are the project's folders: no absolute path is kept.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
+    `VaultError` if secrets cannot be looked for or a file cannot be written.
+    """
+    clean = _cleaner(redact, shortener(roots))
+    names = {check_session_id(one.id) for one in sessions}
+    only = sessions[0].id if len(sessions) == 1 else ""
+    told = {_key(one): one for session in sessions for one in _memories(session, now, clean) if one.text}
+    found = (one for kind in MemoryKind for one in load_memories(vault.root, kind, session=only).found)
+    before = {_key(one): one for one in found if one.session in names}
+    written = [one for key, one in told.items() if key not in before]
+    for key, old in before.items():
+        at = max(now, old.at + _LATER)
+        if key in told and old.done and not old.compacted:
+            written.append(told[key]._replace(id=old.id, at=at))
+        elif key not in told and not old.done:
+            written.append(old._replace(done=True, at=at))
+    append_memories(vault.root, written, fsync=vault.settings.fsync)
+    return tuple(written)
+
+
+def _key(one: Memory) -> tuple[str, MemoryKind, str]:
+    return one.session, one.kind, key_of(one.text)
+
+
+def completes_milestone(session: Session) -> bool:
+    """True if the session's end is a milestone: it is completed, and has a milestone callout or finished every task of its list."""
+    if session.status is not Status.COMPLETED:
+        return False
+    is_reached = next(milestones(session.all_entries()), None) is not None
+    return is_reached or (bool(session.tasks) and all(task.status in CLOSED_TASKS for task in session.tasks))
+
+
+def _memories(session: Session, now: datetime, clean: Callable[[str], str]) -> Iterator[Memory]:
+    """The memory lines of a session's current note."""
+    for one in _said(session, now):
+        texts: dict[str, Any] = {name: clean(getattr(one, name)) for name in _CLEANED}
+        at = min(one.at, now) if one.at.tzinfo else now
+        yield one._replace(id=memory_id(session.id, one.kind, texts["text"]), at=at, **texts)
+
+
+_CLEANED = ("text", "why", "by", "phase", "project", "finding")
+
+
+def _said(session: Session, now: datetime) -> Iterator[Memory]:
+    """The note's findings, open tasks and unanswered items."""
+    phases = {phase.id: phase.ended or phase.started for phase in session.all_phases()}
+    last = next(filter(None, reversed(phases.values())), None) or session.ended or session.started or now
+    blank = Memory("", MemoryKind.TODO, "", session.id, last, project=session.project or "")
+    said = set[str]()
+    for one in findings_of(session):
+        if kind := _KINDS.get(one.kind):
+            said.add(key_of(one.summary))
+            yield blank._replace(
+                kind=kind,
+                text=one.summary,
+                at=phases.get(one.phase) or last,
+                why=one.details or " → ".join(filter(None, (one.cause, one.resolution))),
+                by=one.by,
+                phase=one.phase,
+                source=str(one.source),
+                finding=one.id,
+            )
+    for task in session.tasks:
+        if task.status not in CLOSED_TASKS:
+            said.add(key_of(task.content))
+            yield blank._replace(text=task.content, source="task", finding=f"task-{task.id}")
+    if not session.parent:  # the parent's session answers what a subagent asks
+        for line in open_questions(session):
+            if key_of(line.text) not in said:
+                yield blank._replace(text=line.text, source="question", finding=line.finding)
+
+
+def _cleaner(redact: Redact, shorten: Callable[[str], str]) -> Callable[[str], str]:
+    """Puts a text in one line, without secrets and absolute paths."""
+
+    def clean(text: str) -> str:
+        # Control characters that were dropped may have split a secret, so what is left is scanned again.
+        try:
+            plain = normal_line(redact(text)[0])
+            line = plain if plain == text else normal_line(redact(plain)[0])
+        except Exception as error:
+            raise unscanned(error) from error
+        return cut(shorten(line), LONGEST)
+
+    return clean

@@ -1,0 +1,119 @@
+"""Sessions' results since a day, for a stand-up: outcomes, decisions and open ends, by project.
+
+The lines are those of the sessions' histories.  One rule limits them: a session lists a few lines of each kind (`KINDS`), outcomes with a
+commit or a pull request first, then those with the most parts, decisions other than replies to an offer first, else the last ones, and none about phases that
+ended before the report begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
+
+from crucible.documents.session.findings import Source, findings_by_phase, findings_of
+from crucible.documents.session.session import Phase, Session
+from crucible.memory.history.composition import STARTED
+from crucible.memory.history.history import Entry, Line
+
+__all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
+
+KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
+"""The kinds of lines, how each is labelled, and how many a session lists at most."""
+_NO_PROJECT = "No project"
+_LIGHT = (False, 0)
+_NOT_TOLD = ("more", "following", "paused", "tasks")
+"""The `finding` of lines that make no sense without the rest of the history."""
+
+
+class Reported(NamedTuple):
+    """The result of one session: its history, its last activity, its lines by kind, and the number of omitted lines of each kind.
+
+    `is_followed` says that the project has later sessions, which may have settled its open ends.
+    """
+
+    entry: Entry
+    status: str
+    at: datetime
+    lines: dict[str, list[Line]]
+    left_out: dict[str, int]
+    is_followed: bool = False
+
+
+def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
+    """True if somebody was at work on the session in this time."""
+    begun, last = session.started or _last(session), _last(session)
+    return bool(begun and last and last >= since and (until is None or begun < until))
+
+
+def reported(session: Session, entry: Entry, since: datetime) -> Reported | None:
+    """What a session came to since then, by its history; None if there is nothing to say."""
+    old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
+    weights = {
+        one.id: (one.source not in (Source.REPLY, Source.SUMMARY), len(one.points)) for one in findings_of(session)
+    }
+    found = {
+        "outcomes": [one for one in entry.done if not one.text.startswith(STARTED)],
+        "decisions": entry.decisions,
+        "open": (*entry.questions, *entry.further),
+    }
+    lines, left_out = dict[str, list[Line]](), dict[str, int]()
+    for kind, (_, most) in KINDS.items():
+        new = [one for one in found[kind] if one.finding not in old and one.finding not in _NOT_TOLD]
+        places = sorted(range(len(new)), key=lambda at: (weights.get(new[at].finding, _LIGHT), at))[-most:]
+        lines[kind], left_out[kind] = [new[at] for at in sorted(places)], len(new) - len(places)
+    at = _last(session)
+    if at is None or not any(lines.values()):
+        return None
+    is_followed = any(one.finding == "following" for one in entry.further)
+    return Reported(entry, str(session.status or ""), at, lines, left_out, is_followed)
+
+
+def _times(phases: Iterable[Phase]) -> Iterator[datetime]:
+    for phase in phases:
+        yield from filter(None, (phase.started, phase.ended))
+
+
+def _last(session: Session) -> datetime | None:
+    return max((*filter(None, (session.started, session.ended)), *_times(session.all_phases())), default=None)
+
+
+def _over(session: Session, since: datetime) -> Iterator[Phase]:
+    """The phases that ended before then, by their own end or by the start of the next one."""
+    phases = [*session.all_phases()]
+    for phase, following in zip(phases, [*phases[1:], None], strict=False):
+        end = phase.ended or (following.started if following else None)
+        if end and end < since:
+            yield phase
+
+
+# --- showing ---------------------------------------------------------------------------------------------------------
+
+
+def render_report(found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False) -> str:
+    """The report as text or Markdown, grouped by project, oldest session first; `local` gives a time in the reader's zone."""
+    rows: list[str] = []
+    ordered = sorted(found, key=_place)
+    for project, group in groupby(ordered, key=lambda one: one.entry.project):
+        rows += [f"## {project or _NO_PROJECT}" if markdown else project or _NO_PROJECT, ""]
+        for one in group:
+            head = f"{one.entry.title or one.entry.session_id} ({local(one.at):%a %Y-%m-%d}, {one.status or 'unknown'})"
+            rows += [f"### {head}", ""] if markdown else [f"  {head}"]
+            rows += [f"{'- ' if markdown else '    '}{row}" for row in _lines(one)]
+            rows.append("")
+    return "\n".join(rows)
+
+
+def _place(one: Reported) -> tuple[bool, str, datetime, str]:
+    project = one.entry.project
+    return not project, project.casefold(), one.at, one.entry.session_id
+
+
+def _lines(one: Reported) -> Iterator[str]:
+    for kind, (label, _) in KINDS.items():
+        then = " then" if kind == "open" and one.is_followed else ""
+        told = [f"{label}{then}: {line.text}" for line in one.lines[kind]]
+        if left := one.left_out[kind]:
+            told[-1] += f" (and {left} more)"
+        yield from told

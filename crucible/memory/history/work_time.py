@@ -1,0 +1,172 @@
+"""The time worked on a session, without breaks, and its files and skills.
+
+A break lies between a stop that a bookmark records and the next sign of work, or is a gap between two phases so long that the session would have counted
+as idle.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import accumulate, pairwise
+from typing import TypeAlias
+
+from crucible.analysis.tools.session_files import Files
+from crucible.analysis.tools.tool_acts import Deed
+from crucible.analysis.tools.tool_calls import acts_of
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.session import (
+    Entry,
+    Intervention,
+    Outcome,
+    Phase,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.memory.bookmarks.bookmark import Bookmark, Why
+
+__all__ = ["QUIET", "entries_of", "modified_files", "used_skills", "worked"]
+
+QUIET = timedelta(minutes=60)
+"""A gap between phases that is longer is a break, where no setting says otherwise."""
+
+Span: TypeAlias = "tuple[datetime, datetime]"
+Covers: TypeAlias = "Callable[[datetime, datetime], bool]"
+
+_STOPS = frozenset((Why.PAUSED, Why.ENDED, Why.IDLE, Why.DIED))
+_AFTERWARDS = frozenset((Why.IDLE, Why.DIED))
+"""Made when somebody looked: work had stopped at the sign before."""
+_WITHIN = frozenset((Why.PAUSED, Why.IDLE))
+"""Stops that count inside a phase, too: a recorder's phase lasts until the next one begins.  A client's end may be noted so late that the next one is at
+work already."""
+_AT_WORK = frozenset((Why.PAUSED, Why.TASK))
+"""Made while somebody was at work."""
+
+
+def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET) -> timedelta | None:
+    """The time worked, by the session's note and its own `bookmarks`; None if its beginning or any later time is unknown.
+
+    A gap of more than `quiet` between two phases, before the first or after the last is a break.
+    """
+    marks = sorted(bookmarks, key=lambda one: one.at)
+    times = _times(session.all_phases())
+    signs = [one.at for one in marks if one.why in _AT_WORK]
+    first = session.started or min(times, default=None)
+    last = session.ended or max((*times, *signs), default=None)
+    if first is None or last is None or last < first:
+        return None
+    told, left_open = _spans(session, first, last)
+    stops = [one for one in marks if one.why in _STOPS]
+    total = timedelta()
+    for begin, end in pairwise(sorted(at for at in {*times, first, last} if first <= at <= last)):
+        is_told = told(begin, end)
+        if is_told or left_open(begin, end) or end - begin <= quiet:
+            counted = [one for one in stops if one.why in _WITHIN or not is_told]
+            inner = (at for at in signs if begin < at < end)
+            total += sum((_until_stop(span, counted) for span in pairwise((begin, *inner, end))), timedelta())
+    return total
+
+
+def _until_stop(span: Span, stops: Iterable[Bookmark]) -> timedelta:
+    """The part of a span between two signs of work that lies before its first stop."""
+    begin, end = span
+    found = (begin if one.why in _AFTERWARDS else one.at for one in stops if begin <= one.at < end)
+    return min(found, default=end) - begin
+
+
+def _times(phases: Iterable[Phase]) -> set[datetime]:
+    return {time for phase in phases for time in (phase.started, phase.ended) if time}
+
+
+def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, Covers]:
+    """What phases cover from their first to their last time, and what is between a phase without an end and the next one.
+
+    If no phase has a time, everything is left open.
+    """
+    found = [(_times((phase, *phase.subphases)), phase.ended) for phase in session.phases]
+    timed = [(min(times), max(times), ended) for times, ended in found if times]
+    following = [*(begin for begin, _, _ in timed[1:]), last]
+    left_open = [(over, then) for (_, over, ended), then in zip(timed, following, strict=False) if not ended]
+    return _cover([(begin, over) for begin, over, _ in timed]), _cover(left_open if timed else [(first, last)])
+
+
+def _cover(spans: Sequence[Span]) -> Covers:
+    """A function that tells whether one of the spans contains another."""
+    ordered = sorted(spans)
+    begins = [begin for begin, _ in ordered]
+    ends = [*accumulate((end for _, end in ordered), max)]
+
+    def covers(begin: datetime, end: datetime) -> bool:
+        at = bisect_right(begins, begin)
+        return at > 0 and ends[at - 1] >= end
+
+    return covers
+
+
+# --- files and skills -----------------------------------------------------------------------------------------------
+
+_CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
+_NOT_DONE = frozenset((Outcome.FAILED, Outcome.REJECTED))
+_CUT = "…"
+_TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/[^\s'\"`;|&<>]+")
+_ELSEWHERE = ("~", "/")
+"""The beginning of the name of a file outside the project."""
+
+
+def entries_of(session: Session) -> Iterator[Entry]:
+    """Every entry in the order of the note, also those of inline subagents, except the prompts of these: no human wrote them."""
+    yield from _with_inline(session.preamble)
+    yield from _with_inline(session.all_entries())
+
+
+def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
+    for entry in entries:
+        yield entry
+        if isinstance(entry, Subagent):
+            yield from (one for one in _with_inline(entry.entries) if not isinstance(one, Intervention))
+
+
+def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
+    """Each file of the project once, in the order of its first change.
+
+    Left out are files outside the project and temporary ones, those that were created and deleted again or set back, and names that the note cuts.
+    """
+    files, found, made = Files(), dict[str, None](), set[str]()
+    acts = (
+        act
+        for call in _calls(session)
+        if call.outcome not in _NOT_DONE
+        for act in acts_of(call, evidence, files)
+        if not act.what.endswith(_CUT)
+        and not act.what.startswith(_ELSEWHERE)
+        # If the project's folder is unknown, only the file's name is kept.
+        and not any(path.endswith(f"/{act.what}") for path in _TEMPORARY.findall(call.call))
+    )
+    for act in acts:
+        inner = {one for one in found if one == act.what or one.startswith(f"{act.what}/")}
+        gone = inner if act.deed is Deed.REVERT else inner & made if act.deed is Deed.DELETE else set()
+        if gone:
+            found = {one: None for one in found if one not in gone}
+        elif act.deed in _CHANGES:
+            made |= {act.what} if act.deed is Deed.WRITE and act.what not in found else set()
+            found[act.what] = None
+    return tuple(found)
+
+
+def used_skills(session: Session) -> tuple[str, ...]:
+    """Each skill once, in the order of its first use."""
+    found: dict[str, None] = {}
+    for call in _calls(session):
+        if call.call[:6].lower() == "skill " and call.outcome not in _NOT_DONE:
+            found.update(dict.fromkeys(call.call.split()[1:2]))
+    return tuple(found)
+
+
+def _calls(session: Session) -> Iterator[ToolCall]:
+    for entry in entries_of(session):
+        if isinstance(entry, ToolCalls):
+            yield from entry.calls

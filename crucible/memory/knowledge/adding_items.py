@@ -1,0 +1,258 @@
+"""A new item of knowledge: redacted, compared with what is known, and written as a note when there is room.
+
+Owns the order of it, all under one lock, so that two who add the same at once make one note.  Nothing is refused without a reason that names what
+is in the way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from crucible.core import files
+from crucible.core.errors import NoteExists, UsageError
+from crucible.core.patterns import late_pattern
+from crucible.core.secrets.scanner import Redact
+from crucible.documents.knowledge.item_notes import read_item, render_item, slug_of
+from crucible.documents.knowledge.item_texts import HEADINGS
+from crucible.documents.knowledge.item_weight import Facts, type_weight
+from crucible.documents.knowledge.items import UNTITLED, Failure, Item, Origin, Provenance, Verification
+from crucible.documents.knowledge.novelty import Alike, Similar, first_to_go, room_for, same_or_alike
+from crucible.documents.markdown.containment import cut
+from crucible.documents.markdown.source import Edit, Source
+from crucible.documents.markdown.wikilinks import strip_heading_for_link
+from crucible.memory.knowledge.adding_items__merging import merge_edits
+from crucible.memory.knowledge.item_status import retire_item
+from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
+from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
+from crucible.vault.notes.phase_links import find_phase, heading_of
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import KNOWLEDGE, OnError
+
+__all__ = ["Added", "Choice", "Outcome", "add_item", "merge_items", "provenance_in", "redacted", "title_of"]
+
+_SENTENCE = late_pattern(r"(?s)(.+?)(?:[.!?](?=\s)|\n|$)")
+_TITLE, _LONGEST = 100, 200
+"""Code points of a title that is made from the text, and of any."""
+_OTHER_FOLDERS = ("workflows", "cases")
+_Value = TypeVar("_Value", Item, Provenance, Failure, Verification)
+
+
+def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> Provenance:
+    """A session, or a phase of it, as where an item comes from.  `UsageError` for a phase that is not there."""
+    if not phase:
+        return Provenance(origin, note.name)
+    found = find_phase(note, phase)
+    return Provenance(origin, note.name, found.id, strip_heading_for_link(heading_of(note, found.id)))
+
+
+class Choice(StrEnum):
+    """What is to become of an item that is alike to another."""
+
+    MERGE = "merge"
+    KEEP_BOTH = "keep_both"
+    SKIP = "skip"
+
+
+class Outcome(StrEnum):
+    """What came of adding: it is a note, is in another one, is known already, waits for a choice, or found no room."""
+
+    ADDED = "added"
+    MERGED = "merged"
+    SKIPPED = "skipped"
+    ALIKE = "alike"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What came of adding an item.
+
+    `id` and `path` are of the note that says it now, empty where there is none; `alike` are the items that are in the way, the likest first, and
+    `choices` what may be done then.  `why` is a line for the reader, `warnings` more of them, `redactions` counts by rule what was taken out.
+    """
+
+    outcome: Outcome
+    item: Item
+    id: str = ""
+    path: Path | None = None
+    why: str = ""
+    alike: tuple[Alike, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    to_retire: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    redactions: Mapping[str, int] = field(default_factory=dict)
+
+
+def add_item(
+    vault: Vault,
+    item: Item,
+    now: datetime,
+    redact: Redact,
+    *,
+    choice: Choice | None = None,
+    similar: Similar | None = None,
+    on_error: OnError | None = None,
+) -> Added:
+    """Write the item as `knowledge/<slug of its title>.md`, or say why not.
+
+    One of the same title is skipped whatever is chosen, but for a merge; one that is alike waits for a `choice`.  With `Choice.MERGE` the likest
+    takes it in.  `VaultError` when the disk says no; what cannot be read is told to `on_error`, and not compared with.
+    """
+    clean, redactions = redacted(item, redact)
+    clean = _begun(clean, vault, now)
+    files.make_folders(vault.root, vault.root / KNOWLEDGE)
+    with vault.locked(vault.root / KNOWLEDGE):
+        notes = [*load_items(vault, on_error)]
+        made = _settled(vault, clean, notes, now, choice=choice, similar=similar)
+    return replace(made, redactions=redactions)
+
+
+def _begun(item: Item, vault: Vault, now: datetime) -> Item:
+    if item.title == UNTITLED:
+        item = replace(item, title=title_of(item.text))
+    if item.title == UNTITLED:
+        raise UsageError("an item of knowledge without a title and a text", "say what is to be known")
+    sure = type_weight(Facts.of(item), vault.settings.knowledge) if item.confidence is None else item.confidence
+    return replace(
+        item,
+        title=cut(item.title, _LONGEST),  # not before: of half a secret nobody knows that it is one
+        created=item.created or now,
+        updated=item.updated or now,
+        confidence=min(sure, 1.0),
+    )
+
+
+def title_of(text: str) -> str:
+    """The first sentence of a text, or as much of it as a title can be."""
+    found = _SENTENCE.match(text.lstrip("\n #>-*"))
+    return cut(" ".join(found[1].split()), _TITLE) if found else ""
+
+
+def _settled(
+    vault: Vault,
+    item: Item,
+    notes: Sequence[ItemNote],
+    now: datetime,
+    *,
+    choice: Choice | None,
+    similar: Similar | None,
+) -> Added:
+    settings, known = vault.settings.knowledge, items_by_id(notes)
+    alike = tuple(same_or_alike(item, known, settings, similar))
+    if alike:
+        first = alike[0]
+        likest = next(one for one in notes if one.id == first.id and one.item)
+        if choice is Choice.MERGE:
+            return _merged_into(vault, likest, item, alike, now)
+        is_same = first.exact and not first.retired
+        if is_same or choice is not Choice.KEEP_BOTH:
+            state = "retired " if first.retired else ""
+            why = f"{state}{vault.relative(likest.note.path)} says the same, “{first.title}”: {first.why}"
+            if is_same or choice is Choice.SKIP:
+                return Added(Outcome.SKIPPED, item, why=why, alike=alike)
+            return Added(Outcome.ALIKE, item, why=why, alike=alike, choices=tuple(Choice))
+    room = room_for(item, known.values(), settings)
+    least = first_to_go(item, known, now, settings)
+    shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in least)
+    if room.full:
+        why = f"no room: {room}; retire what weighs least: {shown}"
+        return Added(Outcome.FULL, item, why=why, to_retire=tuple(id_ for id_, _ in least))
+    id_, path = _written(vault, item, notes)
+    room = room._replace(held=room.held + item.active)
+    warnings = (f"nearly full: {room}; retire what weighs least: {shown}",) if room.nearly_full else ()
+    why = f"{vault.relative(path)} says it now"
+    return Added(Outcome.ADDED, item, id_, path, why, alike, warnings=warnings)
+
+
+def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[Alike, ...], now: datetime) -> Added:
+    vault.update(into.note.path, lambda note: merge_edits(note.source, note.name, item, now))
+    why = f"merged into {vault.relative(into.note.path)} ({alike[0].why})"
+    return Added(Outcome.MERGED, item, into.id, into.note.path, why, alike)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, Path]:
+    """A new note under a name that no other one of its folder, of the workflows or of the cases has: links lead to one of them."""
+    taken = {one.id.casefold() for one in notes}
+    folder = vault.root / KNOWLEDGE
+    slug, data = slug_of(item.title), Source(render_item(item)).to_bytes()
+    if len(data) > files.LARGEST_NOTE:
+        raise UsageError("too large for a note", "shorten the text, and link to the rest")
+    for id_ in itertools.chain([slug], (f"{slug}-{n}" for n in itertools.count(2))):
+        path = folder / f"{id_}.md"
+        if id_ in taken or any(os.path.lexists(vault.root / one / path.name) for one in _OTHER_FOLDERS):
+            continue
+        with suppress(NoteExists):
+            files.create_exclusive(files.inside(vault.root, folder) / path.name, data, fsync=vault.settings.fsync)
+            vault.touched.add(path)
+            _place_table(vault)
+            return id_, path
+    raise AssertionError("never reached")
+
+
+def _place_table(vault: Vault) -> None:
+    path = vault.root / KNOWLEDGE_BASE_NAME
+    if not os.path.lexists(path):
+        with suppress(NoteExists):
+            files.create_exclusive(
+                path,
+                knowledge_base(vault.settings.knowledge.verify_after_days).encode(),
+                fsync=vault.settings.fsync,
+            )
+
+
+def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) -> str:
+    """Make two items one: `into` says what both said, and the other is retired with a word that leads there.  The line tells what was done.
+
+    `UsageError` for one note twice, or a note that is not understood.
+    """
+    if into.note.path == other.note.path or into.item is None or other.item is None:
+        raise UsageError(f"{into.id} and {other.id}: not two items", "`cru knowledge list` tells the items")
+    # Remembered in the note that grows: who is killed before the other one is retired, and merges again, counts nothing twice.
+    item = replace(other.item, merged=(*other.item.merged, other.id))
+
+    def edits(note: Note) -> list[Edit]:
+        known = read_item(note.source, note.name).item
+        return [] if known and other.id in known.merged else merge_edits(note.source, note.name, item, now)
+
+    with vault.locked(vault.root / KNOWLEDGE):
+        vault.update(into.note.path, edits)
+        retire_item(vault, other.note.path, now, f"merged into [[{into.id}]]")
+    return f"{other.id} is merged into {into.id}, and retired"
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------------
+
+
+def redacted(item: Item, redact: Redact) -> tuple[Item, dict[str, int]]:
+    """The item without the secrets in any of its texts, and how many were taken out by rule."""
+    counts: Counter[str] = Counter()
+
+    def clean(text: str) -> str:
+        told, found = redact(text) if text else ("", {})
+        counts.update(found)
+        return told
+
+    def without(value: _Value, *names: str) -> _Value:
+        texts: dict[str, Any] = {name: clean(getattr(value, name)) for name in names}
+        return replace(value, **texts)
+
+    clean_item = replace(
+        without(item, "title", "text", "project", "domain", "retired_because"),
+        tags=tuple(map(clean, item.tags)),
+        source=without(item.source, "heading"),
+        failure=without(item.failure, *HEADINGS),
+        verification=without(item.verification, "how", "by"),
+    )
+    return clean_item, dict(counts)

@@ -1,0 +1,144 @@
+"""Knowledge as recall searches it: which items there are, what they say, what they weigh for whom.
+
+Owns the small cache `.crucible/cache/knowledge.json`, derived like the index: what an item weighs must be known of every one that is found, and a
+question that changed nothing reads no note.  It knows a note by its stamp; whatever is wrong with it, it is made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from crucible.core import files
+from crucible.core.errors import CrucibleError
+from crucible.documents.knowledge.item_scope import EVERYTHING, Place, sees
+from crucible.documents.knowledge.item_weight import Facts, weigh
+from crucible.search.recall import Document, Event, Kind
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import KNOWLEDGE, find_notes, note_name
+
+if TYPE_CHECKING:
+    from crucible.documents.knowledge.items import Item
+
+__all__ = ["ItemShelf"]
+
+_CACHE = ".crucible/cache/knowledge.json"
+_SCHEMA = 1
+
+
+class _Card(NamedTuple):
+    """What is known of an item without its note; `words` is a digest of all that is searched, "" for one that is not recalled."""
+
+    stamp: str
+    words: str
+    place: Place
+    facts: Facts
+
+
+class ItemShelf:
+    """Fulfils `recall.shelf.Shelf` over the folder `knowledge/`; what `viewer` does not see weighs nothing, and so is not found."""
+
+    def __init__(self, vault: Vault, viewer: Place = EVERYTHING) -> None:
+        self._vault = vault
+        self._viewer = viewer
+        self._cards: dict[str, list[_Card]] = {}
+        """By id; several notes may have one name."""
+
+    def stamps(self) -> Mapping[str, str]:
+        """Every active item by its note's path, with what changes when its words do."""
+        cards = self._refreshed()
+        self._cards = {}
+        for path, card in cards.items():
+            if card.words:
+                self._cards.setdefault(note_name(path.rpartition("/")[2]), []).append(card)
+        return {path: card.words for path, card in cards.items() if card.words}
+
+    def shelved(self) -> Mapping[str, tuple[Place, Facts]]:
+        """Of every active item by its note's path for whom it is, and what its weight depends on."""
+        return {path: (card.place, card.facts) for path, card in self._refreshed().items() if card.words}
+
+    def document(self, name: str) -> Document | None:
+        """The item of a note; None for one that is gone, retired, or not understood."""
+        item = self._item(self._vault.root / name)
+        return _document(name, note_name(name.rpartition("/")[2]), item) if item and item.active else None
+
+    def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
+        """The factors by type, freshness and usefulness; 0 for what the viewer does not see."""
+        cards = self._cards.get(identity, [])
+        # Which of several notes of one name was found nobody can tell here: what one of them hides is hidden.
+        if not cards or not all(sees(self._viewer, card.place) for card in cards):
+            return 0.0, {}
+        weight = weigh(cards[0].facts, now, self._vault.settings.knowledge)
+        return weight.total, weight.parts
+
+    # --- the cache ----------------------------------------------------------------------------------------------------
+
+    def _refreshed(self) -> dict[str, _Card]:
+        path = self._vault.root / _CACHE
+        known = _load(self._vault.root)
+        found = dict(self._looked(known))
+        if found != known and (found or known):
+            with suppress(CrucibleError):  # in a vault that may only be read it is made anew each time
+                files.make_folders(self._vault.root, path.parent)
+                files.write_atomic(path, orjson.dumps({"schema": _SCHEMA, "items": found}, tuple), fsync=False)
+        return found
+
+    def _looked(self, known: Mapping[str, _Card]) -> Iterator[tuple[str, _Card]]:
+        walk = find_notes(self._vault.root, self._vault.root / KNOWLEDGE)
+        for path in sorted(folder / name for folder, names in walk for name in names):
+            name = self._vault.relative(path)
+            with suppress(OSError):
+                status = path.stat()
+                # Who copies a note over another may keep its size and the time of its change.
+                stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
+                card = known.get(name)
+                yield name, card if card and card.stamp == stamp else self._read(path, stamp)
+
+    def _item(self, path: Path) -> Item | None:
+        """None for a note that cannot be read or is not understood: `check` names it."""
+        # Late: a question that changed nothing reads no note, and reading one takes long to import.
+        from crucible.memory.knowledge.knowledge_folder import load_item  # noqa: PLC0415
+
+        try:
+            return load_item(self._vault, path).item
+        except CrucibleError:
+            return None
+
+    def _read(self, path: Path, stamp: str) -> _Card:
+        item = self._item(path)
+        if item is None or not item.active:
+            return _Card(stamp, "", EVERYTHING, Facts(""))
+        return _Card(stamp, _digest(item), Place.of(item), Facts.of(item))
+
+
+def _document(path: str, name: str, item: Item) -> Document:
+    at = item.updated or item.created
+    event = Event(name, name, Kind.KNOWLEDGE, item.searched, line=1, at=at, project=item.project, title=item.title)
+    return Document(name, path, item.title, (event,), item.created, item.project, tags=item.tags)
+
+
+def _digest(item: Item) -> str:
+    told = (item.title, item.searched, item.project, *item.tags, str(item.updated or item.created))
+    return blake2b("\x1f".join(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _load(root: Path) -> dict[str, _Card]:
+    """What the cache tells; nothing for one that is damaged, or of another version."""
+    try:
+        told = orjson.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
+        if told["schema"] != _SCHEMA:
+            return {}
+        return {name: _card(*row) for name, row in told["items"].items()}
+    except (CrucibleError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _card(stamp: str, words: str, place: list[str], facts: list[Any]) -> _Card:
+    times = (datetime.fromisoformat(text) if text else None for text in facts[4:])
+    return _Card(stamp, words, Place(*place), Facts(*facts[:4], *times))

@@ -1,0 +1,265 @@
+"""The text of a brief: sections of items, limited to a number of words, and extended by findings without a model.
+
+A brief is parsed leniently, since people edit it: a line outside all sections is their own text and stays.  A finding is shown with its summary,
+as something that was said or done, never as an instruction.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, findings_of, without_guesses
+from crucible.documents.session.sentences import clipped
+from crucible.documents.session.session import Phase, Prose, Session
+from crucible.memory.summary.brief import MOST_WORDS, Brief, count_words, cut_words
+from crucible.memory.summary.brief_callout import asked_in, count_covered, covering, milestones, phase_number
+
+__all__ = [
+    "Digest",
+    "Known",
+    "bare",
+    "extend_brief",
+    "extend_digest",
+    "read_digest",
+    "render_digest",
+    "room_for",
+]
+
+SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
+"""In the order in which they are printed."""
+
+_TURNS = (
+    (1000, ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results")),
+    (3, ("Fixed", "Reports")),
+)
+"""Sections take turns until the words run out, the second group after the first: a turn keeps the newest item that is not kept yet.
+The number is how many items a section may have."""
+_OWN_SHARE = 0.6
+"""The part of a brief that its own text may take when there are sections too."""
+_ITEM_WORDS = 60
+"""Words of an item: a summary with its reason fits whole; only what people write may be longer."""
+_FRAME_WORDS = 8
+"""Words of a section's heading and of its line about older items, at most."""
+_WIDEST = 30
+"""Code points per word; in longer texts every run of blanks becomes one."""
+_READ = 50_000
+"""Code points of a brief that are read: many times what fits."""
+_TELLING, _ALIKE = 15, 60
+"""Letters and digits from which on a text may be part of another one, and those that decide: its end may be cut."""
+
+_HEAD = late_pattern(r"[ \t]*\*\*(.+?):?\*\*:?[ \t]*$")
+_MARK = late_pattern(r"[ \t]*[-*+][ \t]+")
+_EARLIER = late_pattern(r"… and (\d{1,9}) earlier$")
+_BLANKS = late_pattern(r"\s+")
+_NO_WORD = late_pattern(r"[\W_]+")
+
+
+class Known:
+    """Texts that were shown, compared by letters and digits alone."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = dict.fromkeys(map(bare, texts))
+        self._all = "\n".join(self._texts)
+
+    def has(self, text: str) -> bool:
+        """True if the text was shown: alone, or in a longer one if it is not too short to tell."""
+        words = bare(text)
+        return words in self._texts or (len(words) >= _TELLING and words in self._all)
+
+    def is_in(self, text: str) -> bool:
+        """True if one of the texts is in this one and not too short to tell, or begins like a part of them."""
+        words = bare(text)
+        return words in self._texts or any(len(one) >= _TELLING and one[:_ALIKE] in words for one in self._texts)
+
+    def add(self, text: str) -> bool:
+        """Add a text; False if it was shown before or says nothing."""
+        if self.has(text) or not (words := bare(text)):
+            return False
+        self._texts[words] = None
+        self._all += f"\n{words}"
+        return True
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text; what has none is itself."""
+    return _NO_WORD.sub("", text).casefold() or text.strip()
+
+
+@dataclass(slots=True)
+class Digest:
+    """`own` is free text, `items` has a list for each of `SECTIONS`, oldest first; `earlier` counts those left out."""
+
+    own: str = ""
+    items: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SECTIONS})
+    earlier: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SECTIONS, 0))
+
+
+def read_digest(text: str) -> Digest:
+    """The sections of a brief's text."""
+    digest, own, section, joins = Digest(), list[str](), "", False
+    for line in text[:_READ].split("\n"):
+        head, said = _HEAD.match(line), _MARK.sub("", line, 1).strip(" \t")
+        if head:
+            section = next((name for name in SECTIONS if name.casefold() == head[1].casefold()), "")
+        items = digest.items.get(section, own)
+        if items is own:
+            own.append(line)
+        elif left := _EARLIER.match(said):
+            digest.earlier[section] += int(left[1])
+        elif joins and not _MARK.match(line):
+            items[-1] += f" {said}" if said else ""
+        elif said and not head:
+            items.append(said)
+        joins = bool(items is not own and items and said and not head)
+    digest.own = "\n".join(own).strip("\n")
+    return digest
+
+
+def render_digest(digest: Digest, limit: int) -> str:
+    """The text in at most `limit` words: the newest items whole, and how many older ones each section has."""
+    filled = [name for name in SECTIONS if digest.items[name] or digest.earlier[name]]
+    own = digest.own if len(digest.own) <= limit * _WIDEST else _BLANKS.sub(" ", digest.own)
+    own = cut_words(own, round(limit * _OWN_SHARE) if filled else limit)
+    kept = _kept(digest, limit - count_words(own) - _FRAME_WORDS * len(filled))
+    parts = [own] if own else []
+    for name in filled:
+        left = digest.earlier[name] + len(digest.items[name]) - len(kept[name])
+        lines = [f"… and {left} earlier"] if left else []
+        parts.append("\n".join((f"**{name}**", *(f"- {line}" for line in (*lines, *kept[name])))))
+    return cut_words("\n\n".join(parts), limit)
+
+
+def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
+    """The items that fit, the newest of each section first of all."""
+    kept: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    for most, group in _TURNS:
+        turns = deque(group)
+        while turns:
+            name = turns.popleft()
+            at = len(digest.items[name]) - len(kept[name]) - 1
+            item = cut_words(digest.items[name][at], _ITEM_WORDS) if at >= 0 else ""
+            size = 1 + count_words(item)
+            if item and size <= room and len(kept[name]) < most:
+                room -= size
+                kept[name].insert(0, item)
+                turns.append(name)
+    return kept
+
+
+# --- extending it by findings -----------------------------------------------------------------------------------------
+
+_DECISIONS, _RESULTS, _FIXED, _REPORTS, _WISHES, _QUESTIONS = SECTIONS
+_LAST_READ = 2000
+"""Code points of a text whose last paragraph is used."""
+_HEAD_WORDS = 3
+"""Words of `[!abstract] Brief`, plus one."""
+
+
+def room_for(covers: str) -> int:
+    """Words available for a brief's text if the whole callout has at most `MOST_WORDS`."""
+    return MOST_WORDS - count_words(f"Covers: {covers}") - _HEAD_WORDS
+
+
+def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
+    """Add the phases after `old.covers`, up to and including phase id `until`, to the brief.
+
+    At most `MOST_WORDS`, and deterministic.  The text of `old` stays, except questions that were answered
+    since.  `UsageError` for a phase id that does not exist.
+    """
+    digest, covers = extend_digest(session, old, until)
+    return Brief(render_digest(digest, room_for(covers)), covers)
+
+
+def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Digest, str]:
+    """The same before shortening, and what it covers."""
+    end = phase_number(session, until)
+    digest, covers = read_digest(old.text if old else ""), old.covers if old else ""
+    start = count_covered(session, covers)
+    if start >= end:
+        return digest, covers
+    asked = [one for one in _asked(session) if one[0] < end]
+    settled = Known(item for _, item, is_settled in asked if is_settled)
+    digest.items[_QUESTIONS][:] = [one for one in digest.items[_QUESTIONS] if not settled.has(one)]
+    known = Known(item for items in digest.items.values() for item in items)
+    waits = ((_QUESTIONS, item, item) for at, item, done in asked if at >= start and not done)
+    for section, key, item in (*_news(session, start, end), *waits):
+        if known.add(key):
+            digest.items[section].append(item)
+    if not digest.own and not any(digest.items.values()):
+        said = (text for phase in reversed(session.phases[:end]) for text in _last_words(phase))
+        digest.items[_RESULTS] += islice(said, 1)
+    return digest, covering(session.phases[end - 1])
+
+
+def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, str]]:
+    """The items of these phases: the section, the text by which an item is recognized, and the item."""
+    found = _placed(session)
+    for phase in session.phases[start:end]:
+        own = [one for part in (phase, *phase.subphases) for one in found.get(part.id, ())]
+        items = [(*_told(one), one.summary) for one in own]
+        items += ((_RESULTS, text, text) for text in map(clipped, milestones(phase.all_entries())))
+        if not session.sources and not any(section == _RESULTS for section, _, _ in items):
+            items += ((_RESULTS, text, text) for text in _last_words(phase))
+        yield from ((section, key, item) for section, item, key in items)
+
+
+def _placed(session: Session) -> dict[str, list[Finding]]:
+    """The findings by phase; a finding that no phase quotes belongs to the phase of the next one of its kind, or to the last phase."""
+    quoted = findings_by_phase(session)
+    phases = {one.id: phase for phase, found in quoted.items() for one in found}
+    after: dict[str, str] = {}
+    placed: dict[str, list[Finding]] = {}
+    for one in reversed(without_guesses(findings_of(session))):
+        if one.kind == Kind.INSTRUCTION:  # the prompts say them
+            continue
+        after[one.kind] = phases[one.id] or after.get(one.kind) or session.phases[-1].id
+        placed.setdefault(after[one.kind], []).insert(0, one)
+    return placed
+
+
+# --- items -----------------------------------------------------------------------------------------------------------
+
+
+_SECTION = {
+    Kind.DECISION.value: _DECISIONS,
+    Kind.CORRECTION.value: _WISHES,
+    Kind.OPEN_END.value: _QUESTIONS,
+    Kind.REPORT.value: _REPORTS,
+}
+"""The section of each kind of finding; other kinds are results."""
+
+
+def _told(one: Finding) -> tuple[str, str]:
+    """The section of a finding, and its line."""
+    told = one.summary
+    if one.kind == Kind.FAILURE:
+        cause = f" (cause: {clipped(one.cause)})" if one.cause else ""
+        fixed = f"{told}{cause}" + (f" → {clipped(one.resolution)}" if one.resolution else "")
+        # A failed check matters less than a failure that a person reported or recorded.
+        return (_FIXED, fixed) if one.source == Source.FIX else (_RESULTS, f"Fixed: {fixed}")
+    if one.kind == Kind.REPORT:
+        told = f"{one.by.partition('@')[0]}: {told}"
+    elif one.kind == Kind.DECISION:
+        why = clipped(one.details)
+        made = "; ".join(filter(None, (one.by, why and f"why: {why}")))
+        told = f"{told} ({made})" if made else told
+    return _SECTION.get(one.kind, _RESULTS), told
+
+
+def _last_words(phase: Phase) -> Iterator[str]:
+    """The last paragraph of a phase, if the phase was recorded (nothing is detected there) or has nothing else."""
+    said = next((one.text for one in reversed([*phase.all_entries()]) if isinstance(one, Prose)), "")
+    if last := clipped(said[-_LAST_READ:].rstrip().rpartition("\n\n")[2]):
+        yield f"{clipped(phase.name)}: {last}"
+
+
+def _asked(session: Session) -> Iterator[tuple[int, str, bool]]:
+    """Questions and errors of the phases: the place of the phase, the item, and whether it is answered or fixed."""
+    placed = [(at, entry) for at, phase in enumerate(session.phases) for entry in phase.all_entries()]
+    for one in asked_in((entry for _, entry in placed), session):
+        label = "Unresolved" if one.kind == "error" else "Asked"
+        yield placed[one.at][0], f"{label}: {clipped(one.text)}", one.is_settled

@@ -1,0 +1,164 @@
+"""Which tasks are at work, which can be begun, and what the others wait for.
+
+Owns the graph of who needs whom.  An id means something only within its session's list, so lists never wait for each other.
+A task waits for what is neither completed nor dropped; for an id that is not in its list nobody can wait, so that one is named
+and holds nothing up.  Tasks that wait for each other in a circle are named once and count as blocked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from crucible.memory.tasks.task import OpenTask, Ref, Stage
+
+__all__ = ["MOST_RECENT", "Standing", "Status", "circles_of", "cut_status", "status_of"]
+
+MOST_RECENT = 10
+"""Completed tasks that are told; the count has them all."""
+
+_OVER = (Stage.COMPLETED, Stage.DROPPED)
+_PRIORITIES = {"high": 0, "medium": 1, "low": 2}
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_Graph = list[list[int]]
+
+
+class Standing(NamedTuple):
+    """A task with the unfinished tasks it waits for, and the ids it names that are not in its list."""
+
+    task: OpenTask
+    waits_for: tuple[OpenTask, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class Status(NamedTuple):
+    """Where all tasks stand.  Each is in one of the four lists, but for dropped ones and completed ones past the most recent.
+
+    `completed`, `in_progress_count` and `pending` count every task that is not dropped; `left_out` those that were cut from the lists
+    of what is still to be done.  A circle begins with its first task in the order given.
+    """
+
+    in_progress: tuple[Standing, ...] = ()
+    ready: tuple[Standing, ...] = ()
+    blocked: tuple[Standing, ...] = ()
+    recent: tuple[OpenTask, ...] = ()
+    circles: tuple[tuple[OpenTask, ...], ...] = ()
+    completed: int = 0
+    in_progress_count: int = 0
+    pending: int = 0
+    left_out: int = 0
+
+
+def status_of(tasks: Sequence[OpenTask]) -> Status:
+    """Where the tasks stand; higher priority first, then in the order given, completed ones with the latest first."""
+    graph = _graph(tasks)
+    rings = sorted(sorted(ring) for ring in _rings(graph))
+    turning = {index for ring in rings for index in ring}
+    known = {task.ref for task in tasks}
+    lists: dict[str, list[Standing]] = {"at work": [], "ready": [], "blocked": []}
+    for index, task in enumerate(tasks):
+        unknown = [need for need in dict.fromkeys(task.needs) if Ref(task.ref.session, need) not in known]
+        one = Standing(task, tuple(tasks[other] for other in graph[index]), tuple(unknown))
+        if task.stage is Stage.IN_PROGRESS:
+            lists["at work"].append(one)
+        elif task.stage is Stage.PENDING:
+            lists["blocked" if one.waits_for or task.held or index in turning else "ready"].append(one)
+    at_work, ready, blocked = map(_by_priority, lists.values())
+    done = [task for task in tasks if task.stage is Stage.COMPLETED]
+    return Status(
+        at_work,
+        ready,
+        blocked,
+        tuple(sorted(done, key=_when, reverse=True)[:MOST_RECENT]),
+        tuple(tuple(tasks[index] for index in ring) for ring in rings),
+        len(done),
+        len(at_work),
+        len(ready) + len(blocked),
+    )
+
+
+def cut_status(status: Status, most: int) -> Status:
+    """At most so many tasks in all four lists together: what is at work first, then ready, blocked and completed."""
+    room = max(most, 0)
+    lists: list[tuple[Standing, ...]] = []
+    for whole in (status.in_progress, status.ready, status.blocked):
+        lists.append(whole[:room])
+        room -= len(lists[-1])
+    before = len(status.in_progress) + len(status.ready) + len(status.blocked)
+    gone = before - sum(map(len, lists))
+    at_work, ready, blocked = lists
+    return status._replace(
+        in_progress=at_work,
+        ready=ready,
+        blocked=blocked,
+        recent=status.recent[:room],
+        left_out=status.left_out + gone,
+    )
+
+
+def circles_of(tasks: Sequence[OpenTask]) -> tuple[tuple[OpenTask, ...], ...]:
+    """The groups of unfinished tasks that wait for each other, or for themselves; for a warning when a task is added."""
+    rings = sorted(sorted(ring) for ring in _rings(_graph(tasks)))
+    return tuple(tuple(tasks[index] for index in ring) for ring in rings)
+
+
+def _by_priority(standings: list[Standing]) -> tuple[Standing, ...]:
+    return tuple(sorted(standings, key=lambda one: _PRIORITIES.get(one.task.priority, 1)))
+
+
+def _when(task: OpenTask) -> datetime:
+    try:
+        time = datetime.fromisoformat(task.completed or "")
+    except ValueError:
+        return _LONG_AGO
+    # A time without a zone is compared as it stands: there is no clock here to ask for one.
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _graph(tasks: Sequence[OpenTask]) -> _Graph:
+    """For every task the places of the unfinished ones that it needs; what is over needs nothing.
+
+    Of an id that stands twice all are meant: nobody knows which was.
+    """
+    places: dict[Ref, list[int]] = {}
+    for index, task in enumerate(tasks):
+        if task.stage not in _OVER:
+            places.setdefault(task.ref, []).append(index)
+    return [
+        []
+        if task.stage in _OVER
+        else [i for need in dict.fromkeys(task.needs) for i in places.get(Ref(task.ref.session, need), ())]
+        for task in tasks
+    ]
+
+
+def _rings(graph: _Graph) -> list[list[int]]:
+    """The strongly connected parts that hold a circle, by Kosaraju without recursion: a chain may be as long as a list."""
+    back: _Graph = [[] for _ in graph]
+    for node, needs in enumerate(graph):
+        for need in needs:
+            back[need].append(node)
+    left: list[int] = []  # in the order in which a walk along `graph` leaves them
+    seen: set[int] = set()
+    front = list(range(len(graph)))
+    while front:
+        node = front.pop()
+        if node < 0:
+            left.append(~node)
+        elif node not in seen:
+            seen.add(node)
+            front += [~node, *graph[node]]
+    rings: list[list[int]] = []
+    for start in reversed(left):
+        part: list[int] = []
+        front = [start]
+        while front:
+            node = front.pop()
+            if node in seen:
+                seen.discard(node)
+                part.append(node)
+                front += back[node]
+        if len(part) > 1 or (part and start in graph[start]):
+            rings.append(part)
+    return rings

@@ -1,0 +1,162 @@
+"""What a task is to who asks over all sessions, and what its annotation holds.
+
+Owns the values alone.  A note's block of tasks is `session.tasks`'s, which of them is ready `readiness`'s, the annotation's file
+`annotations`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from crucible.documents.markdown.containment import normal_line
+
+__all__ = [
+    "FLOWING",
+    "Annotation",
+    "Choice",
+    "ChoiceKind",
+    "Inherited",
+    "OpenTask",
+    "Recalled",
+    "Ref",
+    "Stage",
+    "kinds_named",
+    "listed_task",
+    "stage_of",
+]
+
+
+class Stage(StrEnum):
+    """How far a task is.  `DROPPED` was cancelled or deleted: nobody waits for it and nobody is shown it."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    DROPPED = "dropped"
+
+
+_WORDS: Mapping[str, Stage] = {
+    "in_progress": Stage.IN_PROGRESS,
+    "completed": Stage.COMPLETED,
+    "done": Stage.COMPLETED,
+    "cancelled": Stage.DROPPED,
+    "canceled": Stage.DROPPED,
+    "deleted": Stage.DROPPED,
+}
+"""A note's three words, and what clients and people write beside them; any other word is a task that waits."""
+
+
+def stage_of(word: str) -> Stage:
+    """The stage that a status means; what nobody knows is pending, so that no task gets lost."""
+    return _WORDS.get(word.strip().lower().replace("-", "_").replace(" ", "_"), Stage.PENDING)
+
+
+class Ref(NamedTuple):
+    """Which task is meant: an id means something only in the list of its session."""
+
+    session: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.session}.{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """One task of one session's list, in whatever stage.
+
+    `needs` are ids of the same list.  `held` says that the list itself calls it blocked.  `started` and `completed` are as they were
+    written, None when nobody said.
+    """
+
+    ref: Ref
+    content: str
+    stage: Stage = Stage.PENDING
+    priority: str = "medium"
+    needs: tuple[str, ...] = ()
+    held: bool = False
+    started: str | None = None
+    completed: str | None = None
+
+
+def listed_task(ref: Ref, content: str, status: str, **more: Any) -> OpenTask:
+    """A task by the status of its list; `more` are other fields."""
+    held = status.strip().lower() == "blocked"
+    return OpenTask(ref, normal_line(content), stage_of(status), held=held, **more)
+
+
+class ChoiceKind(StrEnum):
+    """What a decision is about, as settings and annotations write it."""
+
+    TECHNOLOGY = "technology_choice"
+    API = "api_design"
+    ARCHITECTURE = "architecture_pattern"
+    DETAIL = "implementation_detail"
+    BUG_FIX = "bug_fix"
+
+
+FLOWING = (ChoiceKind.TECHNOLOGY, ChoiceKind.API, ChoiceKind.ARCHITECTURE)
+"""The kinds that flow to dependent tasks unless a vault's settings say otherwise."""
+
+
+def kinds_named(names: Iterable[str]) -> tuple[ChoiceKind, ...]:
+    """The kinds that a setting names; words that name none are passed over."""
+    return tuple(kind for kind in ChoiceKind if kind.value in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A decision made during a task.
+
+    `finding` is the id of the finding in the session's note, "" if the decision was annotated by hand.  `propagate` is an explicit mark.
+    """
+
+    summary: str
+    rationale: str = ""
+    kind: ChoiceKind | None = None
+    propagate: bool | None = None
+    finding: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """A decision that came down from a finished task of the same list."""
+
+    from_task_id: str
+    decision: str
+    rationale: str = ""
+    finding: str = ""
+
+    def is_same(self, other: Inherited) -> bool:
+        """True if both are one decision, whatever a human made of its words."""
+        if self.from_task_id != other.from_task_id:
+            return False
+        return self.decision == other.decision or bool(self.finding and self.finding == other.finding)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Ids of what recall found when the task was created, and the query; an empty `query`: recall was never asked."""
+
+    patterns: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What is kept with a task; the fields are those of its file, in their order."""
+
+    ref: Ref
+    description: str
+    created_at: datetime | None = None
+    recalled: Recalled = Recalled()
+    inherited: tuple[Inherited, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    discoveries: tuple[str, ...] = ()
+    captured_to: tuple[str, ...] = ()

@@ -1,0 +1,127 @@
+"""The tasks of many sessions, out of the index: no note is opened.
+
+Owns which sessions count.  A session that began before `Scope.since` is left out, and what is still open in such ones is counted, so that
+nothing is lost unsaid.  An item's words are as long as the index keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from crucible.memory.tasks.task import OpenTask, Ref, listed_task
+from crucible.vault.index.query import SessionQuery, find_row, matching
+from crucible.vault.index.schema import Row, path_of_cell, shard_of, split_list
+from crucible.vault.index.view import View
+
+__all__ = ["EVERYTHING", "Found", "Owner", "Scope", "gather", "tasks_called"]
+
+_OPEN = ("pending", "in_progress")
+"""Words of a status that are looked for in what is left out; others of a human's own are not counted there."""
+
+
+class Scope(NamedTuple):
+    """Whose tasks: of one `project`, of one `session` (an id, or the only beginning of one), of what began `since`; "" and None narrow nothing."""
+
+    project: str = ""
+    session: str = ""
+    since: datetime | None = None
+
+
+EVERYTHING = Scope()
+
+
+class Owner(NamedTuple):
+    """The session that a list belongs to; `path` is its note's, seen from the vault, `parent` the session that delegated it.
+
+    `problems` counts what is untidy in the note.
+    """
+
+    id: str
+    path: str
+    status: str = ""
+    project: str = ""
+    parent: str = ""
+    problems: int = 0
+
+
+class Found(NamedTuple):
+    """The tasks, the newest session's first and in their note's order; all sessions in scope by id, in that order; how many open tasks were left out."""
+
+    tasks: tuple[OpenTask, ...] = ()
+    owners: Mapping[str, Owner] = {}
+    older: int = 0
+
+
+def gather(view: View, scope: Scope = EVERYTHING) -> Found:
+    """What the index says of the tasks in scope; raises `SessionNotFound` and `AmbiguousSession` for a session that is named."""
+    if scope.session:
+        row = find_row(view, scope.session)
+        return _found([row], view.rows("tasks", [shard_of(str(row["started"] or ""))], [str(row["id"])]))
+    wish = SessionQuery(project=scope.project or None, children=True)
+    rows = list(matching(view, wish._replace(since=scope.since)))
+    shards = list(dict.fromkeys(shard_of(str(row["started"] or "")) for row in rows))
+    found = _found(rows, view.rows("tasks", shards))
+    if scope.since is None:
+        return found
+    still_open = list(_paths_of_open(view))
+    left = {*still_open} - {row["path"] for row in rows}
+    if left and scope.project:
+        left &= {row["path"] for row in matching(view, wish)}
+    return found._replace(older=sum(path in left for path in still_open))
+
+
+def tasks_called(view: View, beginning: str) -> Found:
+    """All tasks of the sessions whose id begins so; of every session for ""."""
+    rows = [
+        row
+        for row in view.rows("sessions", None, [beginning] if beginning else [])
+        if str(row["id"]).startswith(beginning)
+    ]
+    shards = list(dict.fromkeys(shard_of(str(row["started"] or "")) for row in rows))
+    return _found(rows, view.rows("tasks", shards, [beginning] if beginning else []))
+
+
+def _found(sessions: Iterable[Row], rows: Iterable[Row]) -> Found:
+    owners = {row["path"]: _owner(row) for row in sessions}
+    lists: dict[str, list[OpenTask]] = {owner.id: [] for owner in owners.values()}
+    for row in rows:
+        owner = owners.get(row["path"])
+        if owner:
+            lists[owner.id].append(_task(row, owner.id))
+    tasks = tuple(task for listed in lists.values() for task in listed)
+    return Found(tasks, {owner.id: owner for owner in owners.values()})
+
+
+def _paths_of_open(view: View) -> Iterator[str | int | None]:
+    """The note of each open task, of every session."""
+    for word in _OPEN:
+        yield from (row["path"] for row in view.rows("tasks", None, [word]) if row["status"] == word)
+
+
+def _owner(row: Row) -> Owner:
+    return Owner(
+        str(row["id"]),
+        path_of_cell(str(row["path"])),
+        str(row["status"] or ""),
+        str(row["project"] or ""),
+        str(row["parent"] or ""),
+        int(row["problems"] or 0),
+    )
+
+
+def _task(row: Row, session: str) -> OpenTask:
+    return listed_task(
+        Ref(session, str(row["task_id"])),
+        str(row["content"] or ""),
+        str(row["status"] or ""),
+        priority=str(row["priority"] or "medium"),
+        needs=split_list(str(row["depends_on"] or "")),
+        started=_text(row["started"]),
+        completed=_text(row["completed"]),
+    )
+
+
+def _text(cell: str | int | None) -> str | None:
+    return None if cell is None else str(cell)

@@ -1,0 +1,164 @@
+"""Tasks from where they are kept: a session's note, and the store of the client that worked on it.
+
+Owns what a foreign file of the store may be (regular, small, a task) and how the two are joined.  Claude Code keeps a task a file,
+`<its folder>/tasks/<list>/<id>.json`, where the list is the client's own session or a name that several sessions share; it removes
+them when it likes.  What its transcripts say of tasks is in the note already, by import.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from crucible.documents.markdown.containment import normal_line
+from crucible.documents.markdown.source import Problem
+from crucible.memory.tasks.task import OpenTask, Ref, Stage, listed_task
+
+if TYPE_CHECKING:
+    from crucible.documents.session.session import Session
+
+__all__ = ["LARGEST_TASK", "MOST_TASKS", "join_lists", "read_store", "tasks_of"]
+
+LARGEST_TASK = 1 << 20
+"""Bytes.  A larger file is no task."""
+MOST_TASKS = 10_000
+"""Files that are read of one list."""
+
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would keep us waiting for ever
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+
+
+def tasks_of(session: Session) -> tuple[OpenTask, ...]:
+    """The tasks of a session's note, in its order."""
+    return tuple(
+        listed_task(
+            Ref(session.id, task.id),
+            task.content,
+            task.status,
+            priority=task.priority,
+            needs=task.depends_on,
+            started=task.started,
+            completed=task.completed,
+        )
+        for task in session.tasks
+    )
+
+
+def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], list[Problem]]:
+    """The tasks of one list as those of the session, by number; and the files that are none, by name.
+
+    A folder that is not there, or that cannot be looked into, has none: the client may remove it at any moment.
+    """
+    problems: list[Problem] = []
+    found: dict[str, Mapping[str, object]] = {}
+    for name in _names(folder):
+        if name.startswith(".") or not name.endswith(".json"):
+            continue
+        try:
+            row = _row(folder / name)
+        except (OSError, ValueError) as error:
+            problems.append(Problem("broken-task-file", 1, f"{normal_line(name)}: {_reason(error)}"))
+        else:
+            found[_word(row.get("id")) or name.removesuffix(".json")] = row
+    needs = _needs(found)
+    tasks = [_task(Ref(session_id, ident), row, needs[ident]) for ident, row in found.items()]
+    return tuple(sorted(tasks, key=lambda task: _order(task.ref.id))), problems
+
+
+def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[OpenTask, ...]:
+    """Both lists as one: in the note's order, then what only the store has.
+
+    The store is ahead of the note while the client runs, and the note of the store when somebody began or ended a task by hand: the one in
+    which it is further counts, and what either needs.  Words, priority and times are the note's where it has them.
+    """
+    later = {task.ref: task for task in stored}
+    joined = [_join(task, later.pop(task.ref, None)) for task in noted]
+    return (*joined, *later.values())
+
+
+def _join(noted: OpenTask, stored: OpenTask | None) -> OpenTask:
+    if stored is None:
+        return noted
+    ahead = noted if noted.stage in {Stage.COMPLETED, Stage.DROPPED} or stored.stage is Stage.PENDING else stored
+    return OpenTask(
+        noted.ref,
+        noted.content or stored.content,
+        ahead.stage,
+        noted.priority,
+        tuple(dict.fromkeys((*noted.needs, *stored.needs))),
+        stored.held and ahead.stage is Stage.PENDING,
+        noted.started or stored.started,
+        noted.completed or stored.completed,
+    )
+
+
+def _names(folder: Path) -> list[str]:
+    """The names of a folder that is no symlink: where one would lead is none of ours."""
+    with suppress(OSError):
+        if not folder.is_symlink():
+            return sorted(os.listdir(folder))[:MOST_TASKS]
+    return []
+
+
+def _row(path: Path) -> Mapping[str, object]:
+    descriptor = os.open(path, _FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("no regular file")
+        data = file.read(LARGEST_TASK + 1)
+    if len(data) > LARGEST_TASK:
+        raise ValueError("too large for a task")
+    row = orjson.loads(data)
+    if not isinstance(row, dict) or not _text(row.get("subject")):
+        raise ValueError("no task: it has no `subject`")
+    return row
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, orjson.JSONDecodeError):
+        return "no JSON"
+    return (error.strerror or "cannot be read") if isinstance(error, OSError) else str(error)
+
+
+def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
+    """What every task waits for, told by itself (`blockedBy`) or by the other (`blocks`): the client keeps no order between them."""
+    needs = {ident: _words(row.get("blockedBy")) for ident, row in rows.items()}
+    for ident, row in rows.items():
+        for other in _words(row.get("blocks")):
+            if other in needs:
+                needs[other].append(ident)
+    return needs
+
+
+def _task(ref: Ref, row: Mapping[str, object], needs: list[str]) -> OpenTask:
+    return listed_task(ref, _text(row.get("subject")), _text(row.get("status")), needs=tuple(dict.fromkeys(needs)))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _word(value: object) -> str:
+    """An id; other programs write it as a number too."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value)
+
+
+def _words(value: object) -> list[str]:
+    return [word for word in map(_word, value) if word] if isinstance(value, list) else []
+
+
+def _order(ident: str) -> tuple[int, str]:
+    """Numbers by size, which is by length first; then all other ids by their letters."""
+    plain = ident.isascii() and ident.isdecimal()
+    return (len(ident.lstrip("0")) if plain else 1 << 30, ident)

@@ -1,0 +1,1 @@
+"""The search engine in this process, built on tantivy."""

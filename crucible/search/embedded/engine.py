@@ -1,0 +1,259 @@
+"""Recall in this process: the index in `.crucible/cache/recall/`, true at each question.
+
+Owns the order of things: bring the index up to date, open it, ask, weigh, read the words of what is shown.  Where the index
+cannot be kept, in a vault that may only be read or on a full disk, it is made in a temporary folder, for this process alone, and
+the answer is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from weakref import finalize
+
+from crucible.core.errors import IndexBroken, reason_of
+from crucible.core.settings.settings import VaultSettings
+from crucible.search.embedded.changes import Noticing, Vouched
+from crucible.search.embedded.gathering import Progress
+from crucible.search.embedded.hits import Kept, Shown, hits_of, session_hits
+from crucible.search.embedded.question import Finds, find_events
+from crucible.search.embedded.ranking import SESSIONS, listed, rank_events, rank_sessions
+from crucible.search.embedded.recall_files import Store
+from crucible.search.embedded.recall_manifest import ITEM, Manifest
+from crucible.search.embedded.refresh import Source, State, refresh
+from crucible.search.embedded.similar_items import alike_to, candidates_for
+from crucible.search.embedded.tantivy_search import (
+    Found,
+    Searchers,
+    best,
+    count_stems,
+    load_cards,
+    open_searchers,
+)
+from crucible.search.recall import MOST, Answer, Event, Question
+from crucible.search.session_cards import Card
+from crucible.search.shelf import NOTHING, Shelf
+
+__all__ = ["Embedded", "Figures", "Progress", "open_embedded"]
+
+T = TypeVar("T")
+
+_ATTEMPTS = 10
+_PAUSE = 0.02
+"""Seconds, times the attempt: so long a writer may be between two files that belong together."""
+_LOOK = 0.1
+"""Seconds between two looks at how far the first index is."""
+_DOUBTED = 3
+"""After so many attempts an index that stays as it is, and cannot be read, is built anew."""
+
+
+class Figures(NamedTuple):
+    """What an index holds: notes and items, events, bytes of text that they were made from, and bytes of its files."""
+
+    notes: int
+    events: int
+    text: int
+    size: int
+
+
+def _told_of(state: State) -> str:
+    if state.manifest.whole:
+        return f"{state.behind} changed notes are not searched yet: another process is indexing them"
+    total = len(state.manifest.rows) + state.behind
+    return f"{state.behind} of {total} notes are not searched yet: another process is making the first index"
+
+
+def open_embedded(
+    root: Path,
+    settings: VaultSettings,
+    *,
+    vouched: Vouched | None = None,
+    shelf: Shelf = NOTHING,
+    progress: Progress | None = None,
+) -> Embedded:
+    """Recall over the vault at `root`; nothing is read or written before it is asked.
+
+    `vouched` says whether a watcher vouches for the index of notes; `shelf` has items that are no sessions; `progress` is
+    told how many notes of how many were read.
+    """
+    real = os.path.realpath(root)
+    return Embedded(Source(real, settings, Noticing(real, settings, vouched), shelf), progress)
+
+
+class Embedded:
+    """Fulfils `model.Recall`.  Not for several threads at once."""
+
+    def __init__(self, source: Source, progress: Progress | None = None) -> None:
+        """Use `open_embedded`."""
+        self._source = source
+        self._progress = progress
+        self._store = Store(Path(source.root, ".crucible", "cache", "recall"))
+        self._is_temporary = False
+        self._unsaved = ""
+        self._opened: Searchers | None = None
+        self._kept = Kept()
+
+    def refresh(self, progress: Progress | None = None, *, patience: float = 0.0) -> State:
+        """Bring the index up to date.  Waits `patience` seconds for another writer."""
+        return self._refreshed(progress or self._progress, patience)
+
+    def rebuild(self, progress: Progress | None = None) -> State:
+        """Forget the index and build it anew."""
+        self._opened = None
+        with suppress(OSError):
+            self._store.forget()
+        return self.refresh(progress, patience=self._source.settings.lock_seconds)
+
+    def figures(self) -> Figures:
+        """What the index holds, as it was last brought up to date."""
+        manifest = self._store.load()
+        rows = manifest.rows.values()
+        return Figures(len(rows), manifest.documents(), sum(row.size for row in rows), self._store.size())
+
+    def ask(self, question: Question, now: datetime) -> Answer:
+        """The answer; never an error for what the question says."""
+        return self._attempt(lambda searchers, notes: self._answer(searchers, question, now, notes))
+
+    def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
+        """The events of these ids, in that order; unknown ones are left out."""
+
+        def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
+            shown = self._shown(searchers, _paths_of(searchers, ids))
+            places = shown.places_of(ids)
+            return shown.told(places[one] for one in ids if one in places)
+
+        return self._attempt(look_up)
+
+    def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
+        """The event with its neighbours in the note; nothing for an unknown one."""
+
+        def look_up(searchers: Searchers, _: list[str]) -> tuple[Event, ...]:
+            shown = self._shown(searchers, _paths_of(searchers, [anchor]))
+            place = shown.places_of([anchor]).get(anchor)
+            if place is None or not shown.told([place]):
+                return ()
+            earlier, later = shown.neighbours(place, before, after)
+            return shown.told([*earlier, place, *later])
+
+        return self._attempt(look_up)
+
+    def similar(self, text: str, limit: int) -> list[tuple[str, float]]:
+        """Ids of items of the shelf that are like a text, and how much, from 0 to 1, the likest first."""
+
+        def look_up(searchers: Searchers, _: list[str]) -> list[tuple[str, float]]:
+            found = candidates_for(searchers, text)
+            shown = self._shown(searchers, [one.path for one in found])
+            return alike_to(searchers, text, shown.events((one.path, one.number) for one in found))[:limit]
+
+        return self._attempt(look_up)
+
+    def _shown(self, searchers: Searchers, paths: Iterable[str]) -> Shown:
+        return self._shown_of(searchers, load_cards(searchers, paths))
+
+    def _shown_of(self, searchers: Searchers, cards: Mapping[str, Card]) -> Shown:
+        return Shown(self._source.root, self._source.shelf, cards, searchers.manifest, self._kept)
+
+    def _attempt(self, work: Callable[[Searchers, list[str]], T]) -> T:
+        """Do it again when a writer was faster, or what was found cannot be read."""
+        failed: Manifest | None = None
+        for attempt in range(_ATTEMPTS):
+            notes: list[str] = []
+            try:
+                return work(self._searchers(notes), notes)
+            except IndexBroken:
+                self._opened = None
+                now = self._store.load()
+                if attempt >= _DOUBTED and now is failed:
+                    self._store.doubt(now)
+                failed = now
+                time.sleep(_PAUSE * attempt)
+        raise IndexBroken("the index of recall cannot be read", "delete .crucible/cache/recall and try again")
+
+    def _searchers(self, notes: list[str]) -> Searchers:
+        state = self._begun()
+        if state.behind:
+            notes.append(_told_of(state))
+            # They are shown as they are now.
+            self._kept = Kept()
+        if self._unsaved:
+            notes.append(f"the index cannot be kept, and was made for this answer: {self._unsaved}")
+        if self._opened is None or self._opened.manifest != state.manifest:
+            self._opened = open_searchers(self._store, state.manifest)
+        return self._opened
+
+    def _begun(self) -> State:
+        """The index as it is, brought up to date; one that another process is making for the first time is waited for."""
+        end = time.monotonic() + self._source.settings.lock_seconds
+        while True:
+            state = self._refreshed(self._progress, 0.0)
+            if not state.behind or state.manifest.whole or time.monotonic() >= end:
+                return state
+            self._wait(len(state.manifest.rows) + state.behind, end)
+
+    def _wait(self, total: int, end: float) -> None:
+        """Until the writer is done, or time is up."""
+        while (left := end - time.monotonic()) > 0:
+            known = self._store.load()
+            if self._progress:
+                self._progress(len(known.rows), total)
+            with self._store.locked(min(left, _LOOK)) as is_ours:
+                if is_ours or known.whole:
+                    return
+
+    def _refreshed(self, progress: Progress | None, patience: float) -> State:
+        try:
+            return refresh(self._store, self._source, progress, patience=patience)
+        except OSError as error:
+            if self._is_temporary:
+                raise IndexBroken(f"{self._store.folder}: {reason_of(error)}") from error
+            self._unsaved = reason_of(error)
+        # Late: it is rare, and they take a twentieth of the time of a question's process to load.
+        import shutil  # noqa: PLC0415
+        import tempfile  # noqa: PLC0415
+
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="crucible-recall-"))
+        finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._is_temporary, self._store = True, Store(Path(folder, "recall"))
+        return refresh(self._store, self._source, progress, patience=patience)
+
+    def _answer(self, searchers: Searchers, question: Question, now: datetime, notes: list[str]) -> Answer:
+        best_of, texts = partial(best, searchers, "events"), partial(self._texts, searchers)
+        found = find_events(question, notes, best_of, texts, partial(count_stems, searchers))
+        return self._weighed(searchers, found, now, notes) if found else Answer(notes=tuple(notes))
+
+    def _texts(self, searchers: Searchers, found: Sequence[Found]) -> list[str]:
+        shown = self._shown(searchers, dict.fromkeys(one.path for one in found))
+        return [event.text for event in shown.events((one.path, one.number) for one in found)]
+
+    def _weighed(self, searchers: Searchers, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
+        sought, events, hints = finds
+        rows, question = searchers.manifest.rows, sought.question
+
+        def is_item(path: str) -> bool:
+            return rows[path].flight == ITEM
+
+        def weigh(path: str) -> tuple[float, Mapping[str, float]] | None:
+            return self._source.shelf.weigh(rows[path].session, now) if is_item(path) else None
+
+        own = best(searchers, "sessions", sought, SESSIONS)
+        of_sessions = [one for one in events if not is_item(one.path)]
+        ranks = rank_sessions(of_sessions, [one for one in own if not is_item(one.path)], now, hints)
+        limit = min(max(question.limit, 1), MOST)
+        ranked = rank_events(events, ranks, now, weigh, hints)[:limit]
+        sessions = listed(ranks, of_sessions, sought)[:limit]
+        cards = load_cards(searchers, dict.fromkeys(one.found.path for one in (*ranked, *sessions)))
+        shown = self._shown_of(searchers, cards)
+        hits = hits_of(shown, cards, ranked, sought)
+        return Answer(hits, session_hits(self._source.root, cards, sessions), tuple(notes))
+
+
+def _paths_of(searchers: Searchers, ids: Iterable[str]) -> list[str]:
+    """The notes that events may be in."""
+    wanted = {one.rpartition("#")[0] or one for one in ids}
+    return [path for path, row in searchers.manifest.rows.items() if row.session in wanted]

@@ -1,0 +1,147 @@
+"""What is best: events and whole sessions weighed against each other.
+
+Owns the recipe, which was measured on conversations and on real coding sessions: a session counts by its own words and by its three best events, an
+event by its own words and by its session.  Age counts a little: full decay lost what was old.  What a question says of the kind of its answer, or of
+its time, is a hint and never a filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from math import prod
+from typing import NamedTuple
+
+from crucible.search.embedded.tantivy_search import Found, Sought
+from crucible.search.named_times import Moment, is_then
+from crucible.search.recall import Kind
+
+__all__ = [
+    "EVENTS",
+    "HALF_LIFE_DAYS",
+    "NO_HINTS",
+    "SESSIONS",
+    "Hints",
+    "Ranked",
+    "Weigh",
+    "listed",
+    "rank_events",
+    "rank_sessions",
+    "recency",
+]
+
+EVENTS, SESSIONS = 200, 50
+"""So many of the best by their words alone are weighed."""
+HALF_LIFE_DAYS = 90.0
+"""Of the part of a score that ages."""
+
+_SHARES = (1.0, 0.5, 0.25)
+"""Of a session's best events."""
+_OF_SESSION = 0.3
+"""What of its session's score an event gets."""
+_LEAST = 0.9
+"""What an old thing keeps of its score."""
+_MEANT = 1.2
+"""What a decision counts more where one is asked for, and an error."""
+_THEN = 1.3
+"""What counts more that was at a time which the question names."""
+_DAY = 86_400
+
+Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
+"""Of the path of an item the factor and its parts; None of a session."""
+
+
+class Hints(NamedTuple):
+    """What a question says beside its words: which events, by path and number, are of a kind that it asks for, and the times that it names."""
+
+    meant: frozenset[tuple[str, int]] = frozenset()
+    moments: tuple[Moment, ...] = ()
+
+
+NO_HINTS = Hints()
+
+
+class Ranked(NamedTuple):
+    """A find with its score, and the parts that it comes from."""
+
+    found: Found
+    score: float
+    parts: Mapping[str, float]
+
+
+def recency(first: int, now: float) -> float:
+    """Between 0.9 and 1, of seconds since 1970; what is not dated is old, what lies ahead is new."""
+    if not first:
+        return _LEAST
+    days = max(now - first, 0.0) / _DAY
+    return _LEAST + (1 - _LEAST) * float(0.5 ** (days / HALF_LIFE_DAYS))
+
+
+def rank_sessions(
+    events: Sequence[Found], sessions: Sequence[Found], now: datetime, hints: Hints = NO_HINTS
+) -> list[Ranked]:
+    """Every session that was found itself or by an event, best first.  `events` are best first."""
+    own = {one.path: one for one in sessions}
+    best: dict[str, list[Found]] = {}
+    for event in events:
+        best.setdefault(event.path, []).append(event)
+    ranked, seconds = [], now.timestamp()
+    for path in {**own, **best}:
+        found = own.get(path) or Found(path, 0, 0.0, best[path][0].first)
+        by_events = sum(map(_share, best.get(path, ()), _SHARES))
+        age = recency(found.first, seconds)
+        parts = {"text": found.score, "events": by_events, "recency": age}
+        score = (found.score + by_events) * age
+        ranked.append(_hinted(Ranked(found, score, parts), hints))
+    return sorted(ranked, key=_best_first)
+
+
+def _share(event: Found, share: float) -> float:
+    return share * event.score
+
+
+def _hinted(one: Ranked, hints: Hints) -> Ranked:
+    """With the factors of what the question hints at."""
+    found, factors = one.found, {}
+    if hints.meant and (found.path, found.number) in hints.meant:
+        factors["kind"] = _MEANT
+    if hints.moments and is_then(hints.moments, found.first):
+        factors["date"] = _THEN
+    if not factors:
+        return one
+    return Ranked(found, one.score * prod(factors.values()), {**one.parts, **factors})
+
+
+def rank_events(
+    events: Sequence[Found],
+    sessions: Sequence[Ranked],
+    now: datetime,
+    weigh: Weigh,
+    hints: Hints = NO_HINTS,
+) -> list[Ranked]:
+    """The events, best first, without what weighs nothing; `sessions` are as `rank_sessions` gave them."""
+    sums = {one.found.path: _OF_SESSION * (one.parts["text"] + one.parts["events"]) for one in sessions}
+    ranked, seconds = [], now.timestamp()
+    for event in events:
+        item = None if event.path in sums else weigh(event.path)
+        # An item stands for itself, as a session of one event would.
+        share = sums.get(event.path, 0.0) if item is None else _OF_SESSION * 2 * event.score
+        factor, more = item or (recency(event.first, seconds), {})
+        if factor <= 0:  # it is not for whoever asks
+            continue
+        name = "recency" if item is None else "factor"
+        parts = {"text": event.score, "session": share, **more, name: factor}
+        ranked.append(_hinted(Ranked(event, (event.score + share) * factor, parts), hints))
+    return sorted(ranked, key=_best_first)
+
+
+def listed(sessions: Sequence[Ranked], events: Sequence[Found], sought: Sought) -> list[Ranked]:
+    """The sessions that an answer shows: where only some kinds of events are asked for, those in which one was found."""
+    narrows = sought.question.kinds != frozenset(Kind) or any(field == "kind" for field, _ in sought.asked.facts)
+    found = {one.path for one in events}
+    return [one for one in sessions if one.found.path in found] if narrows else list(sessions)
+
+
+def _best_first(one: Ranked) -> tuple[float, int, str, int]:
+    """Of equal ones the newest, and then always the same."""
+    return (-one.score, -one.found.first, one.found.path, one.found.number)

@@ -1,0 +1,296 @@
+"""Asking the two indexes: a question as tantivy's queries, and what they find that still counts.
+
+Owns every use of tantivy's searcher.  How finds are weighed against each other is `ranking`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crucible.core.errors import IndexBroken
+from crucible.search.embedded.recall_files import Store
+from crucible.search.embedded.recall_manifest import SIDES, Manifest
+from crucible.search.embedded.segments import analyze, open_side, refusals, schema_of
+from crucible.search.embedded.spelling import OFTEN
+from crucible.search.question_words import Asked, names_in, value_of, words_in
+from crucible.search.recall import Kind, Question
+from crucible.search.session_cards import Card, load_card, seconds_of
+
+if TYPE_CHECKING:
+    import tantivy
+
+__all__ = [
+    "MOST_SESSIONS",
+    "NEAR",
+    "TOO_LONG",
+    "WHOLE",
+    "Found",
+    "Searchers",
+    "Sought",
+    "best",
+    "count_stems",
+    "load_cards",
+    "open_searchers",
+    "sought_of",
+]
+
+WHOLE = 3.0
+"""What a name that is there whole counts more than a word."""
+NEAR = 0.6
+"""What a word counts that is near to one of the question's which nobody wrote."""
+TOO_LONG = "the words of the question are too long to be searched for"
+"""What is said of a question that is vain."""
+_TRIES = 4
+"""How often more is asked for because too much of what was found is dead."""
+MOST_SESSIONS = 500
+"""That the beginning of an id may mean."""
+
+
+class Searchers(NamedTuple):
+    """An index that is open: by side, none where nothing is indexed.  `paths` are the notes by their numbers, as are the `cards` that were read."""
+
+    manifest: Manifest
+    sides: Mapping[str, tantivy.Searcher]
+    paths: Mapping[int, str]
+    cards: dict[int, Card]
+
+
+class Found(NamedTuple):
+    """A document that was found: the note's path, which of its card's events it is (0 of a session), its text score and its time."""
+
+    path: str
+    number: int
+    score: float
+    first: int
+
+
+class Sought(NamedTuple):
+    """A question with the words as they stand in the index.
+
+    Of `stems`, `names` and `near` any is enough; `near` are words spelled almost as some of the question's that nobody wrote.  `phrases` and `nots` are
+    lists of words that must, and must not, follow each other.
+    """
+
+    stems: tuple[str, ...]
+    names: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...]
+    nots: tuple[tuple[str, ...], ...]
+    asked: Asked
+    question: Question
+    near: tuple[str, ...] = ()
+
+    @property
+    def is_vain(self) -> bool:
+        """Whether words were asked for, and none of them can be in an index: they are too long."""
+        given = self.asked.words or self.asked.phrases
+        return bool(given) and not (self.stems or self.names or self.phrases)
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """Every stem that a snippet marks."""
+        return frozenset((*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase)))
+
+
+def open_searchers(store: Store, manifest: Manifest) -> Searchers:
+    """Open what a manifest names.  Raises `IndexBroken` when it has been replaced meanwhile, or cannot be opened."""
+    paths = {row.number: path for path, row in manifest.rows.items()}
+    if not manifest.parts:
+        return Searchers(manifest, {}, paths, {})
+    with refusals(IndexBroken):
+        sides = {side: open_side(store.folder / side) for side in SIDES}
+    if not store.is_current(manifest):
+        raise IndexBroken(f"{store.folder}: replaced while it was opened")
+    return Searchers(manifest, sides, paths, {})
+
+
+def sought_of(asked: Asked, question: Question) -> Sought:
+    """The question's words as the index has them."""
+    stems = dict.fromkeys(stem for word in asked.words for stem in analyze(word))
+    phrases = [tuple(analyze(phrase)) for phrase in asked.phrases]
+    nots = [tuple(analyze(text)) for text in asked.nots]
+    return Sought(tuple(stems), asked.names, tuple(filter(None, phrases)), tuple(filter(None, nots)), asked, question)
+
+
+def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
+    """In how many sessions each stem is, at most `OFTEN`; of a word of items only, one."""
+    if not searchers.sides:
+        return {}
+    sessions, events = (searchers.sides[side] for side in ("sessions", "events"))
+    with refusals(IndexBroken):
+        return {
+            stem: min(sessions.doc_freq("text", stem), OFTEN) or min(events.doc_freq("text", stem), 1) for stem in stems
+        }
+
+
+def best(searchers: Searchers, side: str, sought: Sought, most: int) -> list[Found]:
+    """The best documents of a side, best first; of a question without words the newest."""
+    searcher = searchers.sides.get(side)
+    if searcher is None:
+        return []
+    query = _query(searchers, side, sought)
+    by_time = not (sought.stems or sought.names or sought.phrases)
+    limit = most
+    for _ in range(_TRIES):
+        with refusals(IndexBroken):
+            by = "first" if by_time else None
+            hits = searcher.search(query, limit, count=False, order_by_field=by).hits
+            found = _live(searchers, side, hits, by_time)
+        if len(found) >= most or len(hits) < limit:
+            break
+        limit *= 4
+    return found[:most]
+
+
+def _live(
+    searchers: Searchers, side: str, hits: Sequence[tuple[Any, tantivy.DocAddress]], by_time: bool
+) -> list[Found]:
+    """Without what a later writing replaced, and on the side of sessions without what is none."""
+    searcher = searchers.sides[side]
+    places = [place for _, place in hits]
+
+    def values(field: str) -> list[Any]:
+        return searcher.fast_field_values(field, places)
+
+    numbers = values("event") if side == "events" else [0] * len(places)
+    found = []
+    for (score, _), note, first, number in zip(hits, values("note"), values("first"), numbers, strict=True):
+        path = searchers.paths.get(note)
+        if path is not None and first is not None:
+            found.append(Found(path, number, 0.0 if by_time else score, first))
+    return found
+
+
+def load_cards(searchers: Searchers, paths: Iterable[str]) -> dict[str, Card]:
+    """The cards of notes.  Raises `IndexBroken` for one that is no card."""
+    # Late for the reason in `segments`.
+    import tantivy  # noqa: PLC0415
+
+    searcher, found = searchers.sides.get("sessions"), {}
+    for path in paths if searcher else ():
+        row = searchers.manifest.rows.get(path)
+        if row is None or searcher is None:
+            continue
+        if known := searchers.cards.get(row.number):
+            found[path] = known
+            continue
+        query = tantivy.Query.term_query(schema_of("sessions"), "note", row.number)
+        with refusals(IndexBroken):
+            for _, place in searcher.search(query, 1, count=False).hits:
+                found[path] = load_card(bytes(searcher.doc(place)["card"][0]))
+        if path in found and len(searchers.cards) < _MOST_CARDS:
+            searchers.cards[row.number] = found[path]
+    return found
+
+
+_MOST_CARDS = 500
+"""That are kept as long as an index is open: a card of a hundred events takes ten kilobytes."""
+
+
+def _query(searchers: Searchers, side: str, sought: Sought) -> tantivy.Query:
+    # Late for the reason in `segments`.
+    import tantivy  # noqa: PLC0415
+
+    query, occur = tantivy.Query, tantivy.Occur
+    any_of = _any_of(side, sought)
+    clauses = [(occur.Must, query.boolean_query(any_of))] if any_of else []
+    clauses += [(occur.Must, _words(side, phrase)) for phrase in sought.phrases]
+    if not clauses:
+        clauses.append((occur.Must, query.all_query()))
+    # Which project something belongs to says nothing of how well it fits.
+    needed = _filters(searchers, side, sought)
+    clauses += [(occur.Must, query.const_score_query(one, 0.0)) for one in needed]
+    clauses += [(occur.MustNot, _words(side, words)) for words in sought.nots if len(words) == 1]
+    clauses += [(occur.MustNot, _fact(searchers, side, field, [value])) for field, value in sought.asked.not_facts]
+    return query.boolean_query(clauses)
+
+
+def _any_of(side: str, sought: Sought) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    import tantivy  # noqa: PLC0415  as above
+
+    schema, should = schema_of(side), tantivy.Occur.Should
+    found = [(should, tantivy.Query.term_query(schema, "text", stem, "freq")) for stem in sought.stems]
+    for stem in sought.near:
+        near = tantivy.Query.term_query(schema, "text", stem, "freq")
+        found.append((should, tantivy.Query.boost_query(near, NEAR)))
+    for name in sought.names:
+        # Who writes a name whole means it whole: its parts alone are also found.
+        whole = tantivy.Query.term_query(schema, "names", name, "basic")
+        found.append((should, tantivy.Query.boost_query(whole, WHOLE)))
+    return found
+
+
+def _words(side: str, words: Sequence[str]) -> tantivy.Query:
+    """Words that are all there: whether they follow each other only the text knows."""
+    import tantivy  # noqa: PLC0415  as above
+
+    schema, must = schema_of(side), tantivy.Occur.Must
+    each = [(must, tantivy.Query.term_query(schema, "text", word, "freq")) for word in dict.fromkeys(words)]
+    return each[0][1] if len(each) == 1 else tantivy.Query.boolean_query(each)
+
+
+def _filters(searchers: Searchers, side: str, sought: Sought) -> list[tantivy.Query]:
+    import tantivy  # noqa: PLC0415  as above
+
+    question = sought.question
+    wanted: dict[str, list[str]] = {}
+    for field, value in sought.asked.facts:
+        wanted.setdefault(field, []).append(value)
+    found = [_fact(searchers, side, field, values) for field, values in wanted.items()]
+    given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
+    found += [_fact(searchers, side, field, [value_of(value)]) for field, value in given.items() if value]
+    if question.project and side == "events":
+        # Which knowledge a project sees, the shelf knows: its domain's and everybody's, too.
+        own = [found.pop(), _fact(searchers, side, "kind", [Kind.KNOWLEDGE.value])]
+        found.append(tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in own]))
+    if question.kinds != frozenset(Kind) and side == "events":
+        found.append(_fact(searchers, side, "kind", sorted(kind.value for kind in question.kinds)))
+    return found + _times(side, question)
+
+
+def _times(side: str, question: Question) -> list[tantivy.Query]:
+    """A session counts that had begun and had not ended."""
+    import tantivy  # noqa: PLC0415  as above
+
+    schema, kind, found = schema_of(side), tantivy.FieldType.Integer, []
+    if question.since:
+        field = "first" if side == "events" else "last"
+        found.append(tantivy.Query.range_query(schema, field, kind, seconds_of(question.since), _LATEST))
+    if question.until:
+        found.append(tantivy.Query.range_query(schema, "first", kind, -_LATEST, seconds_of(question.until)))
+    return found
+
+
+_LATEST = 2**40
+
+
+def _fact(searchers: Searchers, side: str, field: str, values: Sequence[str]) -> tantivy.Query:
+    """Any of the values."""
+    import tantivy  # noqa: PLC0415  as above
+
+    schema, should = schema_of(side), tantivy.Occur.Should
+    if field == "file":
+        return tantivy.Query.boolean_query([(should, _file(side, value)) for value in values])
+    if field == "session":
+        values = _sessions(searchers.manifest, values)
+    if not values:
+        return tantivy.Query.empty_query()
+    return tantivy.Query.term_set_query(schema, "facts", [f"{field}:{value_of(value)}" for value in values])
+
+
+def _sessions(manifest: Manifest, values: Sequence[str]) -> list[str]:
+    """The ids that are meant: as they are, or all that begin so."""
+    ids = {row.session.lower() for row in manifest.rows.values()}
+    found = [one for value in values for one in ([value] if value in ids else sorted(ids)) if one.startswith(value)]
+    return found[:MOST_SESSIONS]
+
+
+def _file(side: str, value: str) -> tantivy.Query:
+    """A path as it stands somewhere, or its end."""
+    import tantivy  # noqa: PLC0415  as above
+
+    schema, should = schema_of(side), tantivy.Occur.Should
+    found = [(should, tantivy.Query.term_query(schema, "names", name, "basic")) for name in (*names_in(value), value)]
+    if words := analyze(" ".join(words_in(value))):
+        found.append((should, _words(side, words)))
+    return tantivy.Query.boolean_query(found)

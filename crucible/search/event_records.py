@@ -1,0 +1,74 @@
+"""The flight recorder's records of a session's calls, and their whole texts.
+
+Owns what of a record is text, and how records are found again by their keys when a hit is shown: the index holds no text.  What cannot be read is not
+there.  Imports little: most questions find calls, and a note is read as a session for hardly any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from crucible.core.errors import CrucibleError
+from crucible.vault.events.event_reading import Record, read_records
+
+__all__ = ["USED", "read_wholes", "records_of", "string_in", "text_of"]
+
+USED = "ToolUsed"
+_MOST = 200_000
+"""Code points of a call that are searched: more is a file, and not what was said."""
+_DEEPEST = 8
+
+
+def read_wholes(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """The texts of calls by the keys of their records."""
+    wanted = {key for some in keys for key in some}
+    found: dict[str, Record] = {}
+    for record in records_of(root, session) if wanted else ():
+        if record.key in wanted:
+            found[record.key] = record
+            if len(found) == len(wanted):
+                break
+    texts = {}
+    for some in keys:
+        records = [found[key] for key in some if key in found]
+        if some and len(records) == len(some):
+            texts[some] = text_of(records[0], records[1] if len(records) > 1 else None)
+    return texts
+
+
+def records_of(root: Path, session: str) -> Iterator[Record]:
+    """Those that can be read, in the order of events."""
+    try:
+        yield from read_records(root, session)
+    except (CrucibleError, OSError):
+        return
+
+
+def text_of(record: Record, returned: Record | None) -> str:
+    """The whole text of a call and its result."""
+    values = record.values
+    if record.type == USED:
+        parts = [string_in(values, "name"), *_strings(values.get("arguments"))]
+        parts.append(string_in(returned.values, "text") if returned else "")
+    else:
+        parts = [string_in(values, "tool"), string_in(values, "command"), *_strings(values.get("args"))]
+        parts += _strings(values.get("result"))
+    return "\n".join(part for part in parts if part)[:_MOST]
+
+
+def _strings(value: object, depth: int = 0) -> Iterator[str]:
+    """Every text in a JSON value, and its numbers."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list) and depth < _DEEPEST:
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(inner, depth + 1)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def string_in(values: Mapping[str, object], name: str) -> str:
+    """A value that is a text; "" for any other."""
+    value = values.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,244 @@
+"""Recall over a team's PostgreSQL server: what people may see of many vaults, ranked as the embedded engine ranks.
+
+Owns the order of things: ask, weigh, read the words of what is shown.  What a server has of a session was written by whoever may write to its
+project, and is no more to be trusted than a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from crucible.core.settings.settings import KnowledgeSettings
+from crucible.documents.knowledge.item_scope import Place, sees
+from crucible.documents.knowledge.item_weight import weigh
+from crucible.search.embedded.question import Finds, find_events
+from crucible.search.embedded.ranking import SESSIONS, Ranked, listed, rank_events, rank_sessions
+from crucible.search.embedded.segments import analyze
+from crucible.search.embedded.tantivy_search import Found, Sought
+from crucible.search.postgres.connection import Server
+from crucible.search.postgres.push import Pusher
+from crucible.search.postgres.queries import best_events, best_sessions, count_stems, texts_of
+from crucible.search.postgres.tables import check_ready, set_up
+from crucible.search.postgres.terms import event_of
+from crucible.search.postgres.weights import ITEM_COLUMNS, Shelved, item_of, viewer_of
+from crucible.search.question_words import plain
+from crucible.search.recall import LISTED, MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
+from crucible.search.snippets import snippet_of
+
+__all__ = ["State", "Team", "open_postgres", "open_pusher", "set_up_server"]
+
+_USUAL = KnowledgeSettings()
+
+
+class State(NamedTuple):
+    """A server as this user sees it: projects that may be read and written, sessions and events in them.
+
+    `unbound` says that the role is a superuser or the like, whom the server shows everything whatever was granted.
+    """
+
+    role: str
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+    sessions: int
+    events: int
+    unbound: bool
+
+
+class _Session(NamedTuple):
+    """A row of `sessions`, as far as it is shown."""
+
+    title: str
+    session: str
+    project: str
+    started: datetime | None
+    item: Shelved | None
+
+
+def open_postgres(
+    address: str,
+    *,
+    seconds: float = 10.0,
+    viewer: Place | None = None,
+    knowledge: KnowledgeSettings = _USUAL,
+) -> Team:
+    """Recall over the server at `postgresql://…`; nothing is sent before it is asked.
+
+    `seconds` is the longest that anything may take.  Of knowledge is found what `viewer` sees, by default the project that a question
+    names, and it is weighed as `knowledge` says.  Raises `UsageError` for no address; whatever is asked raises `ServerFailed` when the server
+    is down, slow, refuses, or is not set up.
+    """
+    return Team(Server(address, seconds), viewer, knowledge)
+
+
+def open_pusher(
+    address: str, vault: str, clone: str = "", *, seconds: float = 60.0, connecting: float = 10.0
+) -> Pusher:
+    """What fills the server from a vault: see `Pusher`; `connecting` is the longest that that may take."""
+    return Pusher(Server(address, seconds, connecting), vault, clone)
+
+
+def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10.0) -> bool:
+    """Make the tables, or bring them up to date; False where nothing was to do.  For who may make a schema in that database."""
+    server = Server(address, seconds, connecting)
+    try:
+        return set_up(server)
+    finally:
+        server.close()
+
+
+class Team:
+    """Fulfils `model.Recall`.  Not for several threads at once."""
+
+    def __init__(self, server: Server, viewer: Place | None, knowledge: KnowledgeSettings) -> None:
+        """Use `open_postgres`."""
+        self._server = server
+        self._viewer = viewer
+        self._knowledge = knowledge
+        self._is_ready = False
+
+    def ask(self, question: Question, now: datetime) -> Answer:
+        """The answer; never an error for what the question says."""
+        notes: list[str] = []
+        found = find_events(question, notes, self._best, self._texts, self._count)
+        return self._weighed(self._ready(), found, now, notes) if found else Answer(notes=tuple(notes))
+
+    def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
+        """The events of these ids, in that order; unknown ones are left out.  What several vaults call so is told of each of them."""
+        wanted = list(dict.fromkeys(map(plain, ids)))
+        sessions = [one.rpartition("#")[0] or one for one in wanted]
+        rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": wanted})
+        found: dict[str, list[Event]] = {}
+        for _, _, *rest, project in rows:
+            found.setdefault(rest[0], []).append(event_of(rest, project))
+        return tuple(event for one in ids for event in found.get(one, ())[:_SAME])
+
+    def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
+        """The event with its neighbours in the note; nothing for an unknown one.  Of several vaults' one after the other."""
+        anchor = plain(anchor)
+        given = {"sessions": [anchor.rpartition("#")[0] or anchor], "ids": [anchor]}
+        server = self._ready()
+        most = 2**30
+        spans = [
+            (no, max(sequence - max(before, 0), 0), sequence + min(max(after, 0), most))
+            for no, sequence, *_ in server.run(_BY_ID, given)[:_SAME]
+        ]
+        return tuple(_events(server, spans).values()) if spans else ()
+
+    def state(self) -> State:
+        """What this user sees."""
+        role, readable, writable, *rest = self._ready().run(_STATE)[0]
+        return State(role, tuple(readable), tuple(writable), *rest)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._server.close()
+
+    def _ready(self) -> Server:
+        if not self._is_ready:
+            check_ready(self._server)
+            self._is_ready = True
+        return self._server
+
+    def _best(self, sought: Sought, most: int) -> list[Found]:
+        return best_events(self._ready(), sought, most)
+
+    def _texts(self, found: Sequence[Found]) -> list[str]:
+        return texts_of(self._ready(), found)
+
+    def _count(self, stems: Sequence[str]) -> dict[str, int]:
+        return count_stems(self._ready(), stems)
+
+    def _weighed(self, server: Server, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
+        sought, found_events, hints = finds
+        question = sought.question
+        wants_sessions = question.kinds != {Kind.KNOWLEDGE}
+        own = best_sessions(server, sought, SESSIONS) if wants_sessions else []
+        told = _sessions(server, {one.path for one in (*found_events, *own)})
+
+        viewer = viewer_of(question) if self._viewer is None else self._viewer
+
+        def weigh_item(path: str) -> tuple[float, Mapping[str, float]] | None:
+            item = told[path].item
+            if item is None:
+                return None
+            place, facts = item
+            weight = weigh(facts, now, self._knowledge)
+            return (weight.total, weight.parts) if sees(viewer, place) else (0.0, {})
+
+        events = [one for one in found_events if one.path in told]
+        of_sessions = [one for one in events if told[one.path].item is None]
+        limit = min(max(question.limit, 1), MOST)
+        sessions = rank_sessions(of_sessions, [one for one in own if one.path in told], now, hints)
+        ranked = rank_events(events, sessions, now, weigh_item, hints)[:limit]
+        shown = listed(sessions, of_sessions, sought)[:limit]
+        found = tuple(_session_hit(told[one.found.path], one) for one in shown)
+        return Answer(_hits(server, ranked, sought), found, tuple(notes))
+
+
+def _session_hit(told: _Session, one: Ranked) -> SessionHit:
+    return SessionHit(told.session, told.title, one.score, one.parts, told.started, told.project)
+
+
+def _hits(server: Server, ranked: Sequence[Ranked], sought: Sought) -> tuple[Hit, ...]:
+    context = min(max(sought.question.context, 0), MOST_CONTEXT)
+    places = [(int(one.found.path), one.found.number) for one in ranked]
+    events = _events(server, [(no, max(at - context, 0), at + context) for no, at in places])
+    hits = []
+    for one, (no, at) in zip(ranked, places, strict=True):
+        if (no, at) in events:
+            event = events[no, at]
+            near = 0 if event.kind in LISTED else context
+            before = [events[no, n] for n in range(max(at - near, 0), at) if (no, n) in events]
+            after = [events[no, n] for n in range(at + 1, at + near + 1) if (no, n) in events]
+            snippet = snippet_of(event.text, sought.marked, analyze)
+            hits.append(Hit(event, one.score, one.parts, snippet, tuple(before), tuple(after)))
+    return tuple(hits)
+
+
+def _events(server: Server, spans: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int], Event]:
+    """Events by session and place, of spans of a session each, ends included."""
+    nos, firsts, lasts = map(list, zip(*spans, strict=True)) if (spans := list(spans)) else ([], [], [])
+    rows = server.run(_SPANS, {"nos": nos, "firsts": firsts, "lasts": lasts})
+    return {(no, sequence): event_of(rest, project) for no, sequence, *rest, project in rows}
+
+
+def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
+    rows = server.run(_TOLD, [[int(path) for path in paths]])
+    return {
+        str(no): _Session(title, session, project, started, None if whole else item_of(item, project))
+        for no, title, session, project, started, whole, *item in rows
+    }
+
+
+_SAME = 5
+"""Events of one id that are told: two vaults may have sessions of one name, and a writer may have made some up."""
+_ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at, p.name"
+_OF_SESSION = """
+    CROSS JOIN LATERAL (
+        SELECT o.* FROM crucible.session_events AS o
+        WHERE o.session_no = s.no AND o.project = s.project AND o.month = s.month {more} OFFSET 0
+    ) AS e"""
+"""`OFFSET 0` has the server look up each session in the partition of its month, and in no other."""
+_SPANS = f"""
+    SELECT DISTINCT ON (e.session_no, e.sequence) {_ROW}
+    FROM unnest(%(nos)s::bigint[], %(firsts)s::int[], %(lasts)s::int[]) AS w (no, first, last)
+    JOIN crucible.sessions AS s ON s.no = w.no JOIN crucible.projects AS p ON p.no = s.project {_OF_SESSION.format(more="AND o.sequence BETWEEN w.first AND w.last")}
+    ORDER BY e.session_no, e.sequence
+"""  # noqa: S608  our own pieces
+_BY_ID = f"""
+    SELECT {_ROW} FROM crucible.sessions AS s JOIN crucible.projects AS p ON p.no = s.project {_OF_SESSION.format(more="AND o.id = ANY (%(ids)s::text[])")}
+    WHERE s.session_id = ANY (%(sessions)s::text[]) ORDER BY e.session_no, e.sequence
+"""  # noqa: S608  our own pieces
+_TOLD = f"""
+    SELECT s.no, s.title, s.session_id, p.name, s.started, s.whole, {", ".join(f"s.{name}" for name in ITEM_COLUMNS)}
+    FROM crucible.sessions AS s JOIN crucible.projects AS p ON p.no = s.project WHERE s.no = ANY (%s::bigint[])
+"""  # noqa: S608  our own pieces
+_STATE = """
+    SELECT current_user::text,
+        ARRAY(SELECT name FROM crucible.projects WHERE no = ANY (crucible.readable()) ORDER BY 1),
+        ARRAY(SELECT name FROM crucible.projects WHERE no = ANY (crucible.writable()) ORDER BY 1),
+        (SELECT count(*) FROM crucible.sessions WHERE whole), (SELECT coalesce(sum(events), 0)::bigint FROM crucible.sessions),
+        (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)
+"""

@@ -1,0 +1,281 @@
+"""A question as a server's queries, and what they find.
+
+Owns BM25 over the postings, in SQL: the same measure as the embedded index has, over what this user may see, rarity and lengths included, so
+that no number tells of a project that is not theirs.  The text of a query is put together of our own pieces only; what was asked is always
+a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from crucible.search.embedded.segments import analyze
+from crucible.search.embedded.spelling import OFTEN
+from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, WHOLE, Found, Sought
+from crucible.search.postgres.connection import Server
+from crucible.search.postgres.terms import event_of, fact_term, name_term, word_term
+from crucible.search.question_words import names_in, plain, value_of, words_in
+from crucible.search.recall import Kind
+from crucible.search.session_cards import seconds_of
+
+__all__ = ["best_events", "best_sessions", "count_stems", "texts_of"]
+
+
+class _Has(NamedTuple):
+    """A condition: any term of `some` is there, or all of one of `every`."""
+
+    some: tuple[str, ...] = ()
+    every: tuple[tuple[str, ...], ...] = ()
+
+
+class _Narrowed(NamedTuple):
+    """What must be there, and what must not."""
+
+    wanted: tuple[_Has, ...]
+    unwanted: tuple[_Has, ...]
+
+
+def best_events(server: Server, sought: Sought, most: int) -> list[Found]:
+    """The best events, best first; of a question without words the newest.  Of words that must follow each other all are there."""
+    query, given = _event_query(sought, _narrowed(server, sought, "events"))
+    return [Found(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
+
+
+def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
+    """In how many sessions and items each stem is, at most `OFTEN`; those in none that this user may see are left out."""
+    rows = server.run(_COUNTS, {"terms": list(map(word_term, stems)), "most": OFTEN})
+    return {term[1:]: count for term, count in rows}
+
+
+def texts_of(server: Server, found: Sequence[Found]) -> list[str]:
+    """The texts of events, in their order; "" for one that is gone."""
+    given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
+    rows = server.run(_TEXTS, given)
+    texts = {(str(no), sequence): event_of(row).text for no, sequence, *row in rows}
+    return [texts.get((one.path, one.number), "") for one in found]
+
+
+def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
+    """The best sessions by their own words, best first; of a question without words the newest."""
+    narrowed = _narrowed(server, sought, "sessions")
+    where, given = _where(narrowed, "sessions", "x.no = s.no AND x.project = s.project")
+    terms = _terms(sought)
+    question = sought.question
+    given |= {
+        "terms": terms,
+        "most": most,
+        **_weights(sought),
+        "since": seconds_of(question.since),
+        "until": seconds_of(question.until),
+    }
+    if question.since:
+        where.append("s.last >= %(since)s")
+    if question.until:
+        where.append("s.first <= %(until)s")
+    query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
+    return [Found(str(no), 0, score, first) for no, score, first in server.run(query, given)]
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+def _terms(sought: Sought) -> list[str]:
+    """What is counted."""
+    words = dict.fromkeys((*sought.stems, *sought.near, *(word for phrase in sought.phrases for word in phrase)))
+    return [*map(word_term, words), *map(name_term, sought.names)]
+
+
+def _weights(sought: Sought) -> dict[str, Any]:
+    """What `_RARITY` needs."""
+    near = set(sought.near).difference(word for phrase in sought.phrases for word in phrase)
+    return {"whole": WHOLE, "near": NEAR, "nears": list(map(word_term, sorted(near)))}
+
+
+def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
+    question, asked = sought.question, sought.asked
+    wanted = [_every(phrase) for phrase in sought.phrases]
+    any_of = (*map(word_term, (*sought.stems, *sought.near)), *map(name_term, sought.names))
+    if wanted and any_of:
+        wanted.append(_Has(any_of))
+    by_field: dict[str, list[str]] = {}
+    for field, value in asked.facts:
+        by_field.setdefault(field, []).append(value)
+    wanted += [_fact(server, field, values) for field, values in by_field.items()]
+    given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
+    wanted += [_fact(server, field, [value]) for field, value in given.items() if value]
+    if question.project and side == "events":
+        # Which knowledge a project sees is weighed for each item: its domain's and everybody's, too.
+        wanted.append(_Has((*wanted.pop().some, fact_term("kind", Kind.KNOWLEDGE.value))))
+    if side == "events" and question.kinds != frozenset(Kind) and _terms(sought):
+        wanted.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
+    unwanted = [_every(words) for words in sought.nots if len(words) == 1]
+    unwanted += [_fact(server, field, [value]) for field, value in asked.not_facts]
+    return _Narrowed(tuple(wanted), tuple(unwanted))
+
+
+def _every(words: Sequence[str]) -> _Has:
+    return _Has(every=(tuple(dict.fromkeys(map(word_term, words))),))
+
+
+def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
+    """Any of the values."""
+    if field == "file":
+        names = dict.fromkeys(name for value in values for name in (*names_in(value), plain(value)))
+        words = [analyze(" ".join(words_in(value))) for value in values]
+        return _Has(tuple(map(name_term, names)), tuple(_every(one).every[0] for one in words if one))
+    if field == "session":
+        values = _sessions(server, values)
+    return _Has(tuple(fact_term(field, value_of(value)) for value in values))
+
+
+def _sessions(server: Server, values: Sequence[str]) -> list[str]:
+    """The ids that are meant: as they are, or all that begin so."""
+    rows = server.run(_IDS, {"values": [value_of(value) for value in values], "most": MOST_SESSIONS})
+    return [identity for (identity,) in rows]
+
+
+_IDS = """
+    WITH ids AS (SELECT DISTINCT lower(session_id) AS id FROM crucible.sessions)
+    SELECT id FROM ids, unnest(%(values)s::text[]) AS v WHERE id = v
+        OR (starts_with(id, v) AND NOT EXISTS (SELECT FROM ids AS same WHERE same.id = v))
+    ORDER BY id LIMIT %(most)s
+"""
+
+
+def _where(narrowed: _Narrowed, side: str, key: str) -> tuple[list[str], dict[str, Any]]:
+    """Conditions upon the rows of `key`, of our own words, and their parameters."""
+    found: list[str] = []
+    given: dict[str, Any] = {}
+    named = _COLUMNS[side]
+    for negated, conditions in (("", narrowed.wanted), ("NOT ", narrowed.unwanted)):
+        for has in conditions:
+            parts = [_rows_with(side, has.some, given)] + [
+                _rows_with(side, every, given, len(every)) for every in has.every
+            ]
+            found.append(f"{negated}EXISTS (SELECT FROM ({' UNION ALL '.join(parts)}) AS x ({named}) WHERE {key})")
+    return found, given
+
+
+_COLUMNS = {"events": "no, project, sequence", "sessions": "no, project"}
+_ROWS_WITH = {
+    "events": """SELECT p.session_no, p.project, h >> 40 FROM crucible.postings AS p, unnest(p.hits) AS h
+        WHERE p.term = ANY (%({name})s::text[])""",
+    "sessions": """SELECT p.session_no, p.project FROM crucible.postings AS p
+        WHERE p.times > 0 AND p.term = ANY (%({name})s::text[])""",
+}
+_ALL_OF = {
+    "events": " GROUP BY 1, 2, 3 HAVING count(DISTINCT p.term) = %({name}_of)s",
+    "sessions": " GROUP BY 1, 2 HAVING count(DISTINCT p.term) = %({name}_of)s",
+}
+
+
+def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int = 0) -> str:
+    """The events or sessions that have any of the terms, or so many; the terms go into `given`."""
+    name = f"terms{len(given)}"
+    given |= {name: list(terms), f"{name}_of": of}
+    return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "")).format(name=name)
+
+
+# --- queries --------------------------------------------------------------------------------------------------------
+
+_BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
+"""k1 = 1.2 and b = 0.75, as measured."""
+_RARITY = """ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5))
+            * CASE WHEN term = ANY (%(nears)s::text[]) THEN %(near)s WHEN starts_with(term, 'w') THEN 1 ELSE %(whole)s END AS idf"""
+
+_EVENTS_BY_WORDS = (
+    "WITH"  # noqa: S608  our own pieces
+    """ size AS MATERIALIZED (
+        SELECT sum(events)::float8 AS n, (sum(event_words) / greatest(sum(events), 1))::float8 AS words,
+            (sum(event_names) / greatest(sum(events), 1))::float8 AS names
+        FROM crucible.sessions
+    ), found AS MATERIALIZED (
+        SELECT term, session_no, project, hits FROM crucible.postings WHERE term = ANY (%(terms)s::text[])
+    ), rare AS MATERIALIZED (
+        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, """
+    + _RARITY
+    + """
+        FROM (SELECT term, sum(cardinality(hits))::float8 AS c FROM found GROUP BY term) AS counted, size
+    ), scored AS (
+        SELECT f.session_no AS no, f.project, h >> 40 AS sequence, sum("""
+    + _BM25.format(times="((h >> 24) & 65535)", length="(h & 16777215)", mean="mean")
+    + """) AS score
+        FROM found AS f JOIN rare USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3
+    )
+    SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0) FROM (
+        SELECT k.* FROM scored AS k {join} WHERE {where} ORDER BY k.score DESC, k.no DESC, k.sequence LIMIT %(most)s
+    ) AS best JOIN crucible.sessions AS s ON s.no = best.no AND s.project = best.project ORDER BY best.score DESC, 4 DESC, best.no, best.sequence
+"""
+)
+_EVENTS_BY_TIME = """
+    SELECT k.no, k.sequence::int, 0.0::float8, coalesce(s.times[k.sequence + 1], 0) FROM (
+        SELECT p.session_no AS no, p.project, h >> 40 AS sequence FROM crucible.postings AS p, unnest(p.hits) AS h WHERE p.term = ANY (%(kinds)s::text[])
+    ) AS k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project WHERE {where} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
+"""
+_SESSIONS_BY_WORDS = (
+    "WITH"  # noqa: S608  our own pieces
+    """ size AS MATERIALIZED (
+        SELECT count(*)::float8 AS n, (sum(words) / greatest(count(*), 1))::float8 AS words,
+            (sum(names) / greatest(count(*), 1))::float8 AS names
+        FROM crucible.sessions
+    ), found AS MATERIALIZED (
+        SELECT term, session_no, project, times FROM crucible.postings WHERE times > 0 AND term = ANY (%(terms)s::text[])
+    ), rare AS MATERIALIZED (
+        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, """
+    + _RARITY
+    + """
+        FROM (SELECT term, count(*)::float8 AS c FROM found GROUP BY term) AS counted, size
+    )
+    SELECT s.no, sum("""
+    + _BM25.format(
+        times="f.times",
+        length="(CASE WHEN starts_with(f.term, 'w') THEN s.words ELSE s.names END)",
+        mean="mean",
+    )
+    + """) AS score, s.first
+    FROM found AS f JOIN rare USING (term) JOIN crucible.sessions AS s ON s.no = f.session_no AND s.project = f.project WHERE {where}
+    GROUP BY s.no, s.first ORDER BY score DESC, s.first DESC, s.no LIMIT %(most)s
+"""
+)
+_SESSIONS_BY_TIME = """
+    SELECT s.no, 0.0::float8, s.first FROM crucible.sessions AS s WHERE {where} ORDER BY s.first DESC, s.no LIMIT %(most)s
+"""
+
+
+def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, Any]]:
+    question, terms = sought.question, _terms(sought)
+    where, given = _where(narrowed, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
+    given |= {
+        "terms": terms,
+        **_weights(sought),
+        "since": seconds_of(question.since),
+        "until": seconds_of(question.until),
+    }
+    given["kinds"] = [fact_term("kind", kind.value) for kind in question.kinds]
+    at = "coalesce(s.times[k.sequence + 1], 0)"
+    if question.since:
+        where.append(f"s.last >= %(since)s AND {at} >= %(since)s")
+    if question.until:
+        where.append(f"{at} <= %(until)s")
+    timed = question.since or question.until
+    join = "JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project" if timed else ""
+    query = _EVENTS_BY_WORDS if terms else _EVENTS_BY_TIME
+    return query.format(where=" AND ".join(where) or "true", join=join), given
+
+
+_COUNTS = """
+    SELECT * FROM (
+        SELECT term, (SELECT count(*) FROM (SELECT FROM crucible.postings AS p WHERE p.term = asked.term LIMIT %(most)s) AS held) AS times
+        FROM unnest(%(terms)s::text[]) AS asked (term)
+    ) AS counted WHERE times > 0
+"""
+_TEXTS = """
+    SELECT e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at
+    FROM unnest(%(nos)s::bigint[], %(sequences)s::int[]) AS w (no, sequence)
+    JOIN crucible.sessions AS s ON s.no = w.no
+    CROSS JOIN LATERAL (
+        SELECT o.* FROM crucible.session_events AS o
+        WHERE o.session_no = s.no AND o.project = s.project AND o.month = s.month AND o.sequence = w.sequence OFFSET 0
+    ) AS e
+"""

@@ -1,0 +1,219 @@
+"""A session as a server's rows: its events, and the terms by which it is found.
+
+Owns the form of a term and of a posting.  Which words those are is for `deriving` and `segments`, as in the embedded index: what differed here
+would be found by one of the two only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from crucible.search.embedded.documents import Indexed, derive_document, derive_item
+from crucible.search.embedded.segments import analyze
+from crucible.search.recall import Document, Event, Kind
+from crucible.search.session_cards import seconds_of
+
+__all__ = [
+    "TERMS",
+    "EventRow",
+    "Rows",
+    "aware",
+    "event_of",
+    "fact_term",
+    "key_of",
+    "month_of",
+    "name_term",
+    "rows_of",
+    "word_term",
+]
+
+TERMS = "2"
+"""Goes up when the same words would give other rows: then everything is pushed again."""
+
+_SEARCHABLE = 100_000
+"""Code points of an event in its payload, which PostgreSQL's own search takes; of more its `tsvector` may refuse the row."""
+_MOST_TIMES, _MOST_WORDS = 2**16 - 1, 2**24 - 1
+_UNDATED = date(2000, 1, 1)
+
+
+class EventRow(NamedTuple):
+    """A row of `session_events`."""
+
+    sequence: int
+    id: str
+    event_type: str
+    payload: str
+    more: str | None
+    created_at: datetime | None
+
+
+class Rows(NamedTuple):
+    """All rows of a session.  `postings` are by term how often it is in the whole, and where: see the table."""
+
+    events: list[EventRow]
+    postings: dict[str, tuple[int, list[int]]]
+    times: list[int]
+    first: int
+    last: int
+    searched: int
+    event_words: int
+    event_names: int
+    words: int
+    names: int
+    whole: bool
+
+
+class _Counts(NamedTuple):
+    words: Counter[str]
+    names: list[str]
+
+
+def word_term(stem: str) -> str:
+    """A word as it stands in the table."""
+    return f"w{stem}"
+
+
+def name_term(name: str) -> str:
+    """A name as it stands in the table."""
+    return f"n{name}"
+
+
+def fact_term(field: str, value: str) -> str:
+    """A fact as it stands in the table."""
+    return f"f{field}:{value}"
+
+
+def key_of(path: str) -> str:
+    """A path in few bytes: an index takes no long ones."""
+    return blake2b(path.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def month_of(first: int, today: date) -> date:
+    """The month whose partition a session is in: what is undated, old or yet to come is put where there is one."""
+    try:
+        day = datetime.fromtimestamp(first, UTC).date()
+    except (ValueError, OverflowError, OSError):
+        day = _UNDATED
+    return min(max(day, _UNDATED), today).replace(day=1)
+
+
+def rows_of(document: Document) -> Rows:
+    """The rows of a session, or of an item, which is one event of kind knowledge."""
+    is_item = bool(document.events) and all(event.kind is Kind.KNOWLEDGE for event in document.events)
+    derived = derive_item(document, "") if is_item else derive_document(document, "")
+    hits: dict[str, list[int]] = {}
+    words = names = 0
+    for indexed in derived.events:
+        sequence, counts = indexed.number, _counts(indexed)
+        total = counts.words.total()
+        words, names = words + total, names + len(counts.names)
+        for stem, times in counts.words.items():
+            hits.setdefault(word_term(stem), []).append(_hit(sequence, times, total))
+        for name in counts.names:
+            hits.setdefault(name_term(name), []).append(_hit(sequence, 1, len(counts.names)))
+        for fact in dict.fromkeys(indexed.facts):
+            hits.setdefault(f"f{fact}", []).append(_hit(sequence, 1, 1))
+    whole = derived.whole
+    counts = _counts(whole) if whole else _Counts(Counter(), [])
+    wholes = _wholes(counts, whole)
+    moments = [seconds_of(event.at) or 0 for event in document.events]
+    return Rows(
+        [_row(event, sequence) for sequence, event in enumerate(document.events)],
+        {term: (wholes.get(term, 0), hits.get(term, [])) for term in {**wholes, **hits}},
+        moments,
+        whole.first if whole else max(moments, default=0),
+        whole.last if whole else max(moments, default=0),
+        len(derived.events),
+        words,
+        names,
+        counts.words.total(),
+        len(counts.names),
+        whole is not None,
+    )
+
+
+def _counts(indexed: Indexed) -> _Counts:
+    return _Counts(Counter(analyze(indexed.text)), indexed.names.split())
+
+
+def _wholes(counts: _Counts, whole: Indexed | None) -> Mapping[str, int]:
+    found = {word_term(stem): times for stem, times in counts.words.items()}
+    found |= {name_term(name): 1 for name in counts.names}
+    return found | {f"f{fact}": 1 for fact in (whole.facts if whole else ())}
+
+
+def _hit(sequence: int, times: int, words: int) -> int:
+    return sequence << 40 | min(times, _MOST_TIMES) << 24 | min(words, _MOST_WORDS)
+
+
+def _row(event: Event, sequence: int) -> EventRow:
+    text = _kept(event.text)
+    told = {
+        "text": text[:_SEARCHABLE],
+        "phase": event.phase,
+        "phase_name": event.phase_name,
+        "line": event.line,
+        "agent": event.agent,
+        "channel": event.channel,
+        "project": event.project,
+        "title": event.title,
+    }
+    payload = json.dumps(
+        {key: _kept(value) if isinstance(value, str) else value for key, value in told.items() if value}
+    )
+    return EventRow(sequence, _kept(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at))
+
+
+def aware(at: datetime | None) -> datetime | None:
+    """With a zone; of the last day that there is, the one before: a server takes no later one."""
+    if at is None:
+        return None
+    return min(at if at.tzinfo else at.replace(tzinfo=UTC), _LATEST)
+
+
+_LATEST = datetime(9999, 12, 30, 23, 59, 59, tzinfo=UTC)
+"""See the schema's `is_readable`."""
+
+
+def _kept(text: str) -> str:
+    """What PostgreSQL takes: no NUL, no lone surrogate."""
+    if "\0" not in text and text.isascii():
+        return text
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def event_of(row: Sequence[Any], project: str = "") -> Event:
+    """An event again, of its id, session, type, payload, rest of the text, and time; `project` is the one that it may be read in.
+
+    Whoever may write to a project may have written anything: what is no such value is left out.
+    """
+    identity, session, kind, payload, more, at = row
+    told: dict[str, Any] = payload if isinstance(payload, dict) else {}
+
+    def text(key: str) -> str:
+        value = told.get(key)
+        return value if isinstance(value, str) else ""
+
+    line = told.get("line")
+    return Event(
+        identity,
+        session,
+        Kind(kind) if kind in _KINDS else Kind.OBSERVATION,
+        text("text") + (more or ""),
+        text("phase"),
+        text("phase_name"),
+        line if isinstance(line, int) else 0,
+        at,
+        text("agent"),
+        text("channel"),
+        project,
+        text("title"),
+    )
+
+
+_KINDS = frozenset(kind.value for kind in Kind)

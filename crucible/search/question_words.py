@@ -1,0 +1,238 @@
+"""The words of texts and of questions.
+
+Owns what a word is: a run of letters and digits, as the index's own tokenizer has it; the parts of `TokenBucket` beside the
+whole; and names, which are what holds together across punctuation (`src/limiter.py`, `token_bucket`, `--flag`, `v1.2.3`).
+Owns how a question is read: nothing that anybody types is an error, and what is no operator is a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from crucible.core.patterns import ANSI, late_pattern
+from crucible.search.recall import Kind
+from crucible.search.stop_words import STOP_WORDS
+
+__all__ = [
+    "FIELDS",
+    "Asked",
+    "meant_kinds",
+    "names_in",
+    "parts_of",
+    "pieces_of",
+    "plain",
+    "read_question",
+    "spoken",
+    "value_of",
+    "words_in",
+]
+
+FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
+"""What may stand before a colon in a question."""
+
+_KINDS = frozenset(Kind)
+_LONGEST_QUESTION = 20_000
+"""Code points that are read of a question."""
+_MOST_WORDS = 100
+"""Distinct words that are searched for: beyond these a question is a text that somebody pasted, and its first words tell what it is."""
+_LONGEST_NAME = 120
+_LONGEST_VALUE = 200
+
+_WORD = late_pattern(r"[^\W_]+")
+_HUMP = late_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_RUN = late_pattern(r"(?<![\w./:@#+-])[^\W_]*[_./:@#+-][\w./:@#+-]*")
+"""What may be a name: it begins where nothing of the kind stands before it, so that a long line is looked at once."""
+_NAMED = late_pattern(r"[\w.][./:@#+-]+\w|_")
+_EAST = late_pattern(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+    "|[\U00020000-\U0002fa1f]"
+)
+"""Letters of languages that put no blank between words: each is a word."""
+_UNSAID = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
+
+
+def plain(text: str) -> str:
+    """The text without what no index takes: lone surrogates and control characters."""
+    return text if text.isascii() and text.isprintable() else _UNSAID.sub(" ", text)
+
+
+def value_of(text: str) -> str:
+    """The value of a field as it is indexed, and looked for: in small letters, of a long one its beginning."""
+    return plain(text).lower()[:_LONGEST_VALUE]
+
+
+def spoken(text: str) -> str:
+    """The text as it is indexed: the parts of names written in one word stand once more at its end."""
+    return "\n".join(pieces_of(text))
+
+
+def pieces_of(text: str) -> list[str]:
+    """The text, and the parts of each of its names for itself: no phrase reaches from one piece into another."""
+    text = _apart(plain(text))
+    return [text, *_parts(text)]
+
+
+def _apart(text: str) -> str:
+    """With blanks around what is a word by itself.  The pattern takes five milliseconds to compile: most texts need none."""
+    return _EAST.sub(r" \g<0> ", text) if text and max(text) >= _FIRST_EAST else text
+
+
+_FIRST_EAST = "\u0e00"
+"""The first letter of them."""
+
+
+def _parts(text: str) -> list[str]:
+    if not _HUMP.search(text):
+        return []
+    return [" ".join(parts) for word in dict.fromkeys(_WORD.findall(text)) if (parts := parts_of(word))]
+
+
+def parts_of(word: str) -> list[str]:
+    """The parts of `TokenBucket`; none of a word that has none."""
+    return _PART.findall(word) if len(word) <= _LONGEST_NAME and _HUMP.search(word) else []
+
+
+def words_in(text: str) -> list[str]:
+    """The words, as they are written."""
+    return _WORD.findall(text)
+
+
+def names_in(text: str) -> list[str]:
+    """Each name once, in small letters; of a path its last part, too."""
+    found: dict[str, None] = {}
+    for run in _RUN.findall(text):
+        if not _NAMED.search(run) and run[:2] != "--":
+            continue
+        name = run.lstrip("./:@#+" if run[0] != "-" else "+").rstrip("./:@#+-").lower()
+        if len(name) <= _LONGEST_NAME and name not in found and _WORD.search(name):
+            found[name] = None
+            if "/" in name:
+                found[name.rpartition("/")[2]] = None
+    return list(found)
+
+
+class Asked(NamedTuple):
+    """A question as it is searched for.
+
+    `words` are without stop words, unless there are no others; `phrases` and `nots` are texts that must and must not be there as
+    they stand; `facts` and `not_facts` are pairs of a field and its value, in small letters.  `cut` says that there were more.
+    """
+
+    words: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    nots: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    not_facts: tuple[tuple[str, str], ...] = ()
+    cut: bool = False
+
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for."""
+        return not (self.words or self.phrases or self.facts or self.nots or self.not_facts)
+
+
+_MEANT = {
+    Kind.DECISION: frozenset(
+        """
+        agree agreed choice choose chooses chose chosen decide decided decides deciding decision decisions policy settled
+        """.split()  # noqa: SIM905  as in `stopping`
+    ),
+    Kind.ERROR: frozenset(
+        """
+        broke broken bug bugs crash crashed crashes crashing error errors exception exceptions fail failed failing fails
+        failure failures wrong
+        """.split()  # noqa: SIM905
+    ),
+}
+
+
+def meant_kinds(asked: Asked) -> frozenset[Kind]:
+    """Decisions where a question asks what was decided, errors where it asks what failed."""
+    return frozenset(kind for kind, words in _MEANT.items() if not words.isdisjoint(asked.words))
+
+
+_TOKEN = late_pattern(r'(-?)(?:([A-Za-z]{3,8}):)?"([^"]*)"|(\S+)')
+_QUOTES = str.maketrans("“”„‟«»", '""""""')
+
+
+def read_question(text: str) -> Asked:
+    """What a question asks for."""
+    said: list[str] = []
+    phrases: list[str] = []
+    nots: list[str] = []
+    facts: list[tuple[str, str]] = []
+    not_facts: list[tuple[str, str]] = []
+    # What is pasted from a terminal brings its colours along.
+    begin = text[:_LONGEST_QUESTION]
+    bare = begin if begin.isprintable() else ANSI.sub("", begin)
+    shown = _apart(plain(bare)).translate(_QUOTES)
+    for negated, field, value, is_quoted in _tokens(shown):
+        if field:
+            (not_facts if negated else facts).append((field, value.lower()))
+        elif negated:
+            nots.append(value)
+        elif is_quoted and len(words_in(value)) > 1:
+            phrases.append(value)
+        else:
+            said.append(value)
+    words = _searched(said)
+    names = names_in(" ".join(said))
+    return Asked(
+        tuple(words[:_MOST_WORDS]),
+        tuple(names[:_MOST_WORDS]),
+        tuple(dict.fromkeys(phrases))[:_MOST_WORDS],
+        tuple(dict.fromkeys(nots))[:_MOST_WORDS],
+        tuple(dict.fromkeys(facts))[:_MOST_WORDS],
+        tuple(dict.fromkeys(not_facts))[:_MOST_WORDS],
+        len(words) > _MOST_WORDS or len(text) > _LONGEST_QUESTION,
+    )
+
+
+def _tokens(text: str) -> Iterator[tuple[bool, str, str, bool]]:
+    """Negated or not, the field or "", the value, and whether it stood in quotes."""
+    for found in _TOKEN.finditer(text):
+        minus, field, quoted, word = found.groups()
+        if word is None:
+            yield from _quoted(bool(minus), field or "", quoted)
+            continue
+        # `-v` and `-rf` are flags that somebody asks about.
+        negated = len(word) > _FLAG and word[0] == "-" and bool(_WORD.match(word, 1))
+        yield _bare(negated, word[1:] if negated else word)
+
+
+_FLAG = 3
+
+
+def _quoted(negated: bool, field: str, value: str) -> Iterator[tuple[bool, str, str, bool]]:
+    if not _WORD.search(value):
+        if field:
+            yield False, "", field, False
+        return
+    if field and _is_fact(field.lower(), value.lower()):
+        yield negated, field.lower(), value, True
+        return
+    if field:
+        yield False, "", field, False
+    yield negated, "", value, True
+
+
+def _bare(negated: bool, word: str) -> tuple[bool, str, str, bool]:
+    field, colon, value = word.partition(":")
+    if colon and _is_fact(field.lower(), value.lower()):
+        return negated, field.lower(), value, False
+    return negated, "", word, False
+
+
+def _is_fact(field: str, value: str) -> bool:
+    return field in FIELDS and bool(_WORD.search(value)) and (field != "kind" or value in _KINDS)
+
+
+def _searched(said: Iterable[str]) -> list[str]:
+    """Distinct words in small letters, the parts of names among them; stop words only where there is nothing else."""
+    found: dict[str, None] = {}
+    for word in words_in(" ".join(said)):
+        found[word.lower()] = None
+        found.update((part.lower(), None) for part in parts_of(word))
+    return [word for word in found if word not in STOP_WORDS] or list(found)

@@ -1,0 +1,243 @@
+"""A session's note, and what the flight recorder has of it, as the events that are searched.
+
+Owns what is an event, its words and its id.  Pure: where a note lies and how it is read is for `deriving`, which words are
+indexed for `words`.  Of what the note says
+only the list of tasks, which changes all the time, and the brief, which repeats the rest, are no events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple, assert_never
+
+from crucible.documents.markdown.source import NOWHERE, Lines
+from crucible.documents.session.session import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Intervention,
+    Noted,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.search.passages import passages_of
+from crucible.search.recall import Document, Event, Kind
+from crucible.search.session_cards import hash_of
+
+__all__ = ["Placed", "Whole", "document_of", "events_of", "texts_of"]
+
+
+class Whole(NamedTuple):
+    """What the flight recorder has of a call: its whole text, the keys of its records, and when it was made."""
+
+    text: str
+    keys: tuple[str, ...]
+    at: datetime | None = None
+
+
+class Said(NamedTuple):
+    """One event of an entry, before it has an id: `agent` is "" where the phase's is meant."""
+
+    kind: Kind
+    text: str
+    lines: Lines
+    agent: str = ""
+    call: ToolCall | None = None
+
+
+class Placed(NamedTuple):
+    """An event and where its words stand.
+
+    `noted` is its text as the note has it, from which its id is made.  `lines` are those it is read again from, the whole entry's but for prose; `keys` are of the records that have the whole text.
+    """
+
+    event: Event
+    noted: str
+    lines: Lines
+    keys: tuple[str, ...] = ()
+
+
+Recorded = Callable[[ToolCall], Whole | None]
+"""Asked for a session's calls in the order of its note."""
+
+_SUMMARY = "Summary"
+
+
+def document_of(session: Session, path: str, recorded: Recorded | None = None) -> tuple[Document, tuple[Placed, ...]]:
+    """The session as it is searched, and where its events stand; `path` is the note's, from the vault."""
+    placed = tuple(events_of(session, recorded))
+    return (
+        Document(
+            session.id,
+            path,
+            session.title,
+            tuple(one.event for one in placed),
+            session.started,
+            session.project or "",
+            session.branch or "",
+            session.tags,
+            session.parent or "",
+        ),
+        placed,
+    )
+
+
+def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Placed]:
+    """Every event, in the order of the note."""
+    teller = _Teller(session, recorded)
+    above = Phase("", entries=session.preamble)
+    yield from teller.tell_phase(above)
+    for said in _findings(session):
+        yield teller.tell(above, said, said.lines)
+    for phase in session.all_phases():
+        yield from teller.tell_phase(phase)
+    if session.summary:
+        lines = session.summary_lines
+        yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines)
+
+
+class _Teller:
+    """Makes events of what is said, one after the other.
+
+    Ids stay when a note grows: they depend on the words, and on what stands above them only where that says the same.
+    """
+
+    def __init__(self, session: Session, recorded: Recorded | None) -> None:
+        self._session = session
+        self._recorded = recorded
+        self._alone = str(session.participants[0]) if len(session.participants) == 1 else ""
+        self._counts: dict[tuple[Kind, str], int] = {}
+        self._taken: set[str] = set()
+
+    def tell_phase(self, phase: Phase) -> Iterator[Placed]:
+        for entry in phase.entries:
+            for said in texts_of(entry):
+                yield self.tell(phase, said, said.lines if isinstance(entry, Prose) else entry.lines)
+
+    def tell(self, phase: Phase, said: Said, lines: Lines) -> Placed:
+        session = self._session
+        whole = self._recorded(said.call) if self._recorded and said.call else None
+        event = Event(
+            self._id(said.kind, said.text),
+            session.id,
+            said.kind,
+            whole.text if whole else said.text,
+            phase.id,
+            phase.name,
+            (said.lines if said.lines.first >= 0 else lines).first + 1,
+            (whole.at if whole else None) or phase.started or session.started,
+            said.agent or (str(phase.agent) if phase.agent else self._alone),
+            phase.channel or session.channel or "",
+            session.project or "",
+        )
+        return Placed(event, said.text, lines, whole.keys if whole else ())
+
+    def _id(self, kind: Kind, text: str) -> str:
+        count = self._counts.get((kind, text), 0)
+        while (found := hash_of(kind, text, count)) in self._taken:
+            count += 1
+        self._counts[kind, text] = count + 1
+        self._taken.add(found)
+        return f"{self._session.id}#{found}"
+
+
+def texts_of(entry: Entry) -> Iterator[Said]:
+    """The events of one entry: of prose its passages, of an inline subagent its report, and then those of its work."""
+    if isinstance(entry, ToolCalls):
+        for call in entry.calls:
+            yield Said(Kind.TOOL, _call(call), call.lines, call=call)
+    elif isinstance(entry, Subagent):
+        yield from _subagent(entry)
+    elif isinstance(entry, Callout) and entry.kind == "abstract":
+        # The running brief says again, in fewer words, what stands below it.
+        return
+    elif isinstance(entry, Prose):
+        yield from _passages(Kind.AGENT, entry.text, entry.lines.first)
+    elif isinstance(entry, Callout) and entry.kind == "plan":
+        yield from _plan(entry)
+    elif text := _text(entry):
+        yield Said(_kind(entry), text, entry.lines)
+
+
+def _passages(kind: Kind, text: str, first: int) -> Iterator[Said]:
+    """`first` is the note's line on which the text begins, -1 for none."""
+    lines = text.split("\n")
+    for start, end in passages_of(text):
+        where = Lines(first + start, first + end) if first >= 0 else NOWHERE
+        yield Said(kind, "\n".join(lines[start:end]), where)
+
+
+def _plan(plan: Callout) -> Iterator[Said]:
+    """Its title with its first passage, then the others."""
+    first = plan.lines.first + 1 if plan.lines.first >= 0 else -1
+    title, lines = plan.title, plan.lines
+    for said in _passages(_kind(plan), plan.text, first):
+        yield said._replace(text=_joined(title, said.text), lines=lines if title else said.lines)
+        title = ""
+    if title:
+        yield Said(_kind(plan), title, lines)
+
+
+def _findings(session: Session) -> Iterator[Said]:
+    """The items of the findings block, each of its own kind, by which one asks for it."""
+    for item in session.findings:
+        yield Said(_found(item), _joined(item.text, item.details), item.lines)
+
+
+def _found(item: Noted) -> Kind:
+    """The kind of an item, in which a human may have written any word."""
+    try:
+        return Kind(item.kind)
+    except ValueError:
+        return Kind.OBSERVATION
+
+
+def _kind(entry: Decision | Failure | Intervention | Callout) -> Kind:
+    if isinstance(entry, Decision):
+        return Kind.DECISION
+    if isinstance(entry, Failure):
+        return Kind.ERROR
+    if isinstance(entry, Intervention):
+        return Kind.USER
+    return Kind.MILESTONE if entry.kind in ("milestone", "task_complete") else Kind.OBSERVATION
+
+
+def _text(entry: Decision | Failure | Intervention | Callout) -> str:
+    if isinstance(entry, Decision):
+        text = _labelled(entry.text, "Rationale", entry.rationale)
+        return _labelled(text, "Alternatives", entry.alternatives)
+    if isinstance(entry, Failure):
+        return _labelled(_labelled(entry.text, "Cause", entry.cause), "Resolution", entry.resolution)
+    if isinstance(entry, Intervention):
+        return _joined(entry.words, entry.note)
+    if isinstance(entry, Callout):
+        return _joined(entry.title, entry.text)
+    assert_never(entry)
+
+
+def _call(call: ToolCall) -> str:
+    return _joined(call.call, call.result)
+
+
+def _subagent(entry: Subagent) -> Iterator[Said]:
+    agent = str(entry.agent)
+    text = _joined(agent, entry.task, entry.text)
+    yield Said(Kind.SUBAGENT, _labelled(text, _SUMMARY, entry.summary), entry.lines, agent)
+    work: Sequence[Entry] = entry.entries
+    for inner in work:
+        for said in texts_of(inner):
+            yield said._replace(agent=said.agent or agent, lines=NOWHERE)
+
+
+def _joined(*texts: str | None) -> str:
+    return "\n".join(text for text in texts if text)
+
+
+def _labelled(text: str, label: str, more: str | None) -> str:
+    return _joined(text, f"{label}: {more}" if more else None)

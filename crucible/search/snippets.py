@@ -1,0 +1,95 @@
+"""A piece of an event's text in one line, with the words of the question marked.
+
+Owns which piece tells most: the one that holds the most of the question's different words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from crucible.core.patterns import late_pattern
+from crucible.search.question_words import parts_of
+from crucible.search.recall import Snippet
+
+__all__ = ["WIDTH", "clean_snippet", "snippet_of"]
+
+WIDTH = 200
+"""Code points of a snippet, the ellipses not counted."""
+
+_LOOKED_AT = 50_000
+"""Code points of a text in which a piece is sought."""
+_BEFORE = 40
+"""Code points that stand before the first mark, where there are any."""
+_BLANKS = late_pattern(r"\s+")
+_WORD = late_pattern(r"[^\W_]+")
+
+Analyze = Callable[[str], Sequence[str]]
+_Mark = tuple[int, int, frozenset[str]]
+
+
+def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
+    """The most telling piece of a text; `stems` are the question's words as the index has them, `analyze` makes them."""
+    line = _BLANKS.sub(" ", text[:_LOOKED_AT]).strip()
+    marks = _marks(line, frozenset(stems), analyze) if stems else []
+    start = _start(line, marks)
+    end = min(start + WIDTH, len(line))
+    if end < len(line) and (blank := line.rfind(" ", start + WIDTH // 2, end)) > 0:
+        end = blank
+    inside = [(first, last) for first, last, _ in marks if start <= first and last <= end]
+    before, after = "…" if start else "", "…" if end < len(line) or len(text) > _LOOKED_AT else ""
+    shift = len(before) - start
+    return Snippet(f"{before}{line[start:end]}{after}", tuple((first + shift, last + shift) for first, last in inside))
+
+
+def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], analyze: Analyze) -> str:
+    """A text's snippet as it is when the text has been cleaned: of half a secret nobody sees that it is one."""
+    looked_at = text[:_LOOKED_AT]
+    told = clean(looked_at)
+    if told == looked_at:
+        return snippet.text
+    stems = {stem for first, last in snippet.marks for stem in analyze(snippet.text[first:last])}
+    return snippet_of(told, stems, analyze).text
+
+
+def _marks(line: str, stems: frozenset[str], analyze: Analyze) -> list[_Mark]:
+    """Where words of the question stand, and which; a name in one word is marked whole for any part."""
+    words = list(_WORD.finditer(line))
+    telling = _telling({word[0] for word in words}, stems, analyze)
+    return [(word.start(), word.end(), telling[word[0]]) for word in words if word[0] in telling]
+
+
+def _telling(words: Collection[str], stems: frozenset[str], analyze: Analyze) -> dict[str, frozenset[str]]:
+    """The words that stand for some of the stems, and for which."""
+    simple = [word for word in words if word.isascii() and len(word) < _SHORT and not parts_of(word)]
+    found = {}
+    # One call for all of them: each becomes one.
+    for word, stem in zip(simple, analyze(" ".join(simple)), strict=True):
+        if stem in stems:
+            found[word] = frozenset((stem,))
+    for word in set(words).difference(simple):
+        parts = (word, *parts_of(word), *(() if word.isascii() else word))
+        held = stems.intersection(one for part in parts for one in analyze(part))
+        if held:
+            found[word] = held
+    return found
+
+
+_SHORT = 64
+
+
+def _start(line: str, marks: Sequence[_Mark]) -> int:
+    """Where the best piece begins: at a blank, a little before its first mark."""
+    if len(line) <= WIDTH or not marks:
+        return 0
+    best, most = 0, 0
+    for at, (first, _, _) in enumerate(marks):
+        held: set[str] = set()
+        for begin, _, which in marks[at : at + WIDTH // 2]:
+            if begin > first + WIDTH - _BEFORE:
+                break
+            held |= which
+        if len(held) > most:
+            best, most = first, len(held)
+    start = max(min(best - _BEFORE, len(line) - WIDTH), 0)
+    blank = line.find(" ", start, best)
+    return blank + 1 if start and blank >= 0 else start

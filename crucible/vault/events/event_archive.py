@@ -1,0 +1,199 @@
+"""The archive of a session's whole events: one compressed file of lines, `.crucible/archive/<session_id>.jsonl.zst`.
+
+Owns the file: its first line is a summary, as `meta.json` was, with `archive`, the version of this form, and
+`last_seq`; then come the records of both files in the order of events.  It is written beside its place, waited for, read
+back and compared before it takes the place of an older one.  When that is done is `retention`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import orjson
+
+from crucible.core.errors import VaultError
+from crucible.core.files import fsync_folder
+from crucible.vault.events.event_files import Held
+from crucible.vault.events.event_paths import archive_path, refusals
+from crucible.vault.events.event_reading__order import Line, after_archived, folder_lines, numbered
+from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
+
+__all__ = ["Contents", "archived_lines", "archived_meta", "joined_meta", "next_number", "put_away"]
+
+_FORM = 1
+_BUFFER = 1 << 18
+_LEVEL = 9
+"""Of zstandard's 22: text becomes a tenth of itself, at some 50 MB a second."""
+
+
+class Contents(NamedTuple):
+    """What lines there are: how many records, the last one's number, the sum of all bytes."""
+
+    records: int
+    last: int
+    digest: bytes
+
+
+def next_number(files: Held, vault_root: Path, session_id: str) -> int:
+    """The number of a session's next record: those of the archive are taken.
+
+    An archive that cannot be read keeps nobody from writing; its reader numbers what came later anew.
+    """
+    last = files.last_number()
+    if not last:
+        with suppress(VaultError):
+            last = _integer(archived_meta(vault_root, session_id).get("last_seq"))
+    return last + 1
+
+
+def archived_lines(path: Path) -> Iterator[Line]:
+    """The lines of an archive, without its first one; nothing when there is none.
+
+    `VaultError` when it is damaged, after the lines that could be read.
+    """
+    if not path.is_file():
+        return
+    found = 0
+    with _reading(path) as file:
+        wanted = _summary(file.readline(), path).get("records")
+        for line in numbered(file, path, start=2):
+            found += line.number > 0
+            yield line
+    if found != wanted:
+        raise _damaged(path, f"{found} of {wanted} records are left")
+
+
+def archived_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
+    """The summary of what was put away; empty when nothing was.  Reads no further than that."""
+    path = archive_path(vault_root, session_id)
+    if not path.is_file():
+        return {}
+    with _reading(path) as file:
+        return _summary(file.readline(), path)
+
+
+def joined_meta(
+    archived: Mapping[str, object], later: Mapping[str, object], written: Mapping[str, int]
+) -> dict[str, object]:
+    """One summary of both; `written` counts the later records, by file."""
+    joined = {
+        **later,
+        **archived,
+        **{name: value for name, value in later.items() if value not in (None, [])},
+    }
+    joined |= {name: archived[name] for name in ("started", "initial_agent") if archived.get(name)}
+    agents = [agent for meta in (archived, later) for agent in _list(meta.get("agent_switches"))]
+    joined["agent_switches"] = [a for at, a in enumerate(agents) if agents[at - 1 : at] != [a]]
+    for name, key in COUNTS.items():
+        joined[key] = _integer(archived.get(key)) + written.get(name, 0)
+    joined["records"] = sum(_integer(joined[key]) for key in COUNTS.values())
+    return {name: value for name, value in joined.items() if name != "sizes"}
+
+
+def put_away(vault_root: Path, session_id: str, files: Held) -> Contents:
+    """Write a session's archive: what an older one has, and then all lines of its folder, which stays as it is.
+
+    Raises `VaultError` when it cannot be written, or the older one not read; that one is untouched then.
+    """
+    path = archive_path(vault_root, session_id)
+    new = path.with_name(f"{path.name}.tmp")
+    with refusals(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            wanted = _write(new, vault_root, session_id, files)
+            _check(new, wanted)
+            new.replace(path)
+            fsync_folder(path.parent)
+        finally:
+            new.unlink(missing_ok=True)
+    return wanted
+
+
+def _write(new: Path, vault_root: Path, session_id: str, files: Held) -> Contents:
+    """Read all lines twice, for the summary comes first."""
+    path = archive_path(vault_root, session_id)
+    written: Counter[str] = Counter()
+    with folder_lines(files.folder) as later:
+        wanted = _contents(after_archived(archived_lines(path), later), written)
+    meta = with_counts(load_own_meta(files.folder), files.folder)
+    head = {"archive": _FORM, **joined_meta(archived_meta(vault_root, session_id), meta, written)}
+    # What was counted, whatever an older summary says.
+    head |= {"session_id": session_id, "records": wanted.records, "last_seq": wanted.last}
+    with _writing(new) as file, folder_lines(files.folder) as later:
+        file.write(orjson.dumps(head) + b"\n")
+        for line in after_archived(archived_lines(path), later):
+            file.write(line.data)
+    return wanted
+
+
+def _check(new: Path, wanted: Contents) -> None:
+    found = _contents(archived_lines(new), Counter())
+    if found != wanted:
+        raise _damaged(new, f"{found.records} of {wanted.records} records came back")
+
+
+def _contents(lines: Iterable[Line], written: Counter[str]) -> Contents:
+    """Reads them all; `written` counts the records of each file."""
+    records = last = 0
+    digest = hashlib.blake2b(digest_size=16)
+    for line in lines:
+        if line.number:
+            records += 1
+            written[line.path.name] += 1
+        last = max(last, line.number)
+        digest.update(line.data)
+    return Contents(records, last, digest.digest())
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[IO[bytes]]:
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  slow to import, and little is ever archived
+
+    with refusals(path, "read"), path.open("rb") as packed:
+        try:
+            with ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
+                yield io.BufferedReader(stream, _BUFFER)
+        except ZstdError as error:
+            raise _damaged(path, str(error)) from error
+
+
+@contextmanager
+def _writing(new: Path) -> Iterator[IO[bytes]]:
+    """A new compressed file, on the disk when this ends."""
+    from zstandard import ZstdCompressor  # noqa: PLC0415  as above
+
+    new.unlink(missing_ok=True)  # of a purge that was killed, or a symlink
+    with new.open("xb") as packed:
+        with ZstdCompressor(_LEVEL, write_checksum=True).stream_writer(packed, closefd=False) as stream:
+            yield stream
+        packed.flush()
+        os.fsync(packed.fileno())
+
+
+def _summary(line: bytes, path: Path) -> Mapping[str, object]:
+    try:
+        head = orjson.loads(line)
+        if isinstance(head, dict) and isinstance(head["archive"], int):
+            return head
+    except (ValueError, KeyError):
+        pass
+    raise _damaged(path, "its first line is no summary")
+
+
+def _damaged(path: Path, reason: str) -> VaultError:
+    return VaultError(f"{path}: damaged: {reason}", "nothing was removed; bring it back from a backup, or move it away")
+
+
+def _integer(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,262 @@
+"""The two files of a session while nobody else writes them: a lock, whole lines at their ends, and what stands last.
+
+Owns how several processes write one session.  Each takes the lock for the moment of writing, which is the system's own
+on `events.jsonl`, so that it ends with the process that held it and goes where the file goes.  While it is held, a last
+line without its end is that of a process that was killed, and is cut off; never is it somebody's who still writes.
+
+A write that has returned is with the system and survives kill -9; nothing here waits for the disk, so a power cut may
+cost the last seconds.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import orjson
+
+from crucible.core.errors import LockTimeout, OutsideVault, VaultError
+from crucible.core.patterns import late_pattern
+from crucible.vault.events.event_paths import EVENTS, TOOLS, refusals
+
+__all__ = ["LOCK_SECONDS", "Held", "held", "last_lines", "make_folder", "number_of"]
+
+LOCK_SECONDS = 10.0
+"""How long to wait for another process.  None holds the lock for longer than it takes to write a megabyte, but one that
+puts a large session away."""
+
+_FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_BLOCK = 1 << 16
+_WINDOWS_LOCK_AT = 1 << 40
+"""A byte far behind the end: Windows keeps others from reading what is locked."""
+_SHORTEST, _LONGEST = 0.0005, 0.02
+"""Seconds between two attempts."""
+
+
+class Held:
+    """A session's files, held.  `sizes` are in bytes, all of them whole lines; a file that is not there has 0."""
+
+    def __init__(self, folder: Path, events: int) -> None:
+        self.folder = folder
+        self.descriptors = {EVENTS: events, TOOLS: _open_if_there(folder / TOOLS)}
+        self.sizes = {name: _heal(descriptor) for name, descriptor in self.descriptors.items()}
+
+    def append(self, lines: Iterable[tuple[str, bytes]]) -> None:
+        """Write lines (a file's name, bytes that end in a line end) in this order; all of them, or none and `OSError`.
+
+        A process killed in the middle leaves the first ones, so what a later import adds comes after them.
+        """
+        before = dict(self.sizes)
+        try:
+            for name, data in _runs(lines):
+                self._write(name, data)
+        except OSError:
+            for name, size in before.items():
+                if self.descriptors[name] >= 0:
+                    with suppress(OSError):
+                        os.ftruncate(self.descriptors[name], size)
+            self.sizes = before
+            raise
+
+    def last_number(self) -> int:
+        """The highest sequence number; 0 when there is no record.  Costs the same however many there are."""
+        return max(self._last_number(name) for name in self.descriptors)
+
+    def empty(self) -> None:
+        """Leave both files without a line."""
+        for name, descriptor in self.descriptors.items():
+            if descriptor >= 0:
+                os.ftruncate(descriptor, 0)
+            self.sizes[name] = 0
+
+    def close(self) -> None:
+        """Let the files and the lock go."""
+        for descriptor in self.descriptors.values():
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _last_number(self, name: str) -> int:
+        return next(
+            (number for line in _backwards(self.descriptors[name], self.sizes[name]) if (number := number_of(line))),
+            0,
+        )
+
+    def _write(self, name: str, data: bytes) -> None:
+        if self.descriptors[name] < 0:
+            self.descriptors[name] = os.open(self.folder / name, _FLAGS | os.O_CREAT, 0o666)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.descriptors[name], view) :]
+        self.sizes[name] += len(data)
+
+
+@contextmanager
+def held(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> Iterator[Held]:
+    """Hold a session's files, made where missing.
+
+    Raises `LockTimeout`, `OutsideVault` for a symlink in a file's place, and `VaultError` for what the system refuses,
+    a folder that is not there among them when `make` is false.
+    """
+    if make:
+        make_folder(folder)
+    with refusals(folder):
+        descriptor = _locked(folder, seconds, make=make)
+        try:
+            files = Held(folder, descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        try:
+            yield files
+        finally:
+            files.close()
+
+
+def make_folder(folder: Path) -> None:
+    """The folder of a session, and no symlink where its files are."""
+    with refusals(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (EVENTS, TOOLS):
+            if (folder / name).is_symlink():
+                raise OutsideVault(f"{folder / name}: a symlink, where records are written", "remove it")
+
+
+_NUMBER = late_pattern(rb'\{"seq":(\d{1,18}),')
+
+
+def number_of(line: bytes) -> int:
+    """The sequence number of a line; 0 when it is no record."""
+    try:
+        found = _NUMBER.match(line)
+        number = int(found[1]) if found and line.endswith(b"}") else orjson.loads(line)["seq"]
+    except (ValueError, KeyError, TypeError):
+        return 0
+    return number if isinstance(number, int) else 0
+
+
+def last_lines(descriptor: int) -> Iterator[bytes]:
+    """The whole lines of a file from its end, each without its line end; it is read no further than asked."""
+    return _backwards(descriptor, _whole_end(descriptor, os.fstat(descriptor).st_size))
+
+
+def _whole_end(descriptor: int, size: int) -> int:
+    """Where the last whole line ends, among the first `size` bytes."""
+    end = size
+    while end:
+        start = max(0, end - _BLOCK)
+        at = _read_at(descriptor, start, end - start).rfind(b"\n")
+        if at >= 0:
+            return start + at + 1
+        end = start
+    return 0
+
+
+def _locked(folder: Path, seconds: float, *, make: bool) -> int:
+    """A descriptor of `events.jsonl` with the lock; another file may have taken its place while we waited."""
+    deadline = time.monotonic() + seconds
+    path = folder / EVENTS
+    while True:
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, _FLAGS | os.O_CREAT, 0o666)
+        try:
+            _wait(descriptor, deadline, path, seconds)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), path.lstat()):
+                    return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _wait(descriptor: int, deadline: float, path: Path, seconds: float) -> None:
+    pause = _SHORTEST
+    while not _take(descriptor):
+        if time.monotonic() >= deadline:
+            raise LockTimeout(f"{path}: another process has held it for {seconds:g} s", "try again")
+        time.sleep(pause)
+        pause = min(pause * 2, _LONGEST)
+
+
+def _take(descriptor: int) -> bool:
+    """The system's own lock, which ends with the process.  filelock, the notes' lock, takes 40 ms to import."""
+    try:
+        if os.name == "nt":
+            import msvcrt  # noqa: PLC0415  there is one on Windows only
+
+            os.lseek(descriptor, _WINDOWS_LOCK_AT, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl  # noqa: PLC0415  there is none on Windows
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _open_if_there(path: Path) -> int:
+    try:
+        return os.open(path, _FLAGS)
+    except FileNotFoundError:
+        return -1
+
+
+def _heal(descriptor: int) -> int:
+    """Cut off a last line that has no end; the size that is left."""
+    if descriptor < 0:
+        return 0
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "no regular file")
+    end = _whole_end(descriptor, status.st_size)
+    if end < status.st_size:
+        os.ftruncate(descriptor, end)
+    return end
+
+
+def _runs(lines: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Neighbours of one file together."""
+    current, waiting = "", bytearray()
+    for name, line in lines:
+        if name != current and waiting:
+            yield current, bytes(waiting)
+            waiting.clear()
+        current = name
+        waiting += line
+    if waiting:
+        yield current, bytes(waiting)
+
+
+def _backwards(descriptor: int, size: int) -> Iterator[bytes]:
+    """Lines from the end; a file is read no further than asked, a long line in ever larger pieces."""
+    rest, end, block = b"", size, _BLOCK
+    while end > 0:
+        start = max(0, end - block)
+        rest = _read_at(descriptor, start, end - start) + rest
+        end, block = start, block * 2
+        if b"\n" in rest[:-1] or not start:
+            first, *lines = rest.split(b"\n")
+            yield from (line for line in reversed(lines) if line)
+            rest, block = first + b"\n", _BLOCK
+    if rest.strip(b"\n"):
+        yield rest.strip(b"\n")
+
+
+def _read_at(descriptor: int, start: int, count: int) -> bytes:
+    os.lseek(descriptor, start, os.SEEK_SET)
+    data = os.read(descriptor, count)
+    while data and len(data) < count:
+        more = os.read(descriptor, count - len(data))
+        if not more:
+            break
+        data += more
+    if len(data) < count:
+        raise VaultError("a file of whole events became shorter while it was held", "try again")
+    return data

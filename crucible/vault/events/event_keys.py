@@ -1,0 +1,160 @@
+"""Which records a session has already, by their keys: so that an import that is repeated writes nothing twice.
+
+Owns the memory of it in `.crucible/cache/flight/`, a file a session: how far its files were read, and the keys found.
+What was written since is read from there on, so opening a long session costs what is new.  The memory is derived: it
+is believed only where the files are what they were, and deleting it costs only time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from crucible.core.patterns import late_pattern
+from crucible.vault.events.event_paths import EVENTS, TOOLS, keys_path
+
+__all__ = ["Keys", "forget_keys"]
+
+_MAGIC = b"cruk\x01"
+_WORTH_IT = 1 << 18
+"""Bytes that were read anew, from which on the memory is written."""
+_MARK = 4096
+"""Bytes before the end that was read, which tell whether the file is the same."""
+_HEAD = struct.Struct("<5s16s16sQQQ")
+_LINE = late_pattern(rb'\{"seq":\d{1,18},"key":"([0-9a-f]{16})",')
+
+
+class _Read(NamedTuple):
+    """How far a file was read, and which file: device and inode, unknown (0, 0) after a process ended."""
+
+    end: int = 0
+    mark: bytes = b""
+    at: tuple[int, int] = (0, 0)
+
+
+class Keys:
+    """The keys of a session's records as far as they were looked at."""
+
+    def __init__(self, vault_root: Path, session_id: str) -> None:
+        self._memory = keys_path(vault_root, session_id)
+        self._known: set[int] = set()
+        self._read = {EVENTS: _Read(), TOOLS: _Read()}
+        self._remembered = 0
+        with suppress(OSError, ValueError, struct.error):
+            self._recall(self._memory.read_bytes())
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._known
+
+    def look(self, folder: Path) -> None:
+        """Read what was written since; everything, when a file is another than it was."""
+        if any(not _is_same(folder / name, read) for name, read in self._read.items()):
+            self._known.clear()
+            self._read = {name: _Read() for name in self._read}
+            self._remembered = 0
+        for name, read in self._read.items():
+            self._read[name] = self._look_at(folder / name, read)
+
+    def add(self, keys: Iterable[int], folder: Path, sizes: Mapping[str, int]) -> None:
+        """What was just written after all that was looked at, so that it need not be read again."""
+        self._known.update(keys)
+        for name, end in sizes.items():
+            if end != self._read[name].end:
+                with (folder / name).open("rb") as file:
+                    self._read[name] = _read_until(file.fileno(), end)
+
+    def remember(self) -> None:
+        """Keep what is known for the next time, when that is worth it.  That it cannot be kept is no error."""
+        ends = sum(read.end for read in self._read.values())
+        if ends - self._remembered < _WORTH_IT:
+            return
+        keys = array("Q", self._known).tobytes()
+        events, tools = self._read[EVENTS], self._read[TOOLS]
+        body = _HEAD.pack(_MAGIC, events.mark, tools.mark, events.end, tools.end, len(self._known)) + keys
+        new = self._memory.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            new.parent.mkdir(parents=True, exist_ok=True)
+            new.write_bytes(_digest(body) + body)
+            new.replace(self._memory)
+            self._remembered = ends
+        except OSError:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
+
+    def _recall(self, data: bytes) -> None:
+        body = data[16:]
+        magic, events, tools, end_of_events, end_of_tools, count = _HEAD.unpack_from(body)
+        keys = body[_HEAD.size :]
+        if magic != _MAGIC or len(keys) != 8 * count or data[:16] != _digest(body):
+            return
+        self._known = set(array("Q", keys))
+        self._read = {EVENTS: _Read(end_of_events, events), TOOLS: _Read(end_of_tools, tools)}
+        self._remembered = end_of_events + end_of_tools
+
+    def _look_at(self, path: Path, read: _Read) -> _Read:
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            return read
+        with file:
+            file.seek(read.end)
+            end = read.end
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                self._known.update(_key_of(line))
+            return _read_until(file.fileno(), end)
+
+
+def forget_keys(vault_root: Path, session_id: str) -> None:
+    """Remove a session's memory, as when its records are put away."""
+    with suppress(OSError):
+        keys_path(vault_root, session_id).unlink(missing_ok=True)
+
+
+def _key_of(line: bytes) -> Iterator[int]:
+    """The key of a record, once; nothing of what is none."""
+    found = _LINE.match(line)
+    if found and line.endswith(b"}\n"):
+        yield int(found[1], 16)
+        return
+    with suppress(ValueError, KeyError, TypeError):
+        yield int(orjson.loads(line)["key"], 16) & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def _is_same(path: Path, read: _Read) -> bool:
+    """Whether a file still begins with what was read of it."""
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_size < read.end:
+                return False
+            if read.at == (status.st_dev, status.st_ino) and status.st_size == read.end:
+                return True
+            return not read.end or _mark(file.fileno(), read.end) == read.mark
+    except FileNotFoundError:
+        return not read.end
+
+
+def _read_until(descriptor: int, end: int) -> _Read:
+    status = os.fstat(descriptor)
+    return _Read(end, _mark(descriptor, end), (status.st_dev, status.st_ino))
+
+
+def _mark(descriptor: int, end: int) -> bytes:
+    start = max(0, end - _MARK)
+    os.lseek(descriptor, start, os.SEEK_SET)
+    return _digest(os.read(descriptor, end - start))
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

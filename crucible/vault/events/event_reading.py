@@ -1,0 +1,152 @@
+"""The flight recorder read back: records in the order of events, from the folder, from the archive, or from both.
+
+Owns what is forgiven: a line that is torn or no record is told to the caller and skipped, a session without a folder
+has no records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import orjson
+
+from crucible.vault.events.event_archive import archived_lines, archived_meta, joined_meta
+from crucible.vault.events.event_files import last_lines
+from crucible.vault.events.event_paths import OWN_FIELDS, archive_path, flight_folder
+from crucible.vault.events.event_reading__order import Line, after_archived, folder_lines
+from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
+
+__all__ = ["Flight", "Record", "last_time", "load_flight", "load_meta", "read_records"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One event: `type` is its class in `transcript.events`, or the kind of an entry; `values` its fields.
+
+    `cut` has the bytes of what was longer.  `line`, `row` and `agent` say where it stood in the client's log, `source`
+    in which (`client:native-id`; `recorder` for an entry, which stood in none).  `key` tells it from others.
+    """
+
+    seq: int
+    type: str
+    time: datetime | None = None
+    phase: str = ""
+    source: str = ""
+    line: int = 0
+    row: str = ""
+    agent: str = ""
+    values: Mapping[str, object] = field(default_factory=dict)
+    cut: Mapping[str, int] = field(default_factory=dict)
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """All of a session's records; `torn` counts the lines that were none, `archived` says that some were put away."""
+
+    records: tuple[Record, ...] = ()
+    torn: int = 0
+    meta: Mapping[str, object] = field(default_factory=dict)
+    archived: bool = False
+
+
+OnTorn = Callable[[Path, int], None]
+
+
+def load_flight(vault_root: Path, session_id: str) -> Flight:
+    """Everything at once; use `read_records` for what may be large."""
+    torn: list[int] = []
+    records = tuple(read_records(vault_root, session_id, lambda _, line: torn.append(line)))
+    archived = archive_path(vault_root, session_id).is_file()
+    return Flight(records, len(torn), load_meta(vault_root, session_id), archived)
+
+
+def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[Record]:
+    """The records by sequence number, one at a time; `on_torn` gets the file and line (from 1) of what is none.
+
+    Raises `VaultError` for an archive that is damaged, after the records that could be read.
+    """
+    with _lines(vault_root, session_id) as lines:
+        for line in lines:
+            try:
+                record = _record(orjson.loads(line.data) if line.number else None)
+            except (ValueError, KeyError, TypeError):
+                if on_torn:
+                    on_torn(line.path, line.at)
+            else:
+                yield record
+
+
+def load_meta(vault_root: Path, session_id: str) -> Mapping[str, object]:
+    """The summary, with counts that are true now; empty when the session has no records.  Nothing is written."""
+    folder, archived = flight_folder(vault_root, session_id), archived_meta(vault_root, session_id)
+    if not folder.is_dir():
+        return archived
+    meta = with_counts(load_own_meta(folder), folder)
+    if not archived:
+        return meta
+    with _lines(vault_root, session_id) as lines:
+        written = Counter(line.path.name for line in lines if line.number)
+    return joined_meta(archived, meta, written)
+
+
+def last_time(vault_root: Path, session_id: str, but: Container[str] = ()) -> datetime | None:
+    """When the last thing happened that was kept whole, records of the types in `but` aside; only the files' ends are read."""
+    folder = flight_folder(vault_root, session_id)
+    return max(filter(None, (_last_in(folder / name, but) for name in COUNTS)), default=None)
+
+
+def _last_in(path: Path, but: Container[str]) -> datetime | None:
+    with suppress(OSError), path.open("rb") as file:
+        for line in last_lines(file.fileno()):
+            with suppress(ValueError, KeyError, TypeError):
+                record = _record(orjson.loads(line))
+                if record.time and record.type not in but:
+                    return record.time
+    return None
+
+
+@contextmanager
+def _lines(vault_root: Path, session_id: str) -> Iterator[Iterator[Line]]:
+    archive = archive_path(vault_root, session_id)
+    # The folder first: what a purge takes from it after this is in an archive that is looked for after this.
+    with folder_lines(flight_folder(vault_root, session_id)) as later:
+        yield after_archived(archived_lines(archive), later) if archive.is_file() else later
+
+
+def _record(raw: object) -> Record:
+    if not isinstance(raw, dict):
+        raise TypeError("no record")
+    time = raw.get("time")
+    cut = raw.get("cut", {})
+    return Record(
+        seq=_integer(raw["seq"]),
+        type=str(raw["type"]),
+        time=_time(time) if isinstance(time, str) else None,
+        phase=str(raw.get("phase", "")),
+        source=str(raw.get("source", "")),
+        line=_integer(raw.get("line", 0)),
+        row=str(raw.get("row", "")),
+        agent=str(raw.get("agent", "")),
+        values={name: value for name, value in raw.items() if name not in OWN_FIELDS},
+        cut={k: v for k, v in cut.items() if isinstance(v, int)} if isinstance(cut, dict) else {},
+        key=str(raw.get("key", "")),
+    )
+
+
+def _time(text: str) -> datetime | None:
+    """A time that cannot be read is unknown; the record is a record all the same."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(text)
+    return None
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} is no number")
+    return value

@@ -1,0 +1,162 @@
+"""Whole events of a session, one JSON object a line, in `.crucible/flight/<session_id>/`.
+
+Owns how an event of a client's log becomes a record: `tools.jsonl` has the calls and what came back, `events.jsonl` all
+other events.  Sequence numbers run over both files, so that merging by `seq` gives the order of events.  Reading back is
+`reading`'s; redaction happened before an event comes here.
+
+Any number of processes may write a session at a time: `lines` has the lock.  An event that stands in the files already
+is not written again, so an import that died half-way can simply be repeated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self, get_args
+
+import orjson
+
+from crucible.clients.events import Event
+from crucible.vault.events.event_archive import next_number
+from crucible.vault.events.event_decoding import RENAMED
+from crucible.vault.events.event_files import LOCK_SECONDS, Held, held, make_folder
+from crucible.vault.events.event_files__values import cut_values, dump_record
+from crucible.vault.events.event_keys import Keys
+from crucible.vault.events.event_paths import EVENTS, TOOL_TYPES, TOOLS, flight_folder, refusals
+from crucible.vault.events.event_summary import Facts, keep_meta
+
+__all__ = ["FlightWriter"]
+
+_BUFFER = 1 << 20
+
+
+class FlightWriter:
+    """Appends the events of one session.  Use it in a `with`, or call `close`.
+
+    Several may be open for one session, in several processes: what is written stands in the files at the latest when
+    `close` returns.  `written` counts the events that were new.
+    """
+
+    def __init__(
+        self,
+        vault_root: Path,
+        session_id: str,
+        max_value_bytes: int = 65536,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
+        self.folder = flight_folder(vault_root, session_id)
+        self.vault_root = vault_root
+        self.session_id = session_id
+        self.max_value_bytes = max_value_bytes
+        self.written = 0
+        self._lock_seconds = lock_seconds
+        self._keys = Keys(vault_root, session_id)
+        self._waiting: dict[int, _Waiting] = {}
+        self._size = 0
+        make_folder(self.folder)
+        with refusals(self.folder):
+            self._keys.look(self.folder)
+
+    def write(self, event: Event, phase: str = "", source: str = "") -> bool:
+        """Append an event of a phase (`phase-2.1`) and a native session (`client:id`); False when it is there already."""
+        body = _body(event, source, self.max_value_bytes)
+        digest = hashlib.blake2b(body, digest_size=8)
+        key = int.from_bytes(digest.digest())
+        if key in self._keys or key in self._waiting:
+            return False
+        time = orjson.dumps(event.at.time, option=orjson.OPT_UTC_Z)
+        # The body is what takes time to dump, so it is dumped once, for the key and for the line.
+        line = b'"key":"%016x","time":%s,"phase":%s,%s\n' % (key, time, _text(phase), body[1:])
+        file = TOOLS if type(event).__name__ in TOOL_TYPES else EVENTS
+        self._waiting[key] = _Waiting(file, line, event.at.time)
+        self._size += len(line)
+        self.written += 1
+        if self._size >= _BUFFER:
+            self._flush()
+        return True
+
+    def close(self) -> None:
+        """Write out what is buffered."""
+        self._flush()
+        self._keys.remember()
+
+    def _flush(self) -> None:
+        """What waits gets its numbers now, after those that other processes wrote meanwhile."""
+        if not self._waiting:
+            return
+        try:
+            with held(self.folder, self._lock_seconds) as files:
+                self._keys.look(self.folder)
+                fresh = {key: one for key, one in self._waiting.items() if key not in self._keys}
+                self._append(files, [*fresh.values()])
+                self._keys.add(fresh, self.folder, files.sizes)
+        finally:
+            self._waiting.clear()
+            self._size = 0
+
+    def _append(self, files: Held, fresh: list[_Waiting]) -> None:
+        """Write what nobody else has written; the lock is held."""
+        self.written -= len(self._waiting) - len(fresh)
+        if not fresh:
+            return
+        before = dict(files.sizes)
+        number = next_number(files, self.vault_root, self.session_id)
+        files.append((one.file, b'{"seq":%d,%s' % (at, one.line)) for at, one in enumerate(fresh, number))
+        started = min((one.time for one in fresh if one.time), default=None)
+        keep_meta(files, self.session_id, before, Counter(one.file for one in fresh), Facts(started=started))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class _Waiting(NamedTuple):
+    """A record without its number, the file it belongs into, and its time."""
+
+    file: str
+    line: bytes
+    time: datetime | None
+
+
+def _text(text: str) -> bytes:
+    try:
+        return orjson.dumps(text)
+    except TypeError:  # a lone surrogate
+        return orjson.dumps(text.encode("utf-8", "replace").decode())
+
+
+_NAMES = {
+    kind.__name__: tuple((f.name, RENAMED.get(f.name, f.name)) for f in dataclasses.fields(kind) if f.name != "at")
+    for kind in get_args(Event)
+}
+"""The fields of each kind of event, and what they are called in a record."""
+
+
+def _body(event: Event, source: str, limit: int) -> bytes:
+    """The record without its number, key and time, as JSON; too long texts cut.
+
+    `cut` tells the bytes that each cut text had (0: nested too deep).
+    """
+    at = event.at
+    body: dict[str, object] = {
+        "type": type(event).__name__,
+        "source": source,
+        "line": at.line,
+        "row": at.row,
+        "agent": at.agent,
+    }
+    values = {name: getattr(event, field) for field, name in _NAMES[type(event).__name__]}
+    with contextlib.suppress(TypeError):  # what orjson does not take, or is nested too deep
+        whole = orjson.dumps(body | values, option=orjson.OPT_UTC_Z)
+        if len(whole) <= limit:
+            return whole
+    cut: dict[str, int] = {}
+    body |= {name: cut_values(value, name, limit, cut) for name, value in values.items()}
+    return dump_record(body | {"cut": cut} if cut else body)

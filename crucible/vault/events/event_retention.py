@@ -1,0 +1,238 @@
+"""What becomes of whole events that are old: put into the archive, or deleted, as the vault's settings say.
+
+Owns which sessions those are and that nothing is lost on the way.  A session's age counts from its last record; one
+that has no note is never touched, nor one that has not ended, nor a folder without a record.  A folder is removed only when its archive is on the disk and was read back; a purge
+that was killed leaves the folder, or the archive, or both, and the next one finishes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from crucible.core.errors import BadSessionId, CrucibleError
+from crucible.core.settings.settings import FlightSettings
+from crucible.documents.session.session_id import check_session_id
+from crucible.vault.events.event_archive import put_away
+from crucible.vault.events.event_files import LOCK_SECONDS, Held, held, last_lines
+from crucible.vault.events.event_keys import forget_keys
+from crucible.vault.events.event_paths import (
+    EVENTS,
+    TOOLS,
+    archive_folder,
+    archive_path,
+    flight_folder,
+    flights_folder,
+    purged_path,
+    refusals,
+)
+from crucible.vault.events.event_summary import META_FILES
+
+__all__ = ["Kept", "PurgeReport", "Purged", "archived_ids", "flight_ids", "is_due", "last_time", "purge"]
+
+_ARCHIVE = ".jsonl.zst"
+_DAY = timedelta(days=1)
+_LOOKED_AT = 200
+"""Records from the end of a file among which one has a time."""
+
+StandingOf = Callable[[str], str]
+
+
+class Purged(NamedTuple):
+    """A session that was put away, or is to be in a dry run; `size` are the bytes of its two files."""
+
+    session_id: str
+    last: datetime
+    size: int
+
+
+class Kept(NamedTuple):
+    """A session that stays, and why: `recent`, `no-note`, `no-records`, what `standing_of` says, or what went wrong."""
+
+    session_id: str
+    reason: str
+    last: datetime | None = None
+    failed: bool = False
+
+
+class PurgeReport(NamedTuple):
+    """What a purge did; `after` is `archive` or `delete`."""
+
+    after: str
+    purged: tuple[Purged, ...] = ()
+    kept: tuple[Kept, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Kept, ...]:
+        """Those that ought to have been put away and could not."""
+        return tuple(one for one in self.kept if one.failed)
+
+
+def purge(
+    vault_root: Path,
+    settings: FlightSettings,
+    note_ids: Collection[str],
+    now: datetime,
+    *,
+    standing_of: StandingOf,
+    dry_run: bool = False,
+    lock_seconds: float = LOCK_SECONDS,
+) -> PurgeReport:
+    """Put away every session whose last record is older than the retention time and whose id is one of `note_ids`.
+
+    `standing_of` is asked about those that are old: `active`, `paused`, whatever keeps one here; "" for one that ended.
+    A dry run writes nothing, not even a lock.  What goes wrong with one session is told and the others go on.
+    """
+    work = _Purge(vault_root, settings, frozenset(note_ids), now, lock_seconds, standing_of)
+    found = [work.take(session_id, dry_run=dry_run) for session_id in flight_ids(vault_root)]
+    if not dry_run:
+        _sweep(vault_root)
+        stamp = purged_path(vault_root)
+        with suppress(OSError):
+            stamp.parent.mkdir(parents=True, exist_ok=True)
+            stamp.write_text(now.isoformat(), encoding="utf-8")
+    purged = tuple(one for one in found if isinstance(one, Purged))
+    return PurgeReport(settings.after, purged, tuple(one for one in found if isinstance(one, Kept)))
+
+
+def is_due(vault_root: Path, now: datetime) -> bool:
+    """Whether the last purge is a day ago, or none is known.  `OutsideVault` where the vault's cache leads out of it."""
+    stamp = purged_path(vault_root)
+    try:
+        last = datetime.fromisoformat(stamp.read_text(encoding="utf-8"))
+        return not _DAY > now - last > -_DAY
+    except (OSError, ValueError, TypeError):
+        return True
+
+
+def flight_ids(vault_root: Path) -> list[str]:
+    """The sessions that have a folder, in order; what is none of ours is left alone."""
+    folder = flights_folder(vault_root)
+    names: list[str] = []
+    with refusals(folder, "read"), suppress(FileNotFoundError), os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return sorted(name for name in names if _is_id(name))
+
+
+def archived_ids(vault_root: Path) -> list[str]:
+    """The sessions that have an archive, in order."""
+    folder = archive_folder(vault_root)
+    with refusals(folder, "read"):
+        names = [path.name.removesuffix(_ARCHIVE) for path in folder.glob(f"*{_ARCHIVE}")]
+    return sorted(name for name in names if _is_id(name))
+
+
+def last_time(folder: Path) -> datetime | None:
+    """When the last thing happened: by the records at the ends of both files, else when they were written.
+
+    None when there is no file.
+    """
+    found = [time for name in (EVENTS, TOOLS) for time in _last_of(folder / name)]
+    if found:
+        return max(found)
+    stats = [path.stat() for path in (folder / EVENTS, folder / TOOLS) if path.is_file()]
+    return max((datetime.fromtimestamp(one.st_mtime, UTC) for one in stats), default=None)
+
+
+class _Purge(NamedTuple):
+    vault_root: Path
+    settings: FlightSettings
+    note_ids: frozenset[str]
+    now: datetime
+    lock_seconds: float
+    standing_of: StandingOf
+
+    def take(self, session_id: str, *, dry_run: bool) -> Purged | Kept:
+        try:
+            folder = flight_folder(self.vault_root, session_id)
+            found = self.judge(session_id, folder)
+            return found if dry_run or isinstance(found, Kept) else self.take_held(session_id, folder)
+        except CrucibleError as error:
+            return Kept(session_id, str(error), failed=True)
+
+    def take_held(self, session_id: str, folder: Path) -> Purged | Kept:
+        with held(folder, self.lock_seconds, make=False) as files:
+            found = self.judge(session_id, folder)  # somebody may have written while we waited
+            if isinstance(found, Purged):
+                self.put_away(session_id, files)
+        return found
+
+    def judge(self, session_id: str, folder: Path) -> Purged | Kept:
+        with refusals(folder, "read"):
+            last = last_time(folder)
+            size = sum(path.stat().st_size for path in (folder / EVENTS, folder / TOOLS) if path.is_file())
+        if session_id not in self.note_ids:
+            return Kept(session_id, "no-note", last)
+        # Beside an archive, files without a record are what a killed purge left.
+        if last is None or not (size or archive_path(self.vault_root, session_id).is_file()):
+            return Kept(session_id, "no-records")
+        if self.now - last < timedelta(days=self.settings.retention_days):
+            return Kept(session_id, "recent", last)
+        if standing := self.standing_of(session_id):
+            return Kept(session_id, standing, last)
+        return Purged(session_id, last, size)
+
+    def put_away(self, session_id: str, files: Held) -> None:
+        if self.settings.after != "delete":
+            put_away(self.vault_root, session_id, files)
+        forget_keys(self.vault_root, session_id)
+        with refusals(files.folder, "removed"):
+            _remove(files)
+
+
+def _remove(files: Held) -> None:
+    """The lock goes last: who waits for it finds that its file is gone, and begins a new folder."""
+    folder = files.folder
+    for name in META_FILES:
+        (folder / name).unlink(missing_ok=True)
+    if os.name == "nt":  # what is open cannot be removed there
+        files.empty()
+        return
+    (folder / TOOLS).unlink(missing_ok=True)
+    (folder / EVENTS).unlink(missing_ok=True)
+    with suppress(OSError):  # somebody else's files lie in it, or it was made anew
+        folder.rmdir()
+
+
+def _last_of(path: Path) -> Iterator[datetime]:
+    """The time of the last record that has one."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(last_lines(file.fileno())):
+            if time := _time_of(line):
+                yield time
+                return
+            if number >= _LOOKED_AT:
+                return
+
+
+def _time_of(line: bytes) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(orjson.loads(line)["time"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _sweep(vault_root: Path) -> None:
+    """Remove what a killed purge left of an archive, unless its session's folder is there and it may still be written."""
+    folder = archive_folder(vault_root)
+    with refusals(folder, "removed"):
+        for path in folder.glob(f"*{_ARCHIVE}.tmp"):
+            name = path.name.removesuffix(f"{_ARCHIVE}.tmp")
+            if _is_id(name) and not flight_folder(vault_root, name).exists():
+                path.unlink(missing_ok=True)
+
+
+def _is_id(name: str) -> bool:
+    try:
+        return bool(check_session_id(name))
+    except BadSessionId:
+        return False

@@ -1,0 +1,225 @@
+"""`meta.json`: what a session's whole events are, at a glance.
+
+Owns its keys and that its counts are true.  It says for how many bytes of each file it counted; what was written since,
+by a process that was killed before it came to the summary, is counted at the next write.  A summary that is missing or
+broken is made anew from the records, less what only `save_meta` was told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from crucible.vault.events.event_files import LOCK_SECONDS, Held, held, number_of
+from crucible.vault.events.event_paths import EVENTS, META, TOOLS, flight_folder
+
+__all__ = [
+    "AGENT_SWITCH",
+    "COUNTS",
+    "META_FILES",
+    "Facts",
+    "facts_of",
+    "keep_meta",
+    "load_own_meta",
+    "rename_in_meta",
+    "save_meta",
+    "with_counts",
+]
+
+AGENT_SWITCH = "agent_switch"
+"""The type of a record whose `from_agent` and `to_agent` the summary repeats."""
+
+_VERSION = 1
+COUNTS = {EVENTS: "events_count", TOOLS: "tools_count"}
+"""Where the summary says how many records a file has."""
+_NEW = f"{META}.tmp"
+META_FILES = (META, _NEW)
+"""All that a summary leaves in a folder."""
+
+
+class Facts(NamedTuple):
+    """What is known of a session beside its records; None leaves what the summary says.
+
+    `agent_switches` are all agents in order, the first one too.  Times are aware.
+    """
+
+    started: datetime | None = None
+    ended: datetime | None = None
+    initial_agent: str | None = None
+    agent_switches: tuple[str, ...] | None = None
+    project: str | None = None
+    ended_cleanly: bool | None = None
+
+
+def save_meta(
+    vault_root: Path,
+    session_id: str,
+    facts: Facts,
+    *,
+    make: bool = True,
+    lock_seconds: float = LOCK_SECONDS,
+) -> None:
+    """Put `facts` into the summary, whose counts are made true; a session that has no folder gets one if `make` says so.
+
+    Raises `LockTimeout`, `OutsideVault`, and `VaultError` for what the system refuses.
+    """
+    folder = flight_folder(vault_root, session_id)
+    if not make and not folder.is_dir():
+        return
+    with held(folder, lock_seconds) as files:
+        before = load_own_meta(folder)
+        after = _whole({**with_counts(before, folder), **_told(facts), "session_id": session_id})
+        if after != before:
+            _write(files.folder, after)
+
+
+def with_counts(meta: Mapping[str, object], folder: Path) -> dict[str, object]:
+    """The summary with counts that are true of the files in `folder`."""
+    sizes = {name: _size(folder / name) for name in COUNTS}
+    known = _sizes(meta)
+    if known == sizes:
+        return dict(meta)
+    if known is None or any(known[name] > size for name, size in sizes.items()):
+        known = dict.fromkeys(COUNTS, 0)
+        meta = {**meta, **dict.fromkeys(COUNTS.values(), 0)}
+    return _whole({**_counted_on(meta, folder, known), "sizes": sizes})
+
+
+def keep_meta(files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts) -> None:
+    """Bring the summary up to date after `added` records came to files that had the sizes `before`.
+
+    Records count for more than a summary: that it cannot be written is no error, the next writer makes it true.
+    """
+    with suppress(OSError):
+        _keep(files, session_id, before, added, facts)
+
+
+def rename_in_meta(folder: Path, session_id: str) -> None:
+    """Tell a summary, where there is one, the session's new id."""
+    meta = load_own_meta(folder)
+    if meta:
+        _write(folder, {**meta, "session_id": session_id})
+
+
+def _keep(files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts) -> None:
+    meta = load_own_meta(files.folder)
+    if meta and _sizes(meta) == before:
+        counts = {key: _count(meta, key) + added.get(name, 0) for name, key in COUNTS.items()}
+        meta = {**meta, **counts, **_switched(meta, facts), "sizes": dict(files.sizes)}
+    else:
+        meta = with_counts(meta, files.folder)
+    started = {} if meta.get("started") else {"started": facts.started}
+    _write(files.folder, {**meta, **started, "session_id": session_id})
+
+
+def facts_of(values: Mapping[str, object], time: datetime | None) -> Facts:
+    """What a record of the type `agent_switch` tells the summary."""
+    agents = (values.get("from_agent"), values.get("to_agent"))
+    return Facts(started=time, agent_switches=tuple(a for a in agents if isinstance(a, str) and a))
+
+
+def _switched(meta: Mapping[str, object], facts: Facts) -> dict[str, object]:
+    """The agents with those of one more switch at their end."""
+    if not facts.agent_switches:
+        return {}
+    known, first = meta.get("agent_switches"), meta.get("initial_agent")
+    agents = [*known] if isinstance(known, list) else []
+    if not agents and first and len(facts.agent_switches) == 1:
+        agents = [first]  # nobody said from whom
+    for agent in facts.agent_switches:
+        if agents[-1:] != [agent]:
+            agents.append(agent)
+    return {"agent_switches": agents, "initial_agent": first or agents[0]}
+
+
+def _told(facts: Facts) -> dict[str, object]:
+    told = {name: value for name, value in facts._asdict().items() if value is not None}
+    # As they are read back, so that an unchanged summary is not written again.
+    again: dict[str, object] = orjson.loads(orjson.dumps(told, option=orjson.OPT_UTC_Z))
+    return again
+
+
+def _counted_on(meta: Mapping[str, object], folder: Path, known: Mapping[str, int]) -> dict[str, object]:
+    """The summary after what stands behind `known` bytes of each file; without a start, it is the first record's time."""
+    found = dict(meta)
+    has_start = bool(meta.get("started"))
+    for name, key in COUNTS.items():
+        for line in _lines(folder / name, known[name]):
+            if number_of(line):
+                found[key] = _count(found, key) + 1
+                if not has_start or _SWITCH in line:
+                    with suppress(ValueError, AttributeError):  # it only begins like a record
+                        found |= _seen(orjson.loads(line), found, has_start=has_start)
+    return found
+
+
+_SWITCH = b'"type":"agent_switch"'
+
+
+def _seen(record: Mapping[str, object], found: Mapping[str, object], *, has_start: bool) -> dict[str, object]:
+    time, first = record.get("time"), found.get("started")
+    news: dict[str, object] = {}
+    if not has_start and isinstance(time, str) and (not isinstance(first, str) or time < first):
+        news["started"] = time
+    if record.get("type") == AGENT_SWITCH:
+        news |= _switched(found, facts_of(record, None))
+    return news
+
+
+def _whole(meta: Mapping[str, object]) -> dict[str, object]:
+    """All keys, in the order in which they are read best."""
+    empty: dict[str, object] = dict.fromkeys(("session_id", *Facts._fields, *COUNTS.values()))
+    total = sum(_count(meta, key) for key in COUNTS.values())
+    return {"version": _VERSION, **empty, "agent_switches": [], "records": 0, **meta} | {"records": total}
+
+
+def load_own_meta(folder: Path) -> dict[str, object]:
+    """What `meta.json` says, true or not; empty when it is missing or broken."""
+    try:
+        meta = orjson.loads((folder / META).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return meta if isinstance(meta, dict) else {}
+
+
+def _write(folder: Path, meta: Mapping[str, object]) -> None:
+    """Replace it in one step.  The lock is held, so the new file's name may be the same for all."""
+    data = orjson.dumps(_whole(meta), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
+    new = folder / _NEW
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(new, flags, 0o666), "wb") as file:
+        file.write(data)
+    new.replace(folder / META)
+
+
+def _sizes(meta: Mapping[str, object]) -> dict[str, int] | None:
+    """Bytes of each file that the counts are true of; None when it does not say."""
+    sizes = meta.get("sizes")
+    return {name: _count(sizes, name) for name in COUNTS} if isinstance(sizes, dict) else None
+
+
+def _count(meta: Mapping[str, object], key: str) -> int:
+    value = meta.get(key)
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _lines(path: Path, start: int) -> Iterator[bytes]:
+    """The whole lines of a file from a byte on, without their ends."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        file.seek(start)
+        yield from (line[:-1] for line in file if line.endswith(b"\n"))

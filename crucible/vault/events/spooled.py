@@ -1,0 +1,155 @@
+"""What lies in the spool: the events that hooks were told of, session by session, and how far each is written down.
+
+Owns the lines as values and the state beside each file (`<session>.state`: the bytes that the notes hold, and a word on
+how the session was left).  A line that a crash or a full disk tore is none, and is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from crucible.core.errors import OutsideVault
+from crucible.vault.events.spool import is_name, remove, spool_folder
+
+__all__ = ["SpoolLine", "Spooled", "load_spool", "retire", "save_state"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolLine:
+    """One event.  `time` is in seconds since 1970, `pid` the client's process, `said` its last answer's size and sum."""
+
+    event: str
+    time: float = 0.0
+    pid: int = 0
+    transcript: str = ""
+    agent: str = ""
+    call: str = ""
+    source: str = ""
+    reason: str = ""
+    trigger: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """One session's lines.  `size` is the file's in bytes, `synced` how many of them the notes hold.
+
+    `left` is how the session was left when it was last written down: `running`, `ended`, `died`, `missing` when there
+    was no transcript, or "" for never.
+    """
+
+    client: str
+    session: str
+    lines: tuple[SpoolLine, ...] = ()
+    size: int = 0
+    synced: int = 0
+    left: str = ""
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether something waits to be written down."""
+        return self.size > self.synced
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the client said that the session is over, and nobody did anything in it after opening it again.
+
+        A tool's hook, or a prompt's, may come in behind the end, since nobody waits for those.  A fork opens the session
+        that it goes on from, and says nothing in it.
+        """
+        events = [line.event for line in self.lines]
+        if "SessionEnd" not in events:
+            return False
+        since = events[len(events) - events[::-1].index("SessionEnd") :]
+        opened = since.index("SessionStart") if "SessionStart" in since else len(since)
+        return all(event == "SessionStart" for event in since[opened:])
+
+    @property
+    def transcript(self) -> str:
+        """Where the client keeps the session, as a hook was last told; "" when none was."""
+        return next((line.transcript for line in reversed(self.lines) if line.transcript), "")
+
+
+def load_spool(root: Path, client: str) -> list[Spooled]:
+    """Every session of a client in the vault's spool, in the order of their names.
+
+    `OutsideVault` where a symlink leads out of the vault.
+    """
+    try:
+        folder = Path(spool_folder(str(root), client))
+    except ValueError as error:
+        raise OutsideVault(str(error), "remove the symlink") from None
+    if not folder.is_dir():
+        return []
+    return [_load(folder, client, path) for path in sorted(folder.glob("*.jsonl")) if is_name(path.stem)]
+
+
+def save_state(root: Path, spooled: Spooled, left: str) -> None:
+    """Note that the session is written down as far as it was read, and how it was left."""
+    path = _state_path(Path(spool_folder(str(root), spooled.client)), spooled.session)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)  # what a killed process left, or somebody's link
+    with temporary.open("x", encoding="ascii") as file:
+        file.write(f"{spooled.size} {left}\n")
+    temporary.replace(path)
+
+
+def retire(root: Path, spooled: Spooled) -> bool:
+    """Take a session out of the spool unless something came in meanwhile."""
+    folder = Path(spool_folder(str(root), spooled.client))
+    if not remove(str(folder), spooled.session, spooled.size):
+        return False
+    _state_path(folder, spooled.session).unlink(missing_ok=True)
+    return True
+
+
+def _load(folder: Path, client: str, path: Path) -> Spooled:
+    data = _content(path)
+    synced, left = _load_state(_state_path(folder, path.stem))
+    lines = tuple(line for line in map(_line, data.split(b"\n")) if line)
+    # After a power failure the file may be shorter than what was noted of it.
+    return Spooled(client, path.stem, lines, len(data), synced if synced <= len(data) else 0, left)
+
+
+def _content(path: Path) -> bytes:
+    """What a file holds; nothing for what is none, a named pipe say, where we would wait for ever."""
+    with suppress(OSError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            return path.read_bytes()
+    return b""
+
+
+def _state_path(folder: Path, session: str) -> Path:
+    return folder / f"{session}.state"
+
+
+def _load_state(path: Path) -> tuple[int, str]:
+    with suppress(ValueError):
+        size, _, left = _content(path).decode("ascii").strip().partition(" ")
+        return int(size), left
+    return 0, ""
+
+
+def _line(data: bytes) -> SpoolLine | None:
+    try:
+        row = orjson.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(row, dict) or not isinstance(row.get("event"), str):
+        return None
+    texts = {name: value for name, value in row.items() if name in _TEXTS and isinstance(value, str)}
+    time, pid = row.get("time"), row.get("pid")
+    return SpoolLine(
+        time=float(time) if isinstance(time, int | float) else 0.0,
+        pid=pid if isinstance(pid, int) else 0,
+        **texts,
+    )
+
+
+_TEXTS = frozenset(SpoolLine.__slots__) - {"time", "pid"}

@@ -1,0 +1,171 @@
+"""The index of a vault: compared with the disk, brought up to date, kept, and asked.
+
+Owns the order of things.  A query compares every note's stamp with what the index knows (or believes a watcher that
+vouches), reads what differs, and keeps the result for the next one.  Where it cannot be kept, in a vault that may only
+be read, on a full disk, beside a writer that does not end, the answer is made in memory and is the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, closing
+from itertools import islice
+from os import PathLike
+from typing import NamedTuple, TypeVar
+
+from crucible.core.errors import IndexBroken, reason_of
+from crucible.core.settings.settings import VaultSettings
+from crucible.vault.index.freshness import Suspects, compare_folders, compare_names
+from crucible.vault.index.index_draft import Change, Draft
+from crucible.vault.index.index_files import IndexFolder
+from crucible.vault.index.index_manifest import EMPTY, Manifest
+from crucible.vault.index.note_reader import Asked, Progress, read_notes
+from crucible.vault.index.scan import Seen, look
+from crucible.vault.index.view import View
+
+__all__ = ["Change", "Index", "Progress", "Refreshed"]
+
+Answer = TypeVar("Answer")
+
+_BATCH = 8_000
+"""Notes kept at a time: few enough for the memory, and what is kept is not read again after an interruption."""
+
+_READ_A_SECOND = 500
+"""Notes, on a slow machine."""
+
+_ATTEMPTS = 5
+"""How often a question is asked again because a writer was faster, or the index was damaged."""
+
+
+class Refreshed(NamedTuple):
+    """An index that is true now.
+
+    `changes` is what was found, by path.  `unwalked` says what could not be walked and may hide notes; `unsaved` why
+    the index could not be kept, "" when it was: the view is right in any case, but the next command reads again.
+    """
+
+    view: View
+    changes: tuple[Change, ...] = ()
+    unwalked: tuple[str, ...] = ()
+    unsaved: str = ""
+
+
+class Index:
+    """The index in `.crucible/index/` of the vault at `root`, which must be real."""
+
+    def __init__(
+        self, root: str | PathLike[str], settings: VaultSettings, vouched: Callable[[str], bool] | None = None
+    ) -> None:
+        """`vouched` says whether a watcher vouches that the index is true; None believes nobody."""
+        self.root = os.fspath(root)
+        self.settings = settings
+        self._vouched = vouched
+        self._folder = IndexFolder(self.root)
+        self._used = ""
+        self._broken = ""
+        """The token of a manifest whose files are not what it says."""
+
+    def ask(self, question: Callable[[View], Answer], progress: Progress | None = None) -> tuple[Answer, Refreshed]:
+        """The answer to a question about all tables as they are now, and how that came about.
+
+        The question is asked anew when files of the index were replaced or found damaged meanwhile.
+        """
+
+        def ask_once() -> tuple[Answer, Refreshed]:
+            refreshed = self._refresh(None, progress)
+            return question(refreshed.view), refreshed
+
+        return self._attempt(ask_once)
+
+    def refresh(
+        self, paths: Iterable[str | PathLike[str]] | None = None, progress: Progress | None = None
+    ) -> Refreshed:
+        """Compare with the disk, read what changed, keep it; only the given notes and folders when `paths` is given.
+
+        Without `paths` every note is checked, except while a watcher vouches that nothing changed.
+        """
+        places = None if paths is None else [self._place(path) for path in paths]
+        return self._attempt(lambda: self._refresh(places, progress))
+
+    def version(self) -> str:
+        """Which index lies on the disk, for `manifest.follows`; "" for none."""
+        return self._folder.load().token
+
+    def rebuild(self, progress: Progress | None = None) -> Refreshed:
+        """Forget the index and build it anew."""
+        self._broken = self._folder.load().token
+        return self.refresh(progress=progress)
+
+    def _attempt(self, work: Callable[[], Answer]) -> Answer:
+        """Do it again when files of the index are not what the manifest says: they are damaged, or were replaced."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return work()
+            except IndexBroken:
+                # Should another writer have replaced what we read, so much the better.
+                self._broken = self._used
+        return work()
+
+    def _refresh(self, places: Sequence[str] | None, progress: Progress | None) -> Refreshed:
+        manifest = self._load()
+        if places is None and manifest.whole and self._vouched and self._vouched(self.root):
+            manifest = self._load()
+            if manifest.whole:
+                return Refreshed(_view(Draft(self._folder, manifest)))
+        seen, suspects = self._compare(manifest, places)
+        if suspects.is_empty() and manifest.whole:
+            return Refreshed(_view(Draft(self._folder, manifest)), unwalked=tuple(seen.unwalked))
+        with ExitStack() as held:
+            try:
+                clock = held.enter_context(self._folder.locked(self._patience(suspects)))
+            except OSError as error:
+                draft = Draft(self._folder, manifest, suspects, reason_of(error))
+                return self._take(draft, seen, suspects, 0, progress)
+            current = self._load()
+            if current.token != manifest.token:
+                # What was seen may be older than what another writer has read since.
+                manifest = current
+                seen, suspects = self._compare(manifest, places)
+            draft = Draft(self._folder, manifest, suspects)
+            return self._take(draft, seen, suspects, clock, progress)
+
+    def _patience(self, suspects: Suspects) -> float:
+        """Seconds to wait for another writer: as long as we might read, since he is likely to read the same."""
+        # Digests alone are no reason to wait.
+        needed = suspects.look or suspects.gone
+        return max(self.settings.lock_seconds, len(suspects.look) / _READ_A_SECOND) if needed else 0
+
+    def _compare(self, manifest: Manifest, places: Sequence[str] | None) -> tuple[Seen, Suspects]:
+        """What the disk shows, against what is known; of an index that does not know all, everything."""
+        seen = look(self.root, self.settings.sessions, places if manifest.whole else None)
+        suspects = compare_folders(self._folder, manifest, seen.scans, seen.within)
+        compare_names(self._folder, manifest, seen.names, suspects)
+        return seen, suspects
+
+    def _take(self, draft: Draft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None) -> Refreshed:
+        """Read what must be read, a batch at a time, and keep it."""
+        asked = [Asked(path, suspects.sha_of(path)) for path in suspects.look]
+        changes = draft.apply((), suspects.gone, clock)
+        with closing(read_notes(self.root, asked, progress)) as readings:
+            for at in range(0, len(asked), _BATCH):
+                changes += draft.apply(islice(readings, _BATCH), (), clock)
+                if at + _BATCH < len(asked):
+                    draft.keep()
+        draft.keep(seen.scans if seen.whole else (), whole=seen.whole)
+        self._used = draft.manifest.token
+        found = tuple(sorted(changes, key=lambda change: change.path))
+        unsaved = draft.unsaved if asked or suspects.gone or not draft.manifest.token else ""
+        return Refreshed(_view(draft), found, tuple(seen.unwalked), unsaved)
+
+    def _load(self) -> Manifest:
+        found = self._folder.load()
+        self._used = found.token
+        return EMPTY if found.token == self._broken else found
+
+    def _place(self, path: str | PathLike[str]) -> str:
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
+
+
+def _view(draft: Draft) -> View:
+    return View(draft.shards(), draft.read)

@@ -1,0 +1,237 @@
+"""The next index while it is made: batches of readings go in, each is kept on disk, or in memory where that cannot be.
+
+Owns what a reading changes: lines of the shards, rows of the table of files.  A batch that was kept is a true index of
+what it holds, so whoever is interrupted goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from crucible.core.errors import reason_of
+from crucible.vault.index.file_rows import FileRow, FolderRows
+from crucible.vault.index.freshness import Suspects, in_doubt
+from crucible.vault.index.index_files import IndexFolder
+from crucible.vault.index.index_manifest import FolderBlock, Manifest, next_token
+from crucible.vault.index.scan__scanning import FolderScan, parted
+from crucible.vault.index.schema import TABLES, cell_of_path, encode_cell, head_of
+from crucible.vault.index.shards import Merged, merged_lines, split_lines
+
+if TYPE_CHECKING:
+    from crucible.vault.index.note_rows import NoteRows, Reading
+
+__all__ = ["Change", "Draft"]
+
+
+class Change(NamedTuple):
+    """What happened to one note since the index last looked: `added`, `changed` or `removed`; `path` from the vault."""
+
+    kind: str
+    path: str
+
+
+class Draft:
+    """`unsaved` says why nothing is written to disk, or is empty; `suspects` are what may change."""
+
+    def __init__(
+        self, index: IndexFolder, manifest: Manifest, suspects: Suspects | None = None, unsaved: str = ""
+    ) -> None:
+        self.manifest = manifest
+        self.unsaved = unsaved
+        self._kept = manifest
+        self._index = index
+        self._suspects = suspects or Suspects()
+        self._memory: dict[tuple[str, str], bytes] = {}
+        self._token = ""
+        self._touched_folders: set[str] = set()
+        self._touched_shards: set[str] = set()
+        self._moving: set[str] = set()
+        """Folders with a note that changed after it was seen."""
+        self._anew = not manifest.token
+
+    def shards(self) -> list[str]:
+        """Every shard that has sessions."""
+        in_memory = {shard for (shard, table), text in self._memory.items() if table == "sessions" and text}
+        return sorted({*self.manifest.months(), *in_memory})
+
+    def read(self, table: str, shard: str) -> bytes:
+        """The lines of one table's shard, joined."""
+        if (shard, table) in self._memory:
+            return self._memory[shard, table]
+        found = self.manifest.shards.get((shard, table))
+        return self._index.read_shard(found) if found else b""
+
+    def apply(self, readings: Iterable[Reading], gone: Iterable[str], clock: int) -> list[Change]:
+        """Take in a batch, not kept yet; `clock` is from before the readings.  The changes."""
+        self._token = os.urandom(4).hex()
+        batch = _Batch(self._suspects, clock)
+        for path in gone:
+            batch.remove(path)
+        for reading in readings:
+            batch.take(reading)
+        batch.settle()
+        for shard in {*batch.drop, *batch.add}:
+            self._merge(shard, batch.drop.get(shard, set()), batch.add.get(shard, {}))
+        self._touched_folders |= batch.folders
+        self._moving |= batch.moving
+        self._touched_shards |= {*batch.drop, *batch.add}
+        doubtful = (self.manifest.doubtful - batch.settled) | batch.doubtful
+        self.manifest = self.manifest._replace(doubtful=doubtful)
+        return batch.changes
+
+    def keep(self, scans: Iterable[FolderScan] = (), *, whole: bool = False) -> None:
+        """Make it the index on disk, unless it is; `whole` says that every note was looked at.
+
+        Folders that are what their scan says need no comparing by rows next time.
+        """
+        if self.unsaved:
+            return
+        try:
+            self.manifest = self._with_files()
+            self.manifest = self._with_digests(scans)
+            self.manifest = self.manifest._replace(whole=whole or self.manifest.whole)
+            if self.manifest == self._kept and self.manifest.token:
+                return
+            self.manifest = self.manifest._replace(token=next_token(self._kept.token))
+            self._index.commit(self.manifest)
+        except OSError as error:
+            self._give_up(error)
+            return
+        self._kept = self.manifest
+        self._index.sweep(self.manifest, None if self._anew else self._touched_shards)
+        self._touched_shards = set()
+
+    def _merge(self, shard: str, drop: set[bytes], add: Mapping[str, list[bytes]]) -> None:
+        for table in TABLES:
+            old, rows = self._old(shard, table)
+            new = add.get(table, [])
+            merged = merged_lines(table, old, rows, drop, new)
+            if not merged.changed:
+                continue
+            if not self.unsaved:
+                try:
+                    self._write(shard, table, merged)
+                    continue
+                except OSError as error:
+                    self._give_up(error)
+                    merged = merged_lines(table, old, rows, drop, new)
+            self._memory[shard, table] = b"\n".join(merged.lines)
+
+    def _give_up(self, error: OSError) -> None:
+        """Go on in memory; what was written since the index was last kept would only fill the disk further."""
+        self.unsaved = reason_of(error)
+        before, now = self._kept.shards, self.manifest.shards
+        for key in {*before, *now}:
+            found = now.get(key)
+            if found != before.get(key):
+                self._memory[key] = self._index.read_shard(found) if found else b""
+                if found:
+                    self._index.remove(found.file)
+        self.manifest = self.manifest._replace(shards=before)
+
+    def _old(self, shard: str, table: str) -> tuple[bytes, int]:
+        text = self.read(table, shard)
+        if (shard, table) in self._memory:
+            return text, sum(1 for _ in split_lines(text))
+        found = self.manifest.shards.get((shard, table))
+        return text, found.rows if found else 0
+
+    def _write(self, shard: str, table: str, merged: Merged) -> None:
+        shards = dict(self.manifest.shards)
+        if merged.rows:
+            shards[shard, table] = self._index.write_shard(shard, table, merged.lines, merged.rows, self._token)
+        else:
+            shards.pop((shard, table), None)
+        self.manifest = self.manifest._replace(shards=dict(sorted(shards.items())))
+
+    def _with_files(self) -> Manifest:
+        """The table of files with the rows of every touched folder written anew."""
+        if not self._touched_folders and self.manifest.files:
+            return self.manifest
+        blocks = self._index.read_blocks(self.manifest, set(self.manifest.folders) - self._touched_folders)
+        counts = {folder: self.manifest.folders[folder].notes for folder in blocks}
+        for folder in self._touched_folders:
+            if rows := self._suspects.files[folder]:
+                blocks[folder], counts[folder] = rows.encoded(), len(rows)
+        head = head_of("files", sum(counts.values()))
+        folders, start = {}, len(head)
+        for folder, block in sorted(blocks.items()):
+            known = self.manifest.folders.get(folder)
+            digest = known.digest if known and folder not in self._touched_folders else ""
+            folders[folder] = FolderBlock(folder, counts[folder], start, len(block), crc32(block), digest)
+            start += len(block)
+        name = self._index.write_files(head, (blocks[folder] for folder in folders), os.urandom(4).hex())
+        self._touched_folders = set()
+        return self.manifest._replace(files=name, folders=folders)
+
+    def _with_digests(self, scans: Iterable[FolderScan]) -> Manifest:
+        """With the digests of folders that are what their scan says: what differed has been read, and stayed as it was seen."""
+        folders = dict(self.manifest.folders)
+        for scan in scans:
+            block = folders.get(scan.folder)
+            compared = scan.folder in self._suspects.files and scan.folder not in self._moving
+            if block and compared:
+                folders[scan.folder] = block._replace(digest=scan.digest())
+        return self.manifest._replace(folders=folders)
+
+
+class _Batch:
+    """What some readings change: lines to drop and to add by shard, rows of files, and what is in doubt."""
+
+    def __init__(self, suspects: Suspects, clock: int) -> None:
+        self.seen = suspects.look
+        self.files = suspects.files
+        self.clock = clock
+        self.drop: dict[str, set[bytes]] = {}
+        self.add: dict[str, dict[str, list[bytes]]] = {}
+        self.folders: set[str] = set()
+        self.moving: set[str] = set()
+        self.settled: set[str] = set()
+        self.doubtful: set[str] = set()
+        self.changes: list[Change] = []
+        self._rows: dict[str, dict[str, FileRow]] = {}
+
+    def remove(self, path: str) -> None:
+        """There is no such note any more."""
+        folder, name = parted(path)
+        row = self.files[folder].remove(name) if folder in self.files else None
+        self.settled.add(path)
+        if row:
+            self.drop.setdefault(row.shard, set()).add(encode_cell(cell_of_path(path)))
+            self.folders.add(folder)
+            self.changes.append(Change("removed", path))
+
+    def take(self, reading: Reading) -> None:
+        """A note as it is now."""
+        folder, name = parted(reading.path)
+        if reading.gone or reading.stamp != self.seen.get(reading.path):
+            self.moving.add(folder)
+        if reading.gone:
+            self.remove(reading.path)
+            return
+        known = self.files.setdefault(folder, FolderRows(folder)).get(name)
+        shard = self._replace(reading.path, reading.rows, known) if reading.rows else known.shard if known else ""
+        row = FileRow(reading.stamp, reading.sha, shard)
+        if row != known:
+            self._rows.setdefault(folder, {})[name] = row
+        (self.doubtful if in_doubt(reading.stamp, self.clock) else self.settled).add(reading.path)
+
+    def settle(self) -> None:
+        """Write down what the files were."""
+        for folder, rows in self._rows.items():
+            self.files[folder].put(rows)
+            self.folders.add(folder)
+
+    def _replace(self, path: str, rows: NoteRows, known: FileRow | None) -> str:
+        """The note's new lines for its old ones; the shard of the new ones."""
+        if known:
+            self.drop.setdefault(known.shard, set()).add(encode_cell(cell_of_path(path)))
+        tables = self.add.setdefault(rows.shard, {})
+        for table, text in zip(TABLES, rows.tables, strict=True):
+            if text:
+                tables.setdefault(table, []).extend(text.split(b"\n"))
+        self.changes.append(Change("changed" if known else "added", path))
+        return rows.shard

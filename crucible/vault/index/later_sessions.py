@@ -1,0 +1,69 @@
+"""Later sessions of a project, which may have settled the open ends of an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.session.findings import Kind
+from crucible.documents.session.waiting import words_of
+from crucible.vault.index.query import SessionQuery, matching
+from crucible.vault.index.schema import shard_of
+from crucible.vault.index.time_filters import begun, time_of
+from crucible.vault.index.view import View
+
+__all__ = ["NOTHING", "Following", "Work", "work_in"]
+
+_TICKET = late_pattern(r"\b[A-Z][A-Z0-9]+-\d+\b")
+_LABEL = late_pattern(r"\A[^:]{1,40}: ")
+"""The beginning of an open end's summary: `Planned, not carried out: `."""
+
+
+class Following(NamedTuple):
+    """The number of later sessions of the project, and a line for each of their outcomes, decisions, finished tasks and titles."""
+
+    sessions: int = 0
+    said: tuple[str, ...] = ()
+
+    def settles(self, text: str) -> bool:
+        """True if a line names a ticket of the text, or has two thirds of its words, two at least."""
+        tickets, words = {*_TICKET.findall(text)}, words_of(_LABEL.sub("", text))
+        shared = max(2, -(-2 * len(words) // 3))
+        return any(
+            not tickets.isdisjoint(_TICKET.findall(line)) or len(words & words_of(line)) >= shared for line in self.said
+        )
+
+
+NOTHING = Following()
+
+
+class Work(NamedTuple):
+    """The start, project and lines of each session of the vault, oldest first."""
+
+    sessions: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+    def after(self, project: str, began: str) -> Following:
+        """The later sessions of the project; `began` is a time in the index's format."""
+        later = [said for at, of, said in self.sessions if at > began and of == project.casefold()]
+        return Following(len(later), tuple(line for said in later for line in said))
+
+
+def work_in(view: View, since: str = "") -> Work:
+    """The work of the sessions that began since then, by default of all, except those of subagents."""
+    rows = {row["path"]: row for row in matching(view, SessionQuery(since=time_of(since)))}
+    said: dict[object, list[str]] = {path: [str(row["title"] or "")] for path, row in rows.items()}
+    for path, line in _lines(view, {shard_of(str(row["started"] or "")) for row in rows.values()}):
+        if path in said:
+            said[path].append(line)
+    found = ((begun(row), str(row["project"] or "").casefold(), tuple(said[path])) for path, row in rows.items())
+    return Work(tuple(sorted(found)))
+
+
+def _lines(view: View, shards: set[str]) -> Iterator[tuple[object, str]]:
+    for one in view.rows("callouts", sorted(shards)):
+        if one["finding"] and one["kind"] in (Kind.OUTCOME, Kind.DECISION):
+            yield one["path"], str(one["text"])
+    for task in view.rows("tasks", sorted(shards)):
+        if task["status"] == "completed":
+            yield task["path"], str(task["content"] or "")

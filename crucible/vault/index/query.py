@@ -1,0 +1,243 @@
+"""Which sessions a query wants, and in which order: pure, without disk or clock.
+
+Owns what each filter means.  Conditions on a column are `conditions`', figures over many sessions `stats`'.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
+
+from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
+from crucible.vault.index.schema import TABLES, UNDATED, Row, shard_of, split_list
+from crucible.vault.index.time_filters import utc
+from crucible.vault.index.view import View
+
+__all__ = [
+    "COLUMNS",
+    "STATUSES",
+    "Check",
+    "SessionQuery",
+    "check_column",
+    "find_row",
+    "matcher",
+    "matching",
+    "select",
+    "select_rows",
+    "unreadable_rows",
+]
+
+COLUMNS = (
+    "id",
+    "title",
+    "project",
+    "status",
+    "started",
+    "ended",
+    "duration_s",
+    "participants",
+    "channel",
+    "model",
+    "tokens_used",
+    "tokens_cached",
+    "phases",
+    "tool_calls",
+    "failures",
+    "decisions",
+    "errors",
+    "users",
+    "parent",
+    "path",
+    "problems",
+)
+"""What `session list` shows as JSON and TOON, in this order; the table's other columns serve filters."""
+
+STATUSES = ("active", "paused", "completed", "failed")
+"""As in `session.model.Status`, which takes long to import."""
+
+Check = Callable[[Row], bool]
+
+
+class SessionQuery(NamedTuple):
+    """What to list; None does not narrow.
+
+    `agent` fits with or without its version, `channel` the session's or any phase's, `model` a whole id or words of it
+    (`opus`, `claude-opus-4`), the session's or a subagent's.  `since` and `until` are about the start and include it.
+    `where` are further checks of a row, all of which must hold.  `sort` is a column, with a `-` before it the other way
+    round; unknown values come last either way.  None is newest first.
+    """
+
+    status: str | None = None
+    agent: str | None = None
+    channel: str | None = None
+    model: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    project: str | None = None
+    children: bool = False
+    limit: int | None = None
+    where: tuple[Check, ...] = ()
+    sort: str | None = None
+
+
+def select(view: View, query: SessionQuery) -> list[Row]:
+    """The rows of `sessions` that match; what starts at the same second in the order of the id."""
+    return _in_order(matching(view, query), "sessions", query)
+
+
+def matching(view: View, query: SessionQuery) -> Iterator[Row]:
+    """The rows that match, newest first, read no further than they are asked for."""
+    wanted = matcher(query)
+    return filter(wanted, view.rows("sessions", _shards_of(view, query), _needles_of(query)))
+
+
+def select_rows(view: View, table: str, query: SessionQuery, session: Row | None = None) -> list[Row]:
+    """Rows of any table: `session`, a row of `sessions`, `since` and `until` say of which notes.
+
+    `where`, `sort` and `limit` are about the table's own columns; what else the query says is not looked at.
+    """
+    if session is not None:
+        shards: Sequence[str] = [shard_of(str(session["started"] or ""))]
+        checks = [lambda row: row["path"] == session["path"], *query.where]
+    else:
+        shards, checks = _shards_of(view, query), [*query.where]
+    if query.since or query.until:
+        spanned = SessionQuery(since=query.since, until=query.until, children=True)
+        paths = {row["path"] for row in matching(view, spanned)}
+        checks.append(lambda row: row["path"] in paths)
+    rows = view.rows(table, shards)
+    return _in_order(filter(lambda row: all(check(row) for check in checks), rows), table, query)
+
+
+def find_row(view: View, ref: str) -> Row:
+    """The session whose id is `ref`, or the only one whose id begins so.
+
+    Raises `SessionNotFound`, or `AmbiguousSession` with the candidates.
+    """
+    name = ref.removesuffix(".md")
+    needles = [name] if _plain(name) else []
+    found = [row for row in view.rows("sessions", None, needles) if str(row["id"]).startswith(name)]
+    exact = [row for row in found if row["id"] == name]
+    # A subagent's id begins with its parent's: what fits several is meant for the one that is no subagent's.
+    fitting = exact or (found if len(found) == 1 else [row for row in found if not row["parent"]] or found)
+    if not name or not fitting:
+        raise SessionNotFound(f"no session {ref!r}", "`cru session list --children` shows what is there")
+    if len(fitting) > 1:
+        raise AmbiguousSession(ref, sorted(str(row["path" if exact else "id"]) for row in fitting))
+    return fitting[0]
+
+
+def unreadable_rows(view: View) -> list[Row]:
+    """The notes that could not be read: no filter can tell whether they are wanted, so whoever filters names them."""
+    # What cannot be read has no start.
+    shards = [shard for shard in view.shards if shard == UNDATED]
+    return [row for row in view.rows("sessions", shards) if row["unreadable"] is not None]
+
+
+def check_column(name: str, table: str = "sessions") -> str:
+    """The column's name, given in any case; `UsageError` with the near ones and all of them when there is none."""
+    columns = TABLES[table]
+    if name.lower() in columns:
+        return name.lower()
+    import difflib  # noqa: PLC0415  only a mistake needs it
+
+    near = difflib.get_close_matches(name.lower(), columns)
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise UsageError(f"{table}: no column {name!r}{meant}", f"there are {', '.join(columns)}")
+
+
+def _in_order(rows: Iterable[Row], table: str, query: SessionQuery) -> list[Row]:
+    """Without `sort` no more rows are read than `limit` asks for."""
+    return list(
+        islice(
+            _sorted(rows, table, query.sort) if query.sort else rows,
+            None if query.limit is None else min(query.limit, sys.maxsize),
+        )
+    )
+
+
+def _sorted(rows: Iterable[Row], table: str, sort: str) -> list[Row]:
+    column = check_column(sort.removeprefix("-"), table)
+    known: list[Row] = []
+    unknown: list[Row] = []
+    for row in rows:
+        (unknown if row[column] in (None, "") else known).append(row)
+    return sorted(known, key=lambda row: _order(row[column]), reverse=sort.startswith("-")) + unknown
+
+
+def _order(value: str | int | None) -> tuple[int, int | str]:
+    """Numbers before texts, should a column hold both."""
+    return (0, value) if isinstance(value, int) else (1, str(value).lower())
+
+
+def _shards_of(view: View, query: SessionQuery) -> Sequence[str]:
+    """The shards that may hold a match."""
+    if query.since is None and query.until is None:
+        return view.shards
+    first = shard_of(utc(query.since)) if query.since else ""
+    last = shard_of(utc(query.until)) if query.until else "9999-12"
+    return [shard for shard in view.shards if shard != UNDATED and first <= shard <= last]
+
+
+def _needles_of(query: SessionQuery) -> list[str]:
+    """Texts that every matching line holds, the rarest probably first; only such as TOON writes as they are."""
+    # The table has these in lower case; another status, or a project, as somebody wrote it.
+    status = query.status.lower() if query.status and query.status.lower() in STATUSES else ""
+    wanted = [
+        status,
+        query.agent and _bare(query.agent, "@"),
+        query.channel and _bare(query.channel, "#"),
+        query.model and query.model.lower(),
+    ]
+    if status == "completed":
+        wanted.append(wanted.pop(0))
+    return [text for text in wanted if text and _plain(text)]
+
+
+def _plain(text: str) -> bool:
+    return text != "" and not text.strip(_PLAIN)
+
+
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-"
+
+
+def matcher(query: SessionQuery) -> Check:
+    """Whether a row is wanted; a wanted subagent's note only with `children`."""
+    checks: list[Check] = list(query.where)
+    if not query.children:
+        checks.append(lambda row: row["parent"] is None)
+    for name in ("status", "project"):
+        _add_equal(checks, name, getattr(query, name))
+    if query.agent is not None:
+        agent = _bare(query.agent, "@")
+        checks.append(lambda row: _has_agent(str(row["agents"] or ""), agent))
+    if query.channel is not None:
+        channel = _bare(query.channel, "#")
+        checks.append(lambda row: channel in split_list(str(row["channels"] or "")))
+    if query.model is not None:
+        model = f"-{query.model.lower()}-"
+        checks.append(lambda row: any(model in f"-{m}-" for m in split_list(str(row["models"] or ""))))
+    if query.since is not None:
+        since = utc(query.since)
+        checks.append(lambda row: str(row["started"] or "") >= since)
+    if query.until is not None:
+        until = utc(query.until)
+        checks.append(lambda row: "" < str(row["started"] or "") <= until)
+    return checks[0] if len(checks) == 1 else lambda row: all(check(row) for check in checks)
+
+
+def _add_equal(checks: list[Check], column: str, wanted: str | None) -> None:
+    if wanted is not None:
+        lowered = wanted.lower()
+        checks.append(lambda row: str(row[column] or "").lower() == lowered)
+
+
+def _has_agent(agents: str, wanted: str) -> bool:
+    return any(wanted in (agent, agent.partition("@")[0]) for agent in split_list(agents))
+
+
+def _bare(name: str, mark: str) -> str:
+    return name.lstrip(mark).lower()

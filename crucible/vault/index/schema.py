@@ -1,0 +1,205 @@
+"""The tables of the index, their columns, and a row as one line of TOON and back.
+
+Owns what a shard's text looks like.  Which notes give which rows is `deriving`'s, where the files lie `folder`'s.
+A shard is a month of `started`, `2026-11`, or `undated`.  Every cell is a text, a whole number or null: a list is one
+text, its items joined with `, `.  In every table but `sessions` the path stands first, since lines are sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import toons
+
+from crucible.core.patterns import late_pattern
+
+__all__ = [
+    "CALLOUT_LENGTH",
+    "LISTS",
+    "NUMBERS",
+    "SCHEMA",
+    "TABLES",
+    "TIMES",
+    "UNDATED",
+    "Row",
+    "cell_of_path",
+    "decode_lines",
+    "encode_cell",
+    "encode_rows",
+    "head_of",
+    "join_list",
+    "path_of_cell",
+    "shard_of",
+    "split_list",
+]
+
+SCHEMA = 5
+"""Raised whenever a table's columns or their meaning change; an index of another number is built anew."""
+
+UNDATED = "undated"
+"""The shard of notes without a usable `started`."""
+
+CALLOUT_LENGTH = 200
+"""Characters that the tables of callouts and tasks keep of each."""
+
+Row = dict[str, str | int | None]
+
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "sessions": (
+        "started",
+        "id",
+        "path",
+        "title",
+        "project",
+        "status",
+        "ended",
+        "duration_s",
+        "participants",
+        "channel",
+        "model",
+        "tokens_used",
+        "tokens_cached",
+        "phases",
+        "tool_calls",
+        "failures",
+        "decisions",
+        "errors",
+        "users",
+        "parent",
+        "branch",
+        "tags",
+        "problems",
+        "agents",
+        "channels",
+        "models",
+        "unreadable",
+    ),
+    "phases": (
+        "path",
+        "phase_id",
+        "line",
+        "phase",
+        "agent",
+        "channel",
+        "started",
+        "status",
+        "duration_ms",
+        "tokens_used",
+        "tool_calls",
+        "failures",
+        "decisions",
+        "errors",
+        "users",
+    ),
+    "participants": ("path", "role", "agent", "version", "model", "session", "tokens"),
+    "callouts": (
+        "path",
+        "line",
+        "phase_id",
+        "kind",
+        "waits",
+        "text",
+        "finding",
+        "why",
+        "by",
+        "source",
+        "confidence",
+    ),
+    "links": ("path", "line", "kind", "target", "subpath", "alias"),
+    "tasks": ("path", "task_id", "status", "priority", "content", "depends_on", "started", "completed"),
+}
+"""Each table's columns in the order of their file."""
+
+_FILES = ("path", "size", "mtime_ns", "ctime_ns", "ino", "sha", "shard")
+"""What each note's file was when it was read; `sha` is half of its SHA-256."""
+
+_COLUMNS = {**TABLES, "files": _FILES}
+
+LISTS = frozenset({"participants", "agents", "channels", "models", "tags", "depends_on"})
+TIMES = frozenset({"started", "ended", "completed"})
+NUMBERS = frozenset(
+    {
+        "duration_s",
+        "duration_ms",
+        "tokens",
+        "tokens_used",
+        "tokens_cached",
+        "phases",
+        "tool_calls",
+        "failures",
+        "decisions",
+        "errors",
+        "users",
+        "problems",
+        "line",
+        "waits",
+        "confidence",
+    }
+)
+"""Columns by what their cells mean; all others are text."""
+
+
+def shard_of(started: str | None) -> str:
+    """The month of a time such as `2026-11-21T20:26:47Z`."""
+    return started[:7] if started else UNDATED
+
+
+def encode_rows(table: str, rows: Iterable[Sequence[object]]) -> list[bytes]:
+    """Each row, its cells in the order of the table's columns, as one line, indented by two, without a line end."""
+    columns = _COLUMNS[table]
+    shaped = [dict(zip(columns, row, strict=True)) for row in rows]
+    return toons.dumps({table: shaped}).encode().split(b"\n")[1:] if shaped else []
+
+
+def encode_cell(text: str) -> bytes:
+    """A text as it stands in a line."""
+    return toons.dumps({"t": [{"c": text}]}).encode().partition(b"\n")[2][2:]
+
+
+def head_of(table: str, count: int) -> bytes:
+    """The first line of a table of `count` rows."""
+    return f"{table}[{count}]{{{','.join(_COLUMNS[table])}}}:\n".encode()
+
+
+def decode_lines(table: str, lines: Sequence[bytes]) -> list[Row]:
+    """The rows again.  `ValueError` when a line is none of this table."""
+    if not lines:
+        return []
+    rows: list[Row] = toons.loads((head_of(table, len(lines)) + b"\n".join(lines)).decode())[table]
+    return rows
+
+
+def join_list(items: Iterable[str]) -> str:
+    """One text of several; an item that holds a comma, a quote or a line end is quoted as in CSV."""
+    return ", ".join(f'"{item.replace(chr(34), chr(34) * 2)}"' if _UNSAFE.search(item) else item for item in items)
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """The items again."""
+    if '"' not in text:
+        return tuple(text.split(", ")) if text else ()
+    return tuple(item[1:-1].replace('""', '"') if item[:1] == '"' else item for item in _ITEM.findall(text))
+
+
+_ITEM = late_pattern(r'(?:^|(?<=, ))(?:"(?>(?:[^"]|"")*)"|[^",]*+)(?=, |\Z)')
+_UNSAFE = late_pattern(r'[,"\s]|^\Z')
+
+
+_SURROGATE = late_pattern("[\ufffd\udc80-\udcff]")
+_STOOD_IN = late_pattern("\ufffd([0-9A-F]{2}|--)")
+
+
+def cell_of_path(path: str) -> str:
+    """A path as a cell: a byte that is no UTF-8, which TOON cannot hold, as U+FFFD and two hexadecimal digits."""
+    return _SURROGATE.sub(lambda m: f"\ufffd{_byte(m[0])}", path)
+
+
+def path_of_cell(cell: str) -> str:
+    """The path again."""
+    if "\ufffd" not in cell:
+        return cell
+    return _STOOD_IN.sub(lambda m: "\ufffd" if m[1] == "--" else chr(0xDC00 + int(m[1], 16)), cell)
+
+
+def _byte(character: str) -> str:
+    return "--" if character == "\ufffd" else f"{ord(character) - 0xDC00:02X}"

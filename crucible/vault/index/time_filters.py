@@ -1,0 +1,96 @@
+"""Moments as a user writes them, and as the tables hold them.  No clock: `now` is handed in."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+from crucible.core.errors import UsageError
+from crucible.core.patterns import late_pattern
+
+if TYPE_CHECKING:  # options parse times, and most commands need no tables
+    from crucible.vault.index.schema import Row
+
+__all__ = ["AFTERWARDS", "age_words", "begun", "last_active", "parse_when", "time_of", "utc"]
+
+_AGO = late_pattern(r"(\d{1,5})\s*([smhdw])", re.IGNORECASE)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_when(text: str, now: datetime, *, end: bool = False) -> datetime:
+    """A moment: ISO date or time, `today`, `yesterday`, `now`, or how long ago (`90m`, `12h`, `7d`, `2w`).
+
+    What has no zone is in that of `now`, which must be aware.  A day means its first second, with `end` its last.
+    """
+    word = text.strip().lower()
+    ago = _AGO.fullmatch(word)
+    if word == "now" or ago:
+        # In UTC: on a clock that is turned back an hour ago may be now.
+        return now.astimezone(UTC) - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])}) if ago else now
+    try:
+        days = {"today": 0, "yesterday": 1}
+        if word in days:
+            return _day(now - timedelta(days=days[word]), now, end)
+        moment = datetime.fromisoformat(text.strip().upper())
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is no time", "write 2026-11-21, 2026-11-21T20:30, today, yesterday, 5m, 12h, 7d or 2w"
+        ) from None
+    if len(word) <= len("2026-11-21"):
+        return _day(moment, now, end)
+    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
+
+
+def _day(day: datetime, now: datetime, end: bool) -> datetime:
+    return datetime.combine(day.date(), time(23, 59, 59) if end else time(), now.tzinfo)
+
+
+def utc(moment: datetime) -> str:
+    """`2026-11-21T20:26:47Z`, so that texts sort as the moments do; what has no zone is taken as UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+    except OverflowError:  # year 1 or 9999 beside the date line
+        return aware.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+
+
+# --- when somebody was at work ---------------------------------------------------------------------------------------
+
+_DAY = late_pattern(r"\d{4}-\d\d-\d\d(?!\d)")
+AFTERWARDS = frozenset(("idle", "manual", "died"))
+"""Reasons of bookmarks that are made when nothing has happened for a while."""
+
+
+def begun(row: Row) -> str:
+    """When a session began, as the index writes times; if unknown the day with which its id begins, else ""."""
+    day = _DAY.match(str(row["id"]))
+    return str(row["started"] or (day[0] if day and time_of(day[0]) else ""))
+
+
+def last_active(row: Row, at: datetime | None = None, why: str = "") -> datetime | None:
+    """When somebody last worked in a session, as far as the index knows, and its bookmark, made `at` that time for the reason `why`."""
+    started, lasted = time_of(begun(row)), row["duration_s"]
+    times = [started, time_of(row["ended"]), None if why in AFTERWARDS else at]
+    with suppress(OverflowError):
+        times.append(started + timedelta(seconds=lasted) if started and isinstance(lasted, int) else None)
+    return max(filter(None, times), default=at)
+
+
+def time_of(cell: object) -> datetime | None:
+    """As the index writes times; None for what is none."""
+    try:
+        found = datetime.fromisoformat(str(cell or ""))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def age_words(age: timedelta) -> str:
+    """`2 h ago`; the future (another machine's clock) and less than a minute are `just now`."""
+    seconds = int(age.total_seconds())
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return "just now"

@@ -1,0 +1,1 @@
+"""Follow a vault and keep its index up to date."""

@@ -1,0 +1,1 @@
+"""Append-only logs of JSON lines."""

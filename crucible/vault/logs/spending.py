@@ -1,0 +1,103 @@
+"""What asking cost: `.crucible/log/asked.jsonl`, one line per answer, without the prompt and the answer.
+
+Lines are only added.  Git ignores the folder, since each machine keeps its own costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crucible.clients.launch.ask import Answer
+from crucible.vault.logs.jsonl_fields import text_of, time_of
+from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines
+
+__all__ = ["FILE", "Spent", "keep_answer", "spent_since"]
+
+FILE = "asked.jsonl"
+_FOLDER = "log"
+_LONGEST = 200
+"""The most code points of a name."""
+_MOST = 1 << 50
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Totals over answers.  `unpriced` of the `count` answers reported no price, so `cost_usd` does not include them."""
+
+    count: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+    def plus(self, other: Spent) -> Spent:
+        """The sum of both."""
+        return Spent(
+            self.count + other.count,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.cost_usd + other.cost_usd,
+            self.unpriced + other.unpriced,
+        )
+
+    @classmethod
+    def of(cls, answer: Answer) -> Spent:
+        """What one answer took."""
+        cost = answer.cost_usd
+        return cls(1, answer.tokens_in or 0, answer.tokens_out or 0, cost or 0.0, int(cost is None))
+
+
+def keep_answer(
+    root: Path, answer: Answer, *, now: datetime, purpose: str, session: str = "", fsync: bool = True
+) -> None:
+    """Add a line: `purpose` is what was asked for, `session` the id of its session.  Raises like `bookmarks.lines.append_line`."""
+    record = {
+        "time": now.astimezone(UTC).isoformat(timespec="microseconds"),
+        "for": purpose,
+        "session": _name(session),
+        "model": _name(answer.model),
+        "tokens_in": answer.tokens_in,
+        "tokens_out": answer.tokens_out,
+        "tokens_cached": answer.tokens_cached,
+        "cost_usd": answer.cost_usd,
+    }
+    append_line(root, FILE, record, fsync=fsync, folder=_FOLDER)
+
+
+def spent_since(root: Path, since: datetime) -> Spent:
+    """What was spent since then; lines that cannot be parsed are skipped.  Raises `OutsideVault`, or `VaultError` if the file cannot be read."""
+    found, _ = read_lines(root, FILE, _timed, folder=_FOLDER)
+    spent = Spent()
+    for time, one in found:
+        spent = spent.plus(one) if time >= since else spent
+    return spent
+
+
+def _name(text: str) -> str:
+    """A name that can be stored: shortened, and without lone surrogates, which UTF-8 cannot encode."""
+    return text.encode("utf-8", "replace").decode()[:_LONGEST]
+
+
+def _timed(fields: Mapping[str, object]) -> tuple[datetime, Spent]:
+    cost = fields.get("cost_usd")
+    if cost is not None and (not isinstance(cost, int | float) or isinstance(cost, bool)):
+        raise Unfit("`cost_usd` is not a number")
+    if cost is not None and not 0 <= cost < _MOST:
+        raise Unfit("`cost_usd` is not a price")
+    text_of(fields, "for")
+    return time_of(fields, "time"), Spent(
+        1, _count(fields, "tokens_in"), _count(fields, "tokens_out"), float(cost or 0), int(cost is None)
+    )
+
+
+def _count(fields: Mapping[str, object], name: str) -> int:
+    """A count; 0 if it is unknown."""
+    value = fields.get(name)
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST:
+        raise Unfit(f"`{name}` is not a count")
+    return value

@@ -1,0 +1,1 @@
+"""Where notes live: files, names, locks, links, queries."""

@@ -1,0 +1,67 @@
+"""Which vault is meant.
+
+Owns the order of the answers.  The environment, the working directory and the user's settings are handed in.  Every
+command asks this first, so paths are texts here: `pathlib` takes longer to import than the rest of it to run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from crucible.core.errors import VaultNotFound
+from crucible.core.settings.settings import UserSettings
+
+__all__ = ["RENAMING", "find_vault", "is_unfinished", "is_vault"]
+
+
+RENAMING = os.path.join(".crucible", "renaming.json")
+"""The rename journal's path in a vault; see `vault.rename_journal`."""
+
+
+def is_unfinished(root: str | os.PathLike[str]) -> bool:
+    """Whether a rename is running in the vault, or was interrupted."""
+    return os.path.lexists(os.path.join(root, RENAMING))
+
+
+def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: UserSettings) -> str:
+    """The real path of the vault's root: `--vault`, `CRUCIBLE_VAULT`, the nearest parent with `.crucible/`, the user's default.
+
+    The first of these that is given decides; when it is no vault, `VaultNotFound` says so instead of trying the next.
+    """
+    if explicit:
+        return _named_vault(os.path.join(cwd, explicit), "--vault")
+    if env.get("CRUCIBLE_VAULT"):
+        return _named_vault(os.path.join(cwd, env["CRUCIBLE_VAULT"]), "CRUCIBLE_VAULT")
+    near = next(filter(is_vault, _and_above(cwd)), None)
+    if near is not None:
+        return os.path.realpath(near)
+    if user.default_vault:
+        return _named_vault(user.default_vault, f"default_vault in {user.path}")
+    raise VaultNotFound(
+        f"no vault in {cwd} or above, and no default vault",
+        "`cru init` makes one here, `--vault DIR` names one, `cru init DIR --default` makes one for everywhere",
+    )
+
+
+def is_vault(folder: str) -> bool:
+    """It has a folder `.crucible`."""
+    return os.path.isdir(os.path.join(folder, ".crucible"))
+
+
+def _and_above(folder: str) -> Iterator[str]:
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:
+        yield (folder := above)
+
+
+def _named_vault(path: str, named_by: str) -> str:
+    if is_vault(path):
+        return os.path.realpath(path)
+    path = os.path.normpath(path)
+    what = "no vault (it has no .crucible folder)" if os.path.isdir(path) else "no such folder"
+    what = "a file, no vault" if os.path.isfile(path) else what
+    above = next(filter(is_vault, _and_above(path)), None) if os.path.exists(path) else None
+    makes = "name a folder" if os.path.isfile(path) else f"`cru init {path}` makes one there"
+    hint = f"did you mean {above}?" if above else makes
+    raise VaultNotFound(f"{path}: {what} (from {named_by})", hint)

@@ -1,0 +1,142 @@
+"""Make a vault (folders, settings, git files), and set values in the user's own settings.
+
+Nothing that exists is overwritten: a file that is there keeps its lines and gets at most new ones at its end, so that
+`cru init` may be run again at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crucible.core import files
+from crucible.core.errors import NoteExists, VaultError, reason_of
+from crucible.core.settings.settings import DEFAULT_CONFIG, load_vault_settings
+from crucible.core.settings.toml_values import StrPath, Table, no_toml
+from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
+
+__all__ = ["init_vault", "set_user_settings", "with_user_settings"]
+
+_GITIGNORE = """\
+# Everything here is private, derived or passing, except what is allowed below.
+/*
+!/.gitignore
+!/config.toml
+!/templates/
+!/memory/
+!/tasks/
+"""
+
+_FLIGHT_TRACKED = "!/flight/"
+
+_UNION_MERGED = (
+    ".crucible/memory/**/*.jsonl merge=union",
+    ".crucible/tasks/**/*.jsonl merge=union",
+    ".crucible/flight/**/*.jsonl merge=union",
+)
+"""Of append-only files both sides of a merge keep their lines."""
+
+_OWNED = (CASES, KNOWLEDGE)
+"""Folders of notes that commands propose and humans own, made when there is a first one."""
+
+_TOLD = ("history", "projects")
+"""Folders of what sessions came to and what projects are, made when there is a first one."""
+
+_FOLDERS = (".crucible/templates", ".crucible/memory", ".crucible/tasks")
+
+
+def init_vault(directory: Path) -> list[Path]:
+    """Make `directory` a vault; the paths that were created or extended, none when it is complete already."""
+    root = Path(os.path.realpath(directory))
+    _check_is_folder(root, directory)
+    made = _make_folders(root, (".", ".crucible"))
+    made += _create(root, ".crucible/config.toml", DEFAULT_CONFIG)
+    settings = load_vault_settings(root)
+    made += _create(root, ".crucible/.gitignore", _GITIGNORE)
+    if settings.flight.track:
+        made += _extend(root, ".crucible/.gitignore", (_FLIGHT_TRACKED,))
+    # Notes are kept to the byte: git must convert no line ends in them.
+    exact = tuple(f"{folder}/**/*.md -text" for folder in (settings.sessions, WORKFLOWS, *_OWNED, *_TOLD))
+    made += _extend(root, ".gitattributes", (*exact, *_UNION_MERGED))
+    made += _make_folders(root, (*_FOLDERS, settings.sessions))
+    return list(dict.fromkeys(made))
+
+
+def set_user_settings(user_config: Path, values: Mapping[str, str | bool]) -> None:
+    """Write values by dotted key into the user's settings; other keys, comments and order stay."""
+    config = Path(os.path.realpath(user_config))
+    try:
+        config.parent.mkdir(parents=True, exist_ok=True)
+        text = config.read_bytes().decode("utf-8") if config.exists() else ""
+    except UnicodeDecodeError as error:
+        raise VaultError(f"{user_config}: not UTF-8 at byte {error.start}", "save the file as UTF-8") from error
+    except OSError as error:
+        raise VaultError(f"{user_config}: {reason_of(error)}") from error
+    changed = with_user_settings(text, user_config, values)
+    if changed != text:
+        files.write_atomic(config, changed.encode("utf-8"))
+
+
+def with_user_settings(text: str, path: StrPath, values: Mapping[str, str | bool]) -> str:
+    """The text of the user's settings with these values set; comments, order and other keys stay."""
+    import tomlkit  # noqa: PLC0415  slow, and only what writes settings needs it
+
+    read = Table(text, path)  # a file that cannot be parsed is an error, and never overwritten
+    for dotted in values:
+        read.pop(dotted)  # a value in place of a table is an error too
+    bom = text[:1] if text.startswith("\ufeff") else ""
+    try:
+        document = tomlkit.parse(text[len(bom) :])
+        for dotted, value in values.items():
+            *tables, key = dotted.split(".")
+            at: Any = document
+            for name in tables:
+                at = at.setdefault(name, tomlkit.table())
+            at[key] = value
+        return bom + tomlkit.dumps(document)
+    except (ValueError, RecursionError) as error:  # it accepts what `tomllib` does, but less nesting
+        raise no_toml(path, error) from error
+
+
+def _check_is_folder(root: Path, directory: Path) -> None:
+    for path in (root, *root.parents):
+        if path.is_dir():
+            return
+        if os.path.lexists(path):
+            raise VaultError(f"{directory}: {path} is a file", "name a folder")
+
+
+def _make_folders(root: Path, names: tuple[str, ...]) -> list[Path]:
+    made = []
+    for name in names:
+        folder = root / name
+        missing = not folder.exists()
+        files.make_folders(root, folder)
+        made += [folder] if missing else []
+    return made
+
+
+def _create(root: Path, name: str, text: str) -> list[Path]:
+    path = files.inside(root, root / name)
+    try:
+        files.create_exclusive(path, text.encode("utf-8"))
+    except NoteExists:
+        return []
+    return [root / name]
+
+
+def _extend(root: Path, name: str, lines: tuple[str, ...]) -> list[Path]:
+    """Add the lines that a file does not have, at its end and with its own line ends."""
+    path = files.inside(root, root / name)
+    if not os.path.lexists(path):
+        return _create(root, name, "".join(f"{line}\n" for line in lines))
+    old, _ = files.read_bytes(path)
+    newline = b"\r\n" if b"\r\n" in old else b"\n"
+    have = {line.strip() for line in old.split(b"\n")}
+    new = b"".join(line.encode() + newline for line in lines if line.encode() not in have)
+    if not new:
+        return []
+    files.write_atomic(path, old + (b"" if not old or old.endswith(b"\n") else newline) + new)
+    return [root / name]

@@ -1,0 +1,261 @@
+"""Which note a link means, as Obsidian has it, and what a rename changes in every other note.
+
+Owns resolving a target among the vault's paths, and planning the edits of a rename.  Pure: no disk.  How a link is
+written is for `note.wikilinks`; reading and saving the notes is for `store.py`.
+
+Paths are text relative to the vault, with `/`.  A result is always one of the paths that were given, so no link
+leads out of the vault.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from crucible.core.errors import NoteExists, OutsideVault
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.source import Edit, Source
+from crucible.documents.markdown.wikilinks import Link, encode_target, find_links, find_property_links, parse_linktext
+
+__all__ = ["LinkTable", "RenamePlan", "Resolution", "UnclearLink", "plan_rename", "render_target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Where a target leads.  When it is `ambiguous` no rule decided: `path` is the shortest of the candidates."""
+
+    path: str | None
+    candidates: tuple[str, ...] = ()
+    ambiguous: bool = False
+
+
+NOTHING = Resolution(None)
+_UNSETTLED = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)")
+_HISTORY = "history/"
+"""Where a vault keeps what sessions came to, in notes that are called as theirs."""
+_OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:")
+
+
+class LinkTable:
+    """Every file that a link may lead to.
+
+    Rules in order: the exact path from the vault's root, then from the note's own folder, then the end of a path.
+    Several paths that end so are ambiguous: Obsidian documents no winner, ours is the shortest, then the first by
+    name.  A session's history has the name of its session, and never takes a link from it.  Titles and aliases are never targets.  A note needs no `.md`; other files need their extension.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._exact: dict[str, tuple[str, ...]] = {}
+        self._named: dict[str, list[str]] = {}
+        self._ends: dict[str, dict[str, tuple[str, ...]]] = {}
+        for path in paths:
+            key = _key(path)
+            self._exact[key] = (*self._exact.get(key, ()), path)
+            self._named.setdefault(key.rpartition("/")[2], []).append(path)
+
+    def resolve(self, target: str, source: str | None = None) -> Resolution:
+        """`target` is a link's target or its whole text; `source` is the path of the note that it stands in."""
+        found = self._find(target, source or "")
+        if found.path is None and "#" in target:
+            found = self._find(target.partition("#")[0].rstrip(" \t"), source or "")
+        return found
+
+    def twins(self, path: str) -> tuple[str, ...]:
+        """The paths that only differ from this one in case or Unicode form."""
+        return self._exact.get(_key(path), ())
+
+    def _find(self, target: str, source: str) -> Resolution:
+        if not target:
+            return self._exactly(source) or NOTHING
+        folder = posixpath.dirname(source)
+        relative = target.startswith(("./", "../"))
+        path = "" if _OUTSIDE.match(target) else _settle(posixpath.join(folder, target) if relative else target)
+        if not path:
+            return NOTHING
+        places = [path] if relative or not folder else [path, f"{folder}/{path}"]
+        found = (self._exactly(name) for place in places for name in _file_names(place))
+        return next(filter(None, found), None) or (NOTHING if relative else self._by_end(path))
+
+    def _exactly(self, path: str) -> Resolution | None:
+        """Of files that differ in case only, the one written so."""
+        twins = self.twins(path)
+        if len(twins) > 1 and path not in twins:
+            return Resolution(min(twins, key=_shortness), tuple(sorted(twins, key=_shortness)), ambiguous=True)
+        return Resolution(path if len(twins) > 1 else twins[0], twins) if twins else None
+
+    def _by_end(self, path: str) -> Resolution:
+        for end in map(_key, _file_names(path)):
+            name = end.rpartition("/")[2]
+            named = self._named.get(name, ())
+            if len(named) == 1:
+                paths = tuple(named) if f"/{_key(named[0])}".endswith(f"/{end}") else ()
+            else:
+                paths = self._ends_of(name).get(end, ())
+            if paths:
+                return Resolution(paths[0], paths, len(paths) > 1)
+        return NOTHING
+
+    def _ends_of(self, name: str) -> dict[str, tuple[str, ...]]:
+        """Every end of the paths with one file name; made when first asked for, as many may be called `README`."""
+        if name not in self._ends:
+            ends: dict[str, list[str]] = {}
+            for path in sorted(self._named.get(name, ()), key=_shortness):
+                for end in _path_ends(_key(path)):
+                    ends.setdefault(end, []).append(path)
+            self._ends[name] = {end: _without_history(paths) for end, paths in ends.items()}
+        return self._ends[name]
+
+
+def _without_history(paths: list[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if not path.startswith(_HISTORY)) or tuple(paths)
+
+
+def _key(path: str) -> str:
+    """Paths are the same to a link when their keys are: case, Unicode form and kind of blank do not count."""
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", path.replace("\u00a0", " ").replace("\u202f", " ").lower())
+
+
+def _shortness(path: str) -> tuple[int, str]:
+    return len(path), path
+
+
+def _path_ends(path: str) -> Iterator[str]:
+    yield path
+    slash = path.find("/")
+    while slash >= 0:
+        yield path[slash + 1 :]
+        slash = path.find("/", slash + 1)
+
+
+def _file_names(path: str) -> tuple[str, str]:
+    """A dot may begin an extension or belong to a note's name; without one it is a note first."""
+    return (path, f"{path}.md") if "." in path.rpartition("/")[2] else (f"{path}.md", path)
+
+
+def _settle(path: str) -> str:
+    """The path without `.` and `..`; empty when it leaves the vault or names a folder."""
+    if not _UNSETTLED.search(path):
+        return path
+    settled = posixpath.normpath(path)
+    return "" if settled in ("", ".", "..") or settled.startswith(("../", "/")) or path.endswith("/") else settled
+
+
+@dataclass(frozen=True, slots=True)
+class UnclearLink:
+    """A link that a rename left as it is, because it may mean another note or no other spelling of it is safe."""
+
+    path: str
+    line: int
+    link: Link
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RenamePlan:
+    """What to change, by the paths that the notes had before the rename.  Notes without a change are not in it."""
+
+    edits: dict[str, list[Edit]]
+    ambiguous: list[UnclearLink]
+
+
+def plan_rename(sources: Mapping[str, Source], old: str, new: str, others: Iterable[str] = ()) -> RenamePlan:
+    """Every link goes on meaning what it meant, in the style that its author chose; an ambiguous one is left alone.
+
+    `sources` holds the notes of the vault by path, `others` the paths of its other files.  A link to another note is
+    changed too when the rename would turn it: one that `new` would catch, or a relative one in a note that moves.
+    Raises NoteExists when `new` is taken, OutsideVault when it is no path in the vault.
+    """
+    if not new or _settle(new) != new or _OUTSIDE.match(new):
+        raise OutsideVault(f"{new!r} is no path in the vault")
+    paths = [*sources, *others]
+    before, after = LinkTable(paths), LinkTable([new if path == old else path for path in paths])
+    if any(path != old for path in before.twins(new)):
+        raise NoteExists(f"{before.twins(new)[0]} is there already", "choose another name")
+    plan = RenamePlan({}, [])
+    mover = _Mover(before, after, old, new, plan)
+    for path, source in sources.items():
+        if "[[" in source.text or "](" in source.text:
+            mover.follow_links(path, source)
+    return plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Mover:
+    """The tables before and after a rename, and the plan so far."""
+
+    before: LinkTable
+    after: LinkTable
+    old: str
+    new: str
+    plan: RenamePlan
+
+    def follow_links(self, path: str, source: Source) -> None:
+        top = find_frontmatter(source).span
+        properties = find_property_links(source, top)
+        for link in [*properties, *find_links(source, top.end)]:
+            meant = self.before.resolve(link.target, path) if link.target else NOTHING
+            if meant.ambiguous:
+                if self.old in meant.candidates:
+                    self.leave(path, source, link, meant.candidates)
+            elif meant.path is not None:
+                self.turn(path, source, link, meant.path)
+
+    def turn(self, path: str, source: Source, link: Link, meant: str) -> None:
+        """Write the link anew when its note was renamed or it would lead elsewhere."""
+        goal = self.new if meant == self.old else meant
+        home = self.new if path == self.old else path
+        written = source.slice(link.target_span)
+        if meant != self.old and self.leads(link.target, home, goal):
+            return
+        raw = written if link.kind == "wiki" else link.target + (".md" if written.lower().endswith(".md") else "")
+        for target in _spellings(raw, meant, goal, home):
+            text = encode_target(target, written) if link.kind == "md" else target
+            if self.leads(target, home, goal) and _fits(text, target, source, link):
+                if text != written:
+                    self.plan.edits.setdefault(path, []).append(Edit(link.target_span, text))
+                return
+        self.leave(path, source, link, (goal,))
+
+    def leads(self, target: str, home: str, goal: str) -> bool:
+        found = self.after.resolve(target, home)
+        return found.path == goal and not found.ambiguous
+
+    def leave(self, path: str, source: Source, link: Link, candidates: tuple[str, ...]) -> None:
+        line = source.line_of(link.span.start) + 1
+        self.plan.ambiguous.append(UnclearLink(path, line, link, candidates))
+
+
+def render_target(raw: str, to: str) -> str:
+    """`to` as a target in the style of `raw`: with or without `.md`, a bare name or a path from the vault's root."""
+    target = to if "/" in raw else to.rpartition("/")[2]
+    return target if raw.lower().endswith(".md") or not to.lower().endswith(".md") else target[:-3]
+
+
+def _spellings(raw: str, meant: str, goal: str, home: str) -> Iterator[str]:
+    """Targets for `goal`, the one most like what the author wrote first."""
+    if raw.startswith(("./", "../")):
+        yield render_target(raw, f"{raw.rpartition('/')[0]}/{goal.rpartition('/')[2]}")
+        relative = posixpath.relpath(goal, posixpath.dirname(home) or ".")
+        yield render_target(raw, relative if relative.startswith("../") else f"./{relative}")
+    elif 0 < raw.count("/") < meant.count("/"):
+        yield render_target(raw, "/".join(goal.split("/")[-1 - raw.count("/") :]))
+    else:
+        yield render_target(raw, goal)
+    whole_path = "x/x.md" if raw.lower().endswith(".md") else "x/x"
+    yield render_target(whole_path, goal)
+    yield goal
+
+
+def _fits(text: str, target: str, source: Source, link: Link) -> bool:
+    """Whether the new text reads back as the target, where the link stands."""
+    if link.kind == "md":
+        return True
+    before = source.text[link.span.start - 1 : link.span.start]
+    quoted = (before == "'" and "'" in text) or (before == '"' and re.search(r'["\\]', text))
+    plain = not re.search(r"[\r\n]|\[\[|\]\]|^\[|[\[\]\\]$|%%", text)
+    return plain and not quoted and parse_linktext(text).target in (target, target[:-3])

@@ -1,0 +1,83 @@
+"""The rename journal: the old and new path of the note that is being renamed.
+
+A vault may come from a stranger, so paths outside the sessions folder are rejected.  `renaming` does the rename, and finishes an
+interrupted one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from crucible.core import files
+from crucible.core.errors import CrucibleError, VaultError
+from crucible.documents.session.names import check_new_id
+from crucible.vault.notes.discovery import RENAMING
+from crucible.vault.notes.vault import Vault
+
+__all__ = ["Journal", "forget_rename", "journal_path", "keep_journal", "load_journal"]
+
+_LARGEST = 1 << 16
+
+
+class Journal(NamedTuple):
+    """The note's path before and after, relative to the vault."""
+
+    old: str
+    new: str
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        """The session's id before and after."""
+        return PurePosixPath(self.old).name.removesuffix(".md"), PurePosixPath(self.new).name.removesuffix(".md")
+
+
+def journal_path(root: Path) -> Path:
+    """The path of the journal.  Its lock is the lock of the rename."""
+    return root / RENAMING
+
+
+def keep_journal(vault: Vault, journal: Journal) -> None:
+    """Write the journal.  Call it before anything is changed."""
+    data = json.dumps(journal._asdict()).encode()
+    files.write_atomic(files.inside(vault.root, journal_path(vault.root)), data, fsync=vault.settings.fsync)
+
+
+def load_journal(vault: Vault) -> Journal | None:
+    """The unfinished rename; None without a journal, or if it does not name two session notes of one folder.
+
+    Raises `VaultError` if the journal cannot be read.
+    """
+    path = journal_path(vault.root)
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+            return None
+        told = json.loads(path.read_bytes())
+        journal = Journal(told["old"], told["new"])
+        return journal if _is_sound(vault, journal) else None
+    except OSError as error:
+        raise VaultError(f"{RENAMING}: {error.strerror or error}", "make it readable, then try again") from error
+    except (ValueError, KeyError, TypeError, RecursionError, CrucibleError):
+        return None
+
+
+def forget_rename(root: Path) -> None:
+    """Delete the journal, once the rename is done."""
+    with suppress(OSError):
+        journal_path(root).unlink()
+
+
+def _is_sound(vault: Vault, journal: Journal) -> bool:
+    old, new = PurePosixPath(journal.old), PurePosixPath(journal.new)
+    check_new_id(journal.ids[1])
+    inside = files.inside(vault.root, vault.root / old.parent)
+    return (
+        old.parent == new.parent
+        and old.suffix == new.suffix == ".md"
+        and old != new
+        and inside.is_relative_to(os.path.realpath(vault.sessions))
+        and not any(part.startswith(".") for part in old.parts)
+    )

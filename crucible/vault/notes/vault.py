@@ -1,0 +1,366 @@
+"""The vault: which notes it holds, and the only way to read, create and change one.
+
+Owns the walk over the folders, what a reference means, and the order of a save: lock, compare with the disk, replace.
+System calls are `files`', meaning is `session`'s.
+
+A session is named by its file: `sessions/**/<id>.md`.  A frontmatter `session_id` that differs is a problem of the
+note, never a second name.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crucible.core import files
+from crucible.core.errors import (
+    AmbiguousSession,
+    CrucibleError,
+    NoteChanged,
+    NoteExists,
+    NoteUnreadable,
+    OutsideVault,
+    SessionNotFound,
+    UsageError,
+    VaultError,
+)
+from crucible.core.files import Stamp
+from crucible.core.locks import Lock
+from crucible.core.settings.settings import VaultSettings, load_vault_settings
+from crucible.documents.markdown.source import Edit, Source, apply_edits
+from crucible.documents.session.names import check_new_id
+from crucible.documents.session.session_id import check_session_id
+from crucible.vault.notes.walk import OnError, find_notes, is_markdown, note_name
+
+if TYPE_CHECKING:
+    from crucible.documents.session.session import Session
+
+__all__ = ["Note", "Vault"]
+
+_BOM = b"\xef\xbb\xbf"
+_SETTLE_SECONDS = 0.05
+"""How long an editor gets to finish a save that we met half done."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One note as it was read.  `path` lies in the vault and is absolute."""
+
+    path: Path
+    source: Source
+    stamp: Stamp
+
+    @cached_property
+    def session(self) -> Session:
+        """What the note means, read when it is first asked for.  `NoteUnreadable` when that fails."""
+        # Late: who only finds and moves notes starts in half the time.
+        from crucible.documents.session.session_reader import read_session  # noqa: PLC0415
+
+        try:
+            return read_session(self.source, self.name)
+        except MemoryError:
+            raise
+        except Exception as error:  # one note on which we fail must not take a whole list with it
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            message = f"{self.path}: cannot be understood ({what})"
+            raise NoteUnreadable(message, "this is a fault in cru") from error
+
+    @cached_property
+    def data(self) -> bytes:
+        """The file's bytes."""
+        return self.source.to_bytes()
+
+    @property
+    def name(self) -> str:
+        """The file's name without `.md`: a session's id."""
+        return note_name(self.path.name)
+
+
+class Vault:
+    """A folder with `.crucible/` in it.  `root` is real: no symlink in it."""
+
+    def __init__(self, root: Path, settings: VaultSettings | None = None) -> None:
+        self.root = Path(os.path.realpath(root))
+        if not self.root.is_dir():
+            raise VaultError(f"{root}: no folder", "`cru init` makes a vault")
+        self.settings = load_vault_settings(self.root) if settings is None else settings
+        self._folders: set[Path] | None = None
+        self._written: dict[Path, Stamp] = {}
+        """Our own last writes, which are whole however young they are."""
+        self._last: tuple[Path, bytes, Source] | None = None
+        """The very last one: its file, and what it held."""
+        self.touched: set[Path] = set()
+        """Notes that were created, changed or moved here, for who keeps the index."""
+
+    @property
+    def sessions(self) -> Path:
+        """The folder of the session notes, which may be missing."""
+        return self.root / self.settings.sessions
+
+    def session_paths(self, on_error: OnError | None = None) -> list[Path]:
+        """Every note under the sessions folder, sorted; a folder that cannot be read is told to `on_error`."""
+        return self._notes(self.sessions, on_error)
+
+    def note_paths(self, on_error: OnError | None = None) -> list[Path]:
+        """Every `.md` of the vault, sorted, without what lies in dot-folders."""
+        return self._notes(self.root, on_error)
+
+    def session_ids(self) -> set[str]:
+        """The names of all session notes, for `naming.new_session_id`."""
+        return {note_name(path.name) for path in self.session_paths()}
+
+    def relative(self, path: Path) -> str:
+        """The path seen from the vault, with `/`."""
+        return path.relative_to(self.root).as_posix()
+
+    def find(self, ref: str, cwd: Path | None = None) -> Path:
+        """The note that `ref` means: a session id, a path (absolute, from `cwd` or from the vault), a unique prefix.
+
+        Raises `BadSessionId` for what can be no id, `SessionNotFound`, or `AmbiguousSession` with the candidates.
+        """
+        by_path = self._find_path(ref, cwd)
+        if by_path:
+            return by_path
+        paths = self.session_paths()
+        exact = [path for path in paths if note_name(path.name) in (ref, note_name(ref))]
+        if len(exact) == 1:
+            return exact[0]
+        if exact:
+            raise AmbiguousSession(ref, [self.relative(path) for path in exact])
+        return self._find_prefix(ref, paths)
+
+    def load(self, ref: str, cwd: Path | None = None) -> Note:
+        """Find and read."""
+        return self.read(self.find(ref, cwd))
+
+    def read(self, path: Path) -> Note:
+        """The note at a path; `OutsideVault` when it is a symlink to elsewhere."""
+        data, stamp = files.read_bytes(files.inside(self.root, path))
+        return Note(path, Source.from_bytes(data), stamp)
+
+    def create(self, session_id: str, text: str | bytes, folder: str = "") -> Note:
+        """A new note in `folder` of the sessions folder; `NoteExists` when any folder has that id."""
+        check_session_id(session_id)
+        where = self._sessions_folder(folder)
+        data = text if isinstance(text, bytes) else Source(text).to_bytes()
+        _check_size(session_id, data)
+        for other in self._known_folders():
+            if os.path.lexists(other / f"{session_id}.md"):
+                raise NoteExists(f"{self.relative(other)}/{session_id}.md: exists already", "choose another id")
+        real = files.make_folders(self.root, where)
+        files.create_exclusive(real / f"{session_id}.md", data, fsync=self.settings.fsync)
+        self._known_folders().add(where)
+        stamp = files.stamp_of(real / f"{session_id}.md", data)
+        self._written[real / f"{session_id}.md"] = stamp
+        self.touched.add(where / f"{session_id}.md")
+        return Note(where / f"{session_id}.md", Source.from_bytes(data), stamp)
+
+    def save(self, note: Note, edits: Iterable[Edit]) -> Note:
+        """The note with the edits made, on disk; `NoteChanged` when the disk no longer has what `note` was read from.
+
+        Edits that change nothing write nothing.
+        """
+        changed = apply_edits(note.source, edits)
+        if changed == note.source:
+            return note
+        with self.locked(note.path):
+            self._check_settled(note)
+            return self._replace(note, changed, changed.to_bytes())
+
+    def update(self, ref: str | Path, intention: Callable[[Note], Iterable[Edit]], attempts: int = 5) -> Note:
+        """Read, ask `intention` for edits, save; and again from the start when an editor was faster.
+
+        The lock is held throughout, so other processes that use it wait for their turn.  `intention` may be called
+        several times and must not write to the vault itself.
+        """
+        path = self.find(ref) if isinstance(ref, str) else ref
+        with self.locked(path) as lock:
+            for left in reversed(range(attempts)):
+                try:
+                    note = self._update_once(path, intention, patient=left > 0, last=lock.word())
+                except NoteChanged:
+                    if not left:
+                        raise
+                    time.sleep(_SETTLE_SECONDS)
+                else:
+                    # Other processes need not wait then to see whether an editor is still writing.
+                    lock.leave(note.stamp.identity)
+                    return note
+        raise UsageError("attempts must be 1 or more")
+
+    def rename(self, note: Note, new_id: str) -> Path:
+        """Move the file to a new id in its folder.  What the note says and who links to it is the caller's to edit."""
+        check_new_id(new_id)
+        if new_id in self.session_ids():
+            raise NoteExists(f"{new_id}: exists already", "choose another id")
+        files.inside(self.root, note.path)
+        new = note.path.with_name(f"{new_id}.md")
+        with self.locked(note.path), self.locked(new):
+            self._check_settled(note)
+            files.move_exclusive(note.path, new, fsync=self.settings.fsync)
+            self.touched |= {note.path, new}
+        return new
+
+    def locked(self, path: Path) -> AbstractContextManager[Lock]:
+        """Hold a note's lock.  `save` and `update` take it themselves."""
+        return files.locked(self.root, path, self.settings.lock_seconds)
+
+    def _notes(self, start: Path, on_error: OnError | None) -> list[Path]:
+        found = [folder / name for folder, names in find_notes(self.root, start, on_error) for name in names]
+        return sorted(found, key=str)
+
+    def _update_once(
+        self, path: Path, intention: Callable[[Note], Iterable[Edit]], *, patient: bool, last: str
+    ) -> Note:
+        note = self._read_settled(path, last)
+        if patient and not note.stamp.size:
+            # Editors empty a file and then fill it; an edit of the emptiness would lose what they write.
+            raise NoteChanged(f"{path}: empty")
+        edits = list(intention(note))
+        changed = apply_edits(note.source, edits)
+        return note if changed == note.source else self._replace(note, changed, _spliced(note, edits))
+
+    def _read_settled(self, path: Path, last_write: str = "") -> Note:
+        """The note when no other program is in the middle of writing it; `last_write` tells the latest of ours.
+
+        What stands there as we wrote it last is not decoded again: that would take longer than to write it.
+        """
+        real = files.inside(self.root, path)
+        place, last, source = self._last or (None, None, None)
+        ours = [self._written[real].identity] if real in self._written else []
+        data, stamp = files.read_settled(real, [*ours, last_write])
+        if source is None or place != real or last != data:
+            source = Source.from_bytes(data)
+        note = Note(path, source, stamp)
+        note.__dict__["data"] = data  # known, so need not be encoded
+        return note
+
+    def _replace(self, note: Note, changed: Source, data: bytes) -> Note:
+        real = files.inside(self.root, note.path)
+        _check_size(note.name, data)
+        files.remove_leftovers(real)
+        self.touched.add(note.path)
+        # Looked at once more when the new bytes are ready, so that an editor's save has a moment, not a disk flush,
+        # in which it could go unseen.
+        files.write_atomic(
+            real,
+            data,
+            fsync=self.settings.fsync,
+            before_replace=lambda: self._check_unchanged(note),
+            expected=note.data,
+        )
+        self._written[real] = files.stamp_of(real, data)
+        self._last = (real, data, changed)
+        return Note(note.path, changed, self._written[real])
+
+    def _check_settled(self, note: Note) -> None:
+        """When nobody is in the middle of writing it."""
+        try:
+            data = self._read_settled(note.path).data
+        except NoteUnreadable as error:
+            raise NoteChanged(f"{note.path}: gone since it was read", "read it again") from error
+        if data != note.data:
+            raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
+
+    def _check_unchanged(self, note: Note) -> None:
+        """At this moment."""
+        try:
+            same = files.holds(files.inside(self.root, note.path), note.data)
+        except NoteUnreadable as error:
+            raise NoteChanged(f"{note.path}: gone since it was read", "read it again") from error
+        if not same:
+            raise NoteChanged(f"{note.path}: changed on disk since it was read", "read it again, then repeat")
+
+    def _find_path(self, ref: str, cwd: Path | None) -> Path | None:
+        """The note at a path.  Only what ends in `.md`, given or added, is tried: `../x` is first of all no id."""
+        if "\0" in ref or not ref or ("/" not in ref and os.sep not in ref and not is_markdown(ref)):
+            return None
+        name = ref if is_markdown(ref) else f"{ref}.md"
+        bases = [base for base in (cwd, self.root, self.sessions) if base]
+        for candidate in dict.fromkeys(base / name for base in bases):
+            if os.path.lexists(candidate):
+                return self._own(candidate)
+        if is_markdown(ref) and "/" in ref:
+            raise SessionNotFound(f"{ref}: no such note", f"paths are seen from here or from {self.root}")
+        return None
+
+    def _own(self, path: Path) -> Path:
+        """The same note, said from the root; a note that is a symlink keeps its own name."""
+        files.inside(self.root, path)
+        return files.inside(self.root, path.parent) / path.name
+
+    def _find_prefix(self, ref: str, paths: list[Path]) -> Path:
+        name = check_session_id(note_name(ref))
+        found = [path for path in paths if path.name.startswith(name)]
+        if len(found) > 1:
+            # A subagent's id begins with its parent's: what fits several is meant for the one that is no subagent's.
+            found = [path for path in found if not self._is_subagent(path)] or found
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise AmbiguousSession(name, sorted(note_name(path.name) for path in found))
+        raise SessionNotFound(f"no session {name!r}", _nearest(name, paths))
+
+    def _is_subagent(self, path: Path) -> bool:
+        try:
+            return self.read(path).session.parent is not None
+        except CrucibleError:
+            return False
+
+    def _sessions_folder(self, folder: str) -> Path:
+        parts = [part for part in folder.split("/") if part]
+        if folder.startswith("/") or "\\" in folder or any(part.startswith(".") for part in parts):
+            raise OutsideVault(f"{folder!r}: no folder for sessions", "name a folder inside the sessions folder")
+        where = self.sessions.joinpath(*parts)
+        files.inside(self.root, where)
+        return where
+
+    def _known_folders(self) -> set[Path]:
+        """Every folder of sessions, looked up once: creating many notes must not walk the vault for each."""
+        if self._folders is None:
+            self._folders = {self.sessions, *(f for f, _ in find_notes(self.root, self.sessions))}
+        return self._folders
+
+
+def _check_size(name: str, data: bytes) -> None:
+    """Nothing is written that would not be read again."""
+    if len(data) > files.LARGEST_NOTE:
+        mega = 1024 * 1024
+        raise VaultError(
+            f"{name}: it would have {len(data) / mega:.0f} MB, and notes are read up to {files.LARGEST_NOTE // mega} MB",
+            "nothing was written; say less, or go on in another session",
+        )
+
+
+def _spliced(note: Note, edits: Iterable[Edit]) -> bytes:
+    """The bytes of the note with the edits made, which do not overlap; what stays is copied and not encoded."""
+    text, data = note.source.text, note.data
+    view = memoryview(data)
+    parts: list[bytes | memoryview] = []
+    char, at = 0, len(_BOM) if note.source.bom else 0
+    parts.append(view[:at])
+    for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
+        start = _byte_of(text, data, edit.span.start, char, at)
+        parts += [view[at:start], edit.text.encode("utf-8", "surrogateescape")]
+        char, at = edit.span.end, _byte_of(text, data, edit.span.end, edit.span.start, start)
+    return b"".join([*parts, view[at:]])
+
+
+def _byte_of(text: str, data: bytes, char: int, known: int, at: int) -> int:
+    """Where the byte of a code point is, from the nearer of one whose byte is known and the end."""
+    if char - known <= len(text) - char:
+        return at + len(text[known:char].encode("utf-8", "surrogateescape"))
+    return len(data) - len(text[char:].encode("utf-8", "surrogateescape"))
+
+
+def _nearest(name: str, paths: list[Path]) -> str:
+    import difflib  # noqa: PLC0415  rare, and a command starts sooner without it
+
+    near = difflib.get_close_matches(name, [note_name(path.name) for path in paths], n=3, cutoff=0.8)
+    return "did you mean " + ", ".join(near) + "?" if near else "`cru session list` shows what is there"

@@ -1,0 +1,227 @@
+"""The workflow notes of a vault: which there are, which one a name means, and reading one.
+
+Owns that a workflow is a note with `type: workflow` anywhere in the vault, or a note in `workflows/` that says of no
+other type, but never one that was written for the Rust Crucible.  A file that is named by its path is read as one all the same, outside of a vault too, unless it is a session.  What stands in
+it is for the workflow room.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from crucible.core import files
+from crucible.core.errors import CrucibleError, NoteUnreadable, UsageError, WorkflowNotFound
+from crucible.core.files import Stamp
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.names import slugify
+from crucible.documents.workflow.workflow import Workflow
+from crucible.documents.workflow.workflow_reader import read_workflow
+from crucible.documents.workflow.workflow_reader__kind import WORKFLOW, kind_of
+from crucible.vault.notes.heads import is_for_rust, read_head
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import WORKFLOWS, OnError, find_notes, is_markdown, note_name
+
+__all__ = ["WORKFLOWS", "WorkflowNote", "find_workflow", "read_workflow_note", "workflow_paths"]
+
+_SESSION = late_pattern(rb"^type: session\r?$", re.MULTILINE)
+_NEAR = 0.6
+_FOREIGN = "workflow of the Rust Crucible"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowNote:
+    """A workflow's file as it was read.  `shown` is its path as a reader is told it: seen from the vault where it lies in one."""
+
+    path: Path
+    shown: str
+    source: Source
+    stamp: Stamp
+    workflow: Workflow
+
+    @property
+    def name(self) -> str:
+        """The file's name without `.md`."""
+        return note_name(self.path.name)
+
+
+def workflow_paths(vault: Vault, on_error: OnError | None = None) -> list[Path]:
+    """Every workflow note, sorted; of other notes only the properties are looked at.
+
+    A note that cannot be read is one only in `workflows/`, where it has no other type to say.
+    """
+    return sorted(_notes(vault, {WORKFLOW}, on_error), key=str)
+
+
+def _notes(vault: Vault, kinds: Collection[str], on_error: OnError | None = None) -> Iterator[Path]:
+    """The notes of these kinds, in the order of a walk; one in the folder of workflows that says of none is a workflow."""
+    home = vault.root / WORKFLOWS
+    for folder, names in find_notes(vault.root, vault.root, on_error):
+        default = WORKFLOW if folder == home or home in folder.parents else ""
+        base = str(folder)
+        yield from (folder / name for name in names if _kind_at(os.path.join(base, name), default) in kinds)
+
+
+def read_workflow_note(vault: Vault | None, path: Path) -> WorkflowNote:
+    """The note at a path of `find_workflow` or `workflow_paths`; `OutsideVault` when a link leads it out of the vault.
+
+    Raises `NoteUnreadable` for what is no file to be read.
+    """
+    within = vault is not None and path.is_relative_to(vault.root)
+    real = files.inside(vault.root, path) if vault and within else path
+    data, stamp = files.read_bytes(real)
+    source = Source.from_bytes(data)
+    shown = vault.relative(path) if vault and within else str(path)
+    return WorkflowNote(path, shown, source, stamp, _understood(source, path))
+
+
+def _understood(source: Source, path: Path) -> Workflow:
+    try:
+        return read_workflow(source, note_name(path.name))
+    except MemoryError:
+        raise
+    except Exception as error:  # one note on which we fail must not take a whole list with it
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise NoteUnreadable(f"{path}: cannot be understood ({what})", "this is a fault in cru") from error
+
+
+def find_workflow(vault: Vault | None, ref: str, cwd: Path | None = None) -> Path:
+    """The note that `ref` means: a path (from `cwd` or from the vault), a name, a title's slug, or a unique beginning.
+
+    A bare name is first of all a workflow of the vault, what ends in `.md` or has a folder in it a path.  Without a vault only
+    a path can mean one.  Raises `WorkflowNotFound`, `UsageError` for what fits several, is a session or written for the Rust Crucible, `NoteUnreadable`
+    for a folder, `OutsideVault` for a path of the vault that leads out of it.
+    """
+    if not ref or "\0" in ref:
+        raise UsageError(f"{ref!r} names no workflow", "`cru workflow list` shows what is there")
+    by_path = partial(_by_path, vault, ref, cwd)
+    ways: list[Callable[[], Path | None]] = [by_path]
+    if vault is not None and "/" not in ref and os.sep not in ref:
+        by_name = partial(_by_name, vault, ref)
+        ways = [by_path, by_name] if is_markdown(ref) else [by_name, by_path]
+    for way in ways:
+        if found := way():
+            return found
+    if any(os.path.isdir(base / ref) for base in _bases(vault, cwd)):
+        raise NoteUnreadable(f"{ref}: a folder, where a workflow was expected", "name a note in it")
+    raise WorkflowNotFound(f"no workflow {ref!r}", _near(vault, ref))
+
+
+def _kind_at(path: str, default: str) -> str:
+    """What the note at a path is by its properties; for want of any, or of a file, what it is by default."""
+    try:
+        return _type_of(path) or default
+    except OSError:
+        return default
+
+
+def _type_of(path: str) -> str:
+    """The property `type` of a note in small letters, "" for none, `_FOREIGN` for a workflow that is not ours to read.
+
+    What is no regular file raises `OSError`.
+    """
+    top = read_head(path)
+    if is_for_rust(top):
+        return _FOREIGN
+    # A real reading takes as long as a hundred looks, and nearly every note is a session.
+    if _SESSION.search(top) and b"workflow" not in top:
+        return "session"
+    if b"type" not in top:
+        return ""
+    return kind_of(find_frontmatter(Source.from_bytes(top)).values.get("type"))
+
+
+def _bases(vault: Vault | None, cwd: Path | None) -> Iterable[Path]:
+    """Where a path may begin; an absolute one stays what it is beside each."""
+    known = (cwd, vault.root, vault.root / WORKFLOWS) if vault else (cwd,)
+    return dict.fromkeys(base for base in known if base is not None)
+
+
+def _by_path(vault: Vault | None, ref: str, cwd: Path | None) -> Path | None:
+    names = [ref] if is_markdown(ref) else [ref, f"{ref}.md"]
+    for base in _bases(vault, cwd):
+        for path in (base / name for name in names):
+            # What is there and no folder: a broken symlink too, of which reading says what is wrong.
+            if os.path.lexists(path) and not os.path.isdir(path):
+                return _own(vault, Path(os.path.normpath(path)), from_vault=base != cwd)
+    return None
+
+
+def _own(vault: Vault | None, path: Path, *, from_vault: bool) -> Path:
+    """The same note, said from the vault's root when it lies in it; never a session, nor what is hidden there."""
+    folder = Path(os.path.realpath(path.parent))
+    if vault is not None and (from_vault or any(one.is_relative_to(vault.root) for one in (path, folder))):
+        files.inside(vault.root, path)
+        path = files.inside(vault.root, path.parent) / path.name
+        if any(part.startswith(".") for part in path.relative_to(vault.root).parts):
+            raise UsageError(f"{vault.relative(path)}: hidden, no workflow", "Obsidian does not show it either")
+    try:
+        kind = _type_of(str(path))
+    except OSError:
+        return path  # reading says what is wrong
+    if kind == "session":
+        raise _session(path.name, note_name(path.name))
+    if kind == _FOREIGN:
+        raise _foreign(path.name)
+    return path
+
+
+def _session(named: str, session_id: str) -> UsageError:
+    return UsageError(f"{named}: a session, no workflow", f"`cru session codify {session_id}` makes a workflow of it")
+
+
+def _foreign(named: str) -> UsageError:
+    return UsageError(
+        f"{named}: written for the Rust Crucible",
+        "`cru session codify` without --dialect writes one that can be read here",
+    )
+
+
+def _by_name(vault: Vault, ref: str) -> Path | None:
+    """By the file's name, by the slug of the title, by a beginning of the name; the first of these that fits."""
+    key = _key(note_name(ref))
+    paths = workflow_paths(vault)
+    names = {path: _key(note_name(path.name)) for path in paths}
+    found = [path for path in paths if names[path] == key]
+    found = found or [path for path, slug in _slugs(vault, paths) if slug == key]
+    found = found or [path for path in paths if names[path].startswith(key)]
+    if len(found) > 1:
+        shown = ", ".join(vault.relative(path) for path in found[:10]) + (" …" if len(found) > 10 else "")
+        raise UsageError(f"{ref!r} fits {len(found)} workflows", f"one of: {shown}")
+    if not found and any(_key(note_name(path.name)) == key for path in vault.session_paths()):
+        raise _session(ref, note_name(ref))
+    if not found and any(_key(note_name(path.name)).startswith(key) for path in _notes(vault, {_FOREIGN})):
+        raise _foreign(ref)
+    return found[0] if found else None
+
+
+def _slugs(vault: Vault, paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Those that can be read and have a title, with its slug."""
+    for path in paths:
+        try:
+            title = read_workflow_note(vault, path).workflow.title
+        except CrucibleError:
+            continue
+        if title:
+            yield path, slugify(title)
+
+
+def _key(name: str) -> str:
+    """One name in both forms that a file system may keep it in, without regard to case."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _near(vault: Vault | None, ref: str) -> str:
+    if vault is None:
+        return "name a file by its path, or a vault with --vault"
+    names = [note_name(path.name) for path in workflow_paths(vault)]
+    near = difflib.get_close_matches(note_name(ref), names, n=3, cutoff=_NEAR)
+    return "did you mean " + ", ".join(near) + "?" if near else "`cru workflow list` shows what is there"

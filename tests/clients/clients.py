@@ -1,0 +1,239 @@
+"""Driving the real clients: each plays the prompts of a scenario against the scripted model, with a home of its own.
+
+Owns their command lines, their settings, and what of the environment they are given: nothing of the user's, loopback only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from tests.clients.waiting import SECONDS, wait_until
+
+__all__ = [
+    "CLAUDE_TOOLS",
+    "ClaudeCode",
+    "codex_settings",
+    "opencode_settings",
+    "play_codex",
+    "play_opencode",
+    "quiet_environment",
+]
+
+CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate,mcp__crucible"
+Kill = Callable[[], bool]
+"""Whether the moment has come."""
+
+NOWHERE = "http://127.0.0.1:9"
+"""A proxy that nobody answers at: what a client tries beside the model fails at once."""
+
+
+def quiet_environment(home: Path, project: Path, path: Sequence[str], url: str) -> dict[str, str]:
+    """All that a client is told of the machine.  OpenCode believes PWD before its working directory."""
+    return {
+        "HOME": str(home),
+        "PWD": str(project),
+        "PATH": os.pathsep.join(path),
+        "LANG": "C.UTF-8",
+        "TMPDIR": str(home / "tmp"),
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "none",
+        "OPENAI_API_KEY": "none",
+        "HTTP_PROXY": NOWHERE,
+        "HTTPS_PROXY": NOWHERE,
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
+        "IS_SANDBOX": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "npm_config_offline": "true",
+    }
+
+
+class ClaudeCode:
+    """One process of Claude Code in print mode that is told its prompts one after the other, as a context manager."""
+
+    def __init__(self, program: Path, project: Path, env: Mapping[str, str], resume: str = "") -> None:
+        command = [str(program), "-p", "--verbose", "--allowedTools", CLAUDE_TOOLS]
+        command += ["--input-format", "stream-json", "--output-format", "stream-json"]
+        command += ["--resume", resume] if resume else []
+        self.session = ""
+        self.events: list[dict[str, Any]] = []
+        self._ended: queue.Queue[str | None] = queue.Queue()
+        # A group of its own, so that a kill takes the tools it runs along.
+        self.process = subprocess.Popen(
+            command,
+            cwd=project,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._error = bytearray()
+        self._threads = [
+            threading.Thread(target=self._read, daemon=True),
+            threading.Thread(target=self._read_errors, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.process.poll() is None:
+            self.kill()
+        for thread in self._threads:
+            thread.join(SECONDS)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            _close(stream)
+
+    def say(self, words: str) -> None:
+        """Type a prompt, at once; while another is answered it steers."""
+        row = {"type": "user", "message": {"role": "user", "content": words}}
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(row).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, words: str) -> str:
+        """Type a prompt and wait for the end of its answer."""
+        self.say(words)
+        return self.wait()
+
+    def wait(self) -> str:
+        found = self._ended.get(timeout=SECONDS)
+        assert found is not None, f"the client ended: {self._error.decode(errors='replace')[-2000:]}"
+        return found
+
+    def end(self) -> None:
+        """Close its input, which ends the session, and wait for it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        code = self.process.wait(SECONDS)
+        assert code == 0, f"ended with {code}: {self._error.decode(errors='replace')[-2000:]}"
+
+    def kill(self) -> None:
+        """kill -9, with everything that it runs."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(SECONDS)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            event = json.loads(line)
+            self.events.append(event)
+            self.session = event.get("session_id") or self.session
+            if event["type"] == "result":
+                self._ended.put(event.get("result", ""))
+        self._ended.put(None)
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr is not None
+        self._error += self.process.stderr.read()
+
+
+def _close(stream: IO[bytes] | None) -> None:
+    try:
+        if stream is not None:
+            stream.close()
+    except BrokenPipeError:
+        return
+
+
+def codex_settings(env: Mapping[str, str]) -> Path:
+    """Write Codex's settings; its folder."""
+    home = Path(env["HOME"]) / ".codex"
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(
+        'model = "scripted"\nmodel_provider = "scripted"\n\n[model_providers.scripted]\nname = "scripted"\n'
+        f'base_url = "{env["ANTHROPIC_BASE_URL"]}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n'
+    )
+    return home
+
+
+def opencode_settings(env: Mapping[str, str], **more: Any) -> None:
+    """Write OpenCode's settings."""
+    settings = Path(env["HOME"]) / ".config" / "opencode" / "opencode.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "scripted",
+        "models": {"scripted": {"name": "scripted"}},
+        "options": {"baseURL": f"{env['ANTHROPIC_BASE_URL']}/v1", "apiKey": "none"},
+    }
+    told = {"autoupdate": False, "model": "scripted/scripted", "provider": {"scripted": provider}}
+    settings.write_text(json.dumps(told | more))
+
+
+def play_codex(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
+) -> None:
+    """Codex, a process for each prompt; the second and later ones resume the same session, also one of an earlier call.
+
+    The last prompt's process is killed when `kill` says so.
+    """
+    home = codex_settings(env)
+    for prompt in prompts:
+        # Not `resume --last`: it takes a subagent's session when that one ended later.
+        first = min(home.glob("sessions/**/*.jsonl"), default=None)
+        resume = ["resume", first.stem[-36:]] if first else []
+        flags = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-"]
+        _run(
+            [str(program), "exec", *resume, *flags],
+            project,
+            env,
+            prompt,
+            kill if prompt == prompts[-1] else None,
+        )
+
+
+def play_opencode(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
+) -> None:
+    """OpenCode, a process for each prompt; the second and later ones continue the session; otherwise as `play_codex`."""
+    opencode_settings(env)
+    for prompt in prompts:
+        again = ["--continue"] if (Path(env["HOME"]) / ".local/share/opencode/opencode.db").exists() else []
+        command = [str(program), "run", "--format", "json", *again]
+        _run(command, project, env, prompt, kill if prompt == prompts[-1] else None)
+
+
+def _run(command: Sequence[str], project: Path, env: Mapping[str, str], prompt: str, kill: Kill | None) -> None:
+    """One process to its end, or to the moment at which it is killed, with all that it runs."""
+    log = Path(env["TMPDIR"]) / "client.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command,
+            cwd=project,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    try:
+        assert process.stdin is not None
+        process.stdin.write(prompt.encode())
+        process.stdin.close()
+        if kill is not None:
+            wait_until(kill, lambda: f"the client is where it shall be killed\n{log.read_text()[-2000:]}")
+            return
+        code = process.wait(SECONDS)
+        assert code == 0, f"{command} ended with {code}: {log.read_text(errors='replace')[-2000:]}"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(SECONDS)

@@ -1,0 +1,105 @@
+"""Codex and OpenCode: they play, `cru import` takes their sessions in, and the notes tell what was played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.clients.accounts import compare, played, tokens_played, tokens_told, told
+from tests.clients.agreeing import agree, holds_no_secret
+from tests.clients.clients import play_codex, play_opencode
+from tests.clients.conftest import Programs
+from tests.clients.model import ScriptedModel
+from tests.clients.playing import play_claude
+from tests.clients.scenario import load_scenario
+from tests.clients.secrets_made import make_secrets
+from tests.clients.stage import Stage, make_stage
+
+pytestmark = pytest.mark.e2e
+
+PLAY = {"codex": play_codex, "opencode": play_opencode}
+
+
+@pytest.mark.parametrize("client", PLAY)
+@pytest.mark.parametrize("name", ["work", "hostile"])
+def test_the_note_tells_what_was_played(name: str, client: str, programs: Programs, tmp_path: Path) -> None:
+    scenario = load_scenario(name, client)
+    stage = make_stage(tmp_path, scenario.files)
+    with ScriptedModel(scenario) as model:
+        PLAY[client](programs(client), stage.project, stage.env(model.url), scenario.says)
+    stage.cru("import", client)
+    (main,) = stage.mains()
+    agree(stage, model, main)
+    before = {session.id: stage.note_text(session.id) for session in stage.sessions()}
+    stage.cru("import", client)
+    assert {session.id: stage.note_text(session.id) for session in stage.sessions()} == before
+
+
+@pytest.mark.parametrize("client", PLAY)
+def test_no_secret_reaches_the_vault(client: str, programs: Programs, tmp_path: Path) -> None:
+    secrets = make_secrets()
+    scenario = load_scenario("secrets", client, secrets)
+    stage = make_stage(tmp_path, scenario.files)
+    with ScriptedModel(scenario) as model:
+        PLAY[client](programs(client), stage.project, stage.env(model.url), scenario.says)
+    stage.cru("import", client)
+    holds_no_secret(stage, model, secrets)
+
+
+@pytest.mark.parametrize("client", PLAY)
+def test_a_killed_session_is_whole_and_goes_on_when_it_is_resumed(
+    client: str, programs: Programs, tmp_path: Path
+) -> None:
+    """A call that was cut keeps a mark of it; what a client did not write down of its tokens cannot be told."""
+    scenario = load_scenario("plain", client)
+    stage = make_stage(tmp_path, scenario.files)
+    program, play = programs(client), PLAY[client]
+    with ScriptedModel(scenario) as model:
+        env = stage.env(model.url)
+        play(program, stage.project, env, scenario.says[:2], kill=lambda: _is_running(stage))
+        stage.cru("import", client)
+        cut = told(stage.mains()[0], {})
+        compare(_with_cut(model, "pending"), cut, "killed")
+        stage.write({"go-on": ""})
+        play(program, stage.project, env, scenario.says[2:])
+    stage.cru("import", client)
+    (main,) = stage.mains()
+    found = [line.replace("pending | ", "interrupted | ") for line in told(main, {})]
+    compare(_with_cut(model, "interrupted"), found, "resumed")
+    if client == "codex":
+        assert tokens_told(main) == tokens_played(model)
+
+
+def _with_cut(model: ScriptedModel, outcome: str) -> list[str]:
+    """What was played, where the slow command had no end."""
+    return [line.replace("ok | ", f"{outcome} | ") if "go-on" in line else line for line in played(model)]
+
+
+def _is_running(stage: Stage) -> bool:
+    """Whether the slow command runs and the client has written that down, in whatever file."""
+    logs = [
+        *stage.home.glob(".codex/sessions/**/*.jsonl"),
+        *stage.home.glob(".local/share/opencode/opencode.db*"),
+    ]
+    return (stage.project / "running").exists() and any(b"go-on" in path.read_bytes() for path in logs)
+
+
+def test_every_client_is_found_and_imported_at_once(programs: Programs, tmp_path: Path) -> None:
+    scenario = load_scenario("plain", "claude-code")
+    stage = make_stage(tmp_path, scenario.files)
+    models = {}
+    for client in ("claude-code", *PLAY):
+        scenario = load_scenario("plain", client)
+        with ScriptedModel(scenario) as models[client]:
+            if client in PLAY:
+                env = stage.env(models[client].url)
+                PLAY[client](programs(client), stage.project, env, scenario.says[:1])
+            else:
+                play_claude(programs(client), stage, models[client], scenario.says[:1])
+    assert not stage.sessions()
+    stage.cru("import", "auto")
+    mains = {session.sources[0].partition(":")[0]: session for session in stage.mains()}
+    assert set(mains) == set(models)
+    for client, model in models.items():
+        agree(stage, model, mains[client])

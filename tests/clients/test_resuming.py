@@ -1,0 +1,200 @@
+"""A session of Claude Code, paused after its first prompt, goes on in each client: one note holds both halves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crucible.documents.session.session import Session, Status
+from crucible.memory.bookmarks.bookmark_log import latest
+from tests.clients.accounts import Tokens, tokens_told
+from tests.clients.clients import CLAUDE_TOOLS, play_codex, play_opencode
+from tests.clients.conftest import Programs
+from tests.clients.model import MAIN, Said, ScriptedModel
+from tests.clients.playing import play_claude
+from tests.clients.scenario import Scenario, load_scenario
+from tests.clients.stage import Stage, make_stage
+from tests.clients.wires import Answer, Message, Wire
+
+pytestmark = pytest.mark.e2e
+
+MARK = "<!-- cru:resume "
+CODEX = ["--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
+
+
+class _Heard:
+    """A protocol whose marked prompts are the scenario's second one."""
+
+    def __init__(self, wire: Wire, say: str) -> None:
+        self._wire, self._say = wire, say
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._wire, name)
+
+    def messages(self, request: Mapping[str, Any]) -> list[Message]:
+        return [self._message(message) for message in self._wire.messages(request)]
+
+    def _message(self, message: Message) -> Message:
+        texts = tuple(self._say if text.startswith(MARK) else text for text in message.texts)
+        return replace(message, texts=texts)
+
+
+class ListeningModel(ScriptedModel):
+    """Keeps what it was told: `requests`, but those for a title."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        super().__init__(scenario)
+        self.requests: list[list[Message]] = []
+
+    def answer(self, wire: Wire, request: Mapping[str, Any]) -> Answer | int:
+        if request.get("tools"):
+            self.requests.append(wire.messages(request))
+        return super().answer(_Heard(wire, self.scenario.says[1]), request)  # type: ignore[arg-type]
+
+    def tokens(self, since: int = 0) -> Tokens:
+        """Of the answers since that place of the log."""
+        usages = {e.answer.id: e.answer.usage for e in self.log[since:] if isinstance(e, Said) and e.agent == MAIN}
+        used = sum(usage.fresh + usage.said for usage in usages.values())
+        return Tokens(used, sum(usage.cached for usage in usages.values()))
+
+
+def user_texts(messages: list[Message]) -> list[str]:
+    return [text for message in messages if message.role == "user" for text in message.texts]
+
+
+def paused(stage: Stage, model: ListeningModel, programs: Programs, *, hooked: bool) -> Session:
+    """The first prompt, played by the real client, and `cru session pause`."""
+    program = programs("claude-code")
+    stage.more["ANTHROPIC_BASE_URL"] = model.url
+    if hooked:
+        stage.cru("install", "claude-code", "--project")
+    play_claude(program, stage, model, model.scenario.says[:1])
+    if not hooked:
+        stage.cru("import", "claude-code")
+    (main,) = stage.mains()
+    stage.cru("session", "pause", main.id, "--note", "lunch")
+    (main,) = stage.mains()
+    assert (main.status, main.resume_point) == (Status.PAUSED, "phase-1")
+    return main
+
+
+def on_path(stage: Stage, program: Path) -> None:
+    stage.more["PATH"] = os.pathsep.join([str(program.parent), stage.env()["PATH"]])
+
+
+def make(tmp_path: Path) -> tuple[Stage, Scenario]:
+    scenario = load_scenario("plain", "claude-code")
+    stage = make_stage(tmp_path, scenario.files)
+    stage.write({"go-on": ""})
+    return stage, scenario
+
+
+def check_whole(stage: Stage, model: ListeningModel, first: int, before: Session) -> Session:
+    """One note with both halves, completed, its tokens right in sum and in each half; importing again changes nothing."""
+    assert not model.unforeseen, model.unforeseen
+    (main,) = stage.mains()
+    assert main.id == before.id
+    text = stage.note_text(main.id)
+    # The brief may tell them too.
+    assert text.splitlines().count("The first answer.") == 1
+    assert text.splitlines().count("The second answer.") == 1
+    assert "cru:resume" not in text
+    assert (main.status, main.resume_point) == (Status.COMPLETED, None)
+    assert main.phases[-1].id == "phase-2"
+    assert "Resumed" in main.phases[-1].name
+    assert tokens_told(main) == model.tokens()
+    assert [phase.tokens for phase in main.phases] == [before.tokens_used, model.tokens(first).used]
+    assert latest(stage.vault, main.id), "what was kept at the pause stays; an ended session needs no more"
+    held = {session.id: stage.note_text(session.id) for session in stage.sessions()}
+    stage.cru("import", "auto")
+    assert {session.id: stage.note_text(session.id) for session in stage.sessions()} == held
+    return main
+
+
+@pytest.mark.parametrize("hooked", [True, False], ids=["hooked", "imported"])
+def test_claude_code_goes_on_natively(hooked: bool, programs: Programs, tmp_path: Path) -> None:
+    stage, scenario = make(tmp_path)
+    with ListeningModel(scenario) as model:
+        before = paused(stage, model, programs, hooked=hooked)
+        on_path(stage, programs("claude-code"))
+        first, asked = len(model.log), len(model.requests)
+        stage.cru("session", "resume", before.id, "--with", "claude", "--", "--allowedTools", CLAUDE_TOOLS)
+        stage.settle()
+    told = user_texts(model.requests[asked])
+    assert any(scenario.says[0] in text for text in told), "the old conversation"
+    assert any("The first answer." in text for m in model.requests[asked] for text in m.texts)
+    assert not any("# Continue session" in text for text in told), "no context"
+    main = check_whole(stage, model, first, before)
+    assert main.sources == before.sources
+
+
+@pytest.mark.parametrize("hooked", [True, False], ids=["hooked", "imported"])
+@pytest.mark.parametrize("client", ["codex", "opencode", "claude"])
+def test_another_client_goes_on_with_the_context(client: str, hooked: bool, programs: Programs, tmp_path: Path) -> None:
+    stage, scenario = make(tmp_path)
+    with ListeningModel(scenario) as model:
+        before = paused(stage, model, programs, hooked=hooked)
+        more = {"codex": CODEX, "opencode": [], "claude": ["--allowedTools", CLAUDE_TOOLS]}[client]
+        program = programs("claude-code" if client == "claude" else client)
+        if client != "claude":
+            # Without prompts they only write down which model there is.
+            play = {"codex": play_codex, "opencode": play_opencode}[client]
+            play(program, stage.project, stage.env(), [])
+        on_path(stage, program)
+        first, asked = len(model.log), len(model.requests)
+        stage.cru("session", "resume", before.id, "--with", client, "--fresh", "--", *more)
+        stage.settle()
+    told = user_texts(model.requests[asked])
+    (context,) = [text for text in told if text.startswith(MARK)]
+    assert "# Continue session" in context
+    assert scenario.says[0] in context
+    assert not any(
+        "The first answer." in text for m in model.requests[asked] if m.role == "assistant" for text in m.texts
+    )
+    main = check_whole(stage, model, first, before)
+    assert main.sources[0] == before.sources[0]
+    assert [source.partition(":")[0] for source in main.sources] == [
+        "claude-code",
+        "claude-code" if client == "claude" else client,
+    ]
+    speakers = [phase.agent.name for phase in main.phases if phase.agent]
+    assert speakers == ["claude-code", "claude-code" if client == "claude" else client]
+    assert len(main.participants) == (1 if client == "claude" else 2)
+
+
+@pytest.mark.parametrize("client", ["codex", "opencode"])
+def test_the_other_clients_go_on_natively_too(client: str, programs: Programs, tmp_path: Path) -> None:
+    scenario = load_scenario("plain", client)
+    stage = make_stage(tmp_path, scenario.files)
+    stage.write({"go-on": ""})
+    program, play = programs(client), {"codex": play_codex, "opencode": play_opencode}[client]
+    with ListeningModel(scenario) as model:
+        stage.more["ANTHROPIC_BASE_URL"] = model.url
+        play(program, stage.project, stage.env(), scenario.says[:1])
+        stage.cru("import", client)
+        (before,) = stage.mains()
+        stage.cru("session", "pause", before.id)
+        on_path(stage, program)
+        first, asked = len(model.log), len(model.requests)
+        more = CODEX if client == "codex" else []
+        stage.cru("session", "resume", before.id, "--with", client, "--native", "--", *more)
+    told = [text for message in model.requests[asked] for text in message.texts]
+    assert any("The first answer." in text for text in told), "the old conversation"
+    assert not any("# Continue session" in text for text in told), "no context"
+    assert check_whole(stage, model, first, before).sources == before.sources
+
+
+def test_a_real_client_that_fails_leaves_the_note_paused(programs: Programs, tmp_path: Path) -> None:
+    stage, scenario = make(tmp_path)
+    with ListeningModel(scenario) as model:
+        before = paused(stage, model, programs, hooked=False)
+        on_path(stage, programs("claude-code"))
+        text, mark = stage.note_text(before.id), latest(stage.vault, before.id)
+        stage.cru("session", "resume", before.id, "--with", "claude", "--", "--no-such-option", code=1)
+    assert stage.note_text(before.id) == text
+    assert latest(stage.vault, before.id) == mark

@@ -1,0 +1,128 @@
+"""`cru start` with the real clients: the model's first request holds the briefing, once, beside what the user tells the client himself."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.clients import play_codex, play_opencode
+from tests.clients.conftest import Programs
+from tests.clients.model import ScriptedModel
+from tests.clients.playing import play_claude
+from tests.clients.scenario import Prompt, Scenario, Step
+from tests.clients.stage import Stage, make_stage
+from tests.clients.wires import Answer, Wire
+
+pytestmark = pytest.mark.e2e
+
+OURS = "What to know before work begins, says Crucible"
+DECIDED = "Token bucket for the limiter, 日本 \"quoted\" \\ and 'so'"
+SAID = "Go on with the limiter"
+ON = Scenario("On", {}, (Prompt(SAID, (Step("With pleasure."),)),), {})
+NAMED = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
+
+
+class Requests(ScriptedModel):
+    """Keeps every text of every request, the system's and the developer's too."""
+
+    def __init__(self) -> None:
+        super().__init__(ON)
+        self.texts: list[str] = []
+
+    def answer(self, wire: Wire, request: Mapping[str, Any]) -> Answer | int:
+        if request.get("tools"):  # not the one that asks for a title
+            self.texts.append("\n".join(_strings(request)))
+        return super().answer(wire, request)
+
+    @property
+    def first(self) -> str:
+        return next(text for text in self.texts if SAID in text)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    """A project with a session of this morning; Claude Code's hooks are there, too."""
+    stage = make_stage(tmp_path, {"README.md": "# Shop\n\nSells hats to people.\n"})
+    stage.cru("install", "claude-code", "--project")
+    began = datetime.now(UTC) - timedelta(hours=2)
+    name = f"{began:%Y-%m-%d}-limiter"
+    (stage.vault / "sessions").mkdir(exist_ok=True)
+    (stage.vault / "sessions" / f"{name}.md").write_text(
+        f"---\ntype: session\nsession_id: {name}\nstarted: {began:%Y-%m-%dT%H:%M:%SZ}\nstatus: completed\n"
+        f"project: {stage.project.name}\n---\n\n# Limit\n\n## Work\n\n> [!decision]\n> {DECIDED}\n"
+    )
+    return stage
+
+
+def through_cru(stage: Stage, client: str, program: Path, *more: str) -> Path:
+    """A program that starts the client as a user does with `cru start`; what it is told goes to the client."""
+    stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
+    path = stage.root / "through-cru"
+    path.write_text(f'#!/bin/sh\nexec cru start --with {NAMED[client]} -- {shlex.join(more)} "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def _claude(program: Path, stage: Stage, model: ScriptedModel) -> None:
+    play_claude(program, stage, model)
+
+
+def _other(play: Callable[..., None]) -> Callable[[Path, Stage, ScriptedModel], None]:
+    return lambda program, stage, model: play(program, stage.project, stage.env(model.url), [SAID])
+
+
+PLAY = {"claude-code": _claude, "codex": _other(play_codex), "opencode": _other(play_opencode)}
+
+
+@pytest.mark.parametrize("client", PLAY)
+def test_the_first_request_holds_the_briefing_once(client: str, stage: Stage, programs: Programs) -> None:
+    program = through_cru(stage, client, programs(client))
+    with Requests() as model:
+        PLAY[client](program, stage, model)
+    assert model.first.count(OURS) == 1
+    assert DECIDED in model.first
+    ours = model.first[model.first.index(OURS) :].partition("## Project")[0]
+    assert str(stage.root) not in ours
+    assert model.unforeseen == []
+    assert stage.log() == ""
+    assert not [*(stage.home / "tmp").glob("crucible-briefing-*")]
+
+
+MINE = "Always answer in rhymes, says the user."
+
+
+def _claudes(_: Stage) -> list[str]:
+    return ["--append-system-prompt", MINE]
+
+
+def _codexs(_: Stage) -> list[str]:
+    return ["-c", f"developer_instructions={json.dumps(MINE)}"]
+
+
+def _opencodes(stage: Stage) -> list[str]:
+    stage.write({"mine.md": MINE, "opencode.json": json.dumps({"instructions": ["mine.md"]})})
+    return []
+
+
+@pytest.mark.parametrize(("client", "tells"), [("claude-code", _claudes), ("codex", _codexs), ("opencode", _opencodes)])
+def test_what_the_user_tells_the_client_himself_stays_beside_it(
+    client: str, tells: Callable[[Stage], list[str]], stage: Stage, programs: Programs
+) -> None:
+    program = through_cru(stage, client, programs(client), *tells(stage))
+    with Requests() as model:
+        PLAY[client](program, stage, model)
+    assert (model.first.count(OURS), model.first.count(MINE)) == (1, 1)

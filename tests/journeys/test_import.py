@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crucible.vault.notes.vault import Vault
+from tests.paths import TESTS
+from tests.running import Cru
+from tests.unit.clients.building import SESSION, assistant, dump, text, user
+
+DATA = TESTS / "data" / "transcripts" / "claude-code"
+LIMITER = DATA / "limiter"
+
+
+def _notes(vault: Vault) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in (vault.root / "sessions").rglob("*.md")}
+
+
+def _import(cru: Cru, *args: str | Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(cru("import", "claude-code", *args, "--format", "json").stdout)
+    return found
+
+
+def test_real_transcripts_become_notes_that_list_show_and_check(vault: Vault, cru: Cru) -> None:
+    report = _import(cru, DATA)
+    assert list(report) == ["created", "updated", "unchanged", "unreadable"]
+    assert report["created"]
+    assert not report["unreadable"]
+    rows = json.loads(cru("session", "list", "--children", "--format", "json").stdout)
+    assert {row["id"] for row in rows} == set(report["created"])
+    assert any(row["parent"] for row in rows)
+    for row in rows:
+        assert cru("session", "show", row["id"]).exit_code == 0
+    check = cru("session", "check")
+    assert (check.stdout, check.exit_code) == ("", 0)
+
+
+def test_importing_twice_changes_no_byte(vault: Vault, cru: Cru) -> None:
+    created = _import(cru, DATA)["created"]
+    before = _notes(vault)
+    again = _import(cru, DATA)
+    assert sorted(again["unchanged"]) == sorted(created)
+    assert (again["created"], again["updated"]) == ([], [])
+    assert _notes(vault) == before
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(vault: Vault, cru: Cru) -> None:
+    everything = sorted(vault.root.rglob("*"))
+    would = cru("import", "claude-code", LIMITER, "--dry-run")
+    assert "dry run, nothing written: " in would.stdout
+    assert sorted(vault.root.rglob("*")) == everything
+    assert len(_import(cru, LIMITER)["created"]) == would.stdout.count("created  ")
+
+
+def test_the_last_line_counts(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    trunk = next(LIMITER.rglob("dc14014e-*.jsonl"))
+    broken.write_bytes(trunk.read_bytes() + b'{"type": "user", "mess\n')
+    result = cru("import", "claude-code", broken)
+    line = len(trunk.read_bytes().splitlines()) + 1
+    assert result.exit_code == 3
+    assert f"{broken}:{line}: unreadable: " in result.stderr
+    assert result.stdout.splitlines()[-1].endswith(f"0 updated, 0 unchanged, 1 unreadable (first: {broken}:{line})")
+
+
+@pytest.mark.parametrize("content", [b"\x00\xff\x13random" * 50, b"", None], ids=["bytes", "empty", "missing"])
+def test_what_is_no_transcript_is_named_and_the_rest_goes_on(
+    vault: Vault, cru: Cru, tmp_path: Path, content: bytes | None
+) -> None:
+    odd = tmp_path / "odd.jsonl"
+    if content is not None:
+        odd.write_bytes(content)
+    result = cru("import", "claude-code", odd, LIMITER, "--format", "json")
+    report = json.loads(result.stdout)
+    assert report["created"]
+    assert result.exit_code == 3
+    assert all(set(row) == {"path", "line", "reason"} and row["path"] == str(odd) for row in report["unreadable"])
+    assert report["unreadable"]
+
+
+def test_since_leaves_out_what_was_not_written_to(vault: Vault, cru: Cru) -> None:
+    assert _import(cru, LIMITER, "--since", "2100-01-01")["created"] == []
+    assert _import(cru, LIMITER, "--since", "2020-01-01")["created"]
+
+
+def test_project_narrows_to_one(vault: Vault, cru: Cru) -> None:
+    assert _import(cru, LIMITER, "--project", "no-such-project")["created"] == []
+
+
+def test_without_a_path_the_clients_own_folder_is_read(vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = cru("import", "claude-code")
+    assert missing.exit_code == 1
+    assert "cru import claude-code PATH" in missing.stderr
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(LIMITER))
+    assert cru("import", "claude-code").exit_code == 0
+
+
+def test_an_unknown_format_is_refused(vault: Vault, cru: Cru) -> None:
+    assert cru("import", "claude-code", LIMITER, "--format", "toon").exit_code == 2
+
+
+def test_a_path_cannot_forge_a_line_of_the_report(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    result = cru("import", "claude-code", tmp_path / "x\nfake.jsonl:1: unreadable: y.jsonl")
+    assert result.exit_code == 3
+    assert result.stderr.startswith(f"{tmp_path}/x⏎fake.jsonl:1: ")
+    assert len(result.stderr.splitlines()) == 2
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_import_says_where_the_original_of_a_secret_still_is(vault: Vault, cru: Cru, tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_bytes(dump([user("DB_PASSWORD=xzsWEHfBRJRH"), assistant(text("No."), stop="end_turn")]))
+    done = cru("import", "claude-code", path)
+    assert f"1 secret redacted; still in the transcript: {path}\n" in done.stderr
+    assert "redacted" not in cru("import", "claude-code", path).stderr

@@ -1,0 +1,233 @@
+"""`cru recall` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from rich.cells import cell_len
+
+from crucible.vault.notes.vault import Vault
+from tests.journeys.notes import LIMITER, note, write
+from tests.journeys.terminals import on_a_terminal
+from tests.paths import ROOT
+from tests.running import Cru, CruProcess
+
+
+@pytest.fixture
+def told(vault: Vault) -> Vault:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    write(vault, "2026-11-20-other", note("2026-11-20-other"))
+    return vault
+
+
+def found(cru: Cru, *args: str) -> dict[str, Any]:
+    result = cru("recall", *args, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
+
+
+def test_a_question_is_answered_with_places_and_links(told: Vault, cru: Cru) -> None:
+    answer = found(cru, "who", "writes", "the", "bucket?")
+    assert answer["query"] == "who writes the bucket?"
+    hit = answer["hits"][0]
+    assert hit["session"] == "2026-11-21-limiter"
+    assert hit["path"] == "sessions/2026-11-21-limiter.md"
+    lines = (told.root / hit["path"]).read_text(encoding="utf-8").split("\n")
+    assert lines[hit["line"] - 1].strip()
+    assert "parts" not in hit
+    link = parse_qs(urlsplit(hit["link"]).query)
+    assert link["vault"] == [told.root.name]
+    assert link["file"][0].startswith("sessions/2026-11-21-limiter#")
+    marked = [hit["snippet"]["text"][first:last].lower() for first, last in hit["snippet"]["marks"]]
+    assert any("bucket" in word for word in marked)
+    assert answer["sessions"][0]["session"] == "2026-11-21-limiter"
+
+
+def test_a_reader_sees_the_words_marked_and_the_neighbours(told: Vault, cru: Cru) -> None:
+    shown = cru("recall", "bucket").stdout
+    assert "**bucket**" in shown.lower()
+    assert "Sessions" in shown
+    bare = cru("recall", "bucket", "--context", "0").stdout
+    assert len(bare.splitlines()) < len(shown.splitlines())
+    assert "text " in cru("recall", "bucket", "--explain").stdout
+
+
+def test_an_events_id_shows_all_of_it_and_what_stands_around_it(vault: Vault, cru: Cru) -> None:
+    write(vault, "s", note("s") + "\n## Work @a\n\nBefore.\n\n```sh\nmake\n\n\tmake test\n```\n\nAfter.\n")
+    (hit,) = found(cru, "make", "-n", "1")["hits"]
+    whole = cru("recall", hit["id"], "--context", "1")
+    assert "\n   Before.\n\n   ```sh\n   make\n\n   \tmake test\n   ```\n   agent: After.\n" in whole.stdout, (
+        whole.stdout
+    )
+    again = found(cru, hit["id"])
+    assert [(one["text"], one["path"], one["line"]) for one in again["hits"]] == [
+        (hit["text"], "sessions/s.md", hit["line"])
+    ]
+    assert again["sessions"] == []
+
+
+def test_a_link_leads_to_the_phase_and_not_to_what_stands_in_code(vault: Vault, cru: Cru) -> None:
+    write(vault, "s", note("s") + "\n## Work @a\n\n```md\n## no phase\n`````\n\nSunflowers.\n")
+    (hit,) = found(cru, "sunflowers", "-n", "1")["hits"]
+    assert hit["link"].endswith("s%23Work%20%40a")
+
+
+def test_a_session_that_is_not_there_is_named(told: Vault, cru: Cru) -> None:
+    result = cru("recall", "bucket", "--session", "2031")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "nothing found in a session whose id begins with 2031" in result.stderr
+
+
+def test_an_id_that_no_event_has_any_more_is_said(told: Vault, cru: Cru) -> None:
+    gone = cru("recall", "2026-11-21-limiter#00000000")
+    assert (gone.exit_code, gone.stdout) == (0, "")
+    assert "no event has this id" in gone.stderr
+
+
+def test_filters_narrow(told: Vault, cru: Cru) -> None:
+    every = found(cru, "bucket")["hits"]
+    assert {hit["kind"] for hit in found(cru, "bucket", "--kind", "decision")["hits"]} <= {"decision"}
+    assert found(cru, "bucket", "--since", "2030-01-01")["hits"] == []
+    assert found(cru, "bucket", "--until", "2020-01-01")["hits"] == []
+    assert found(cru, "bucket", "--project", "nothing-of-the-kind")["hits"] == []
+    assert found(cru, "bucket", "--session", "2026-11-21")["hits"] == every
+    assert len(found(cru, "bucket", "--limit", "1")["hits"]) == 1
+
+
+def test_paths_and_toon(told: Vault, cru: Cru) -> None:
+    assert cru("recall", "bucket", "--format", "paths").stdout.splitlines()[0].endswith("2026-11-21-limiter.md")
+    assert cru("recall", "bucket", "--format", "toon").stdout.startswith("hits[")
+    assert cru("recall", "zzzqqq", "--format", "toon").stdout.startswith("hits[0]{id,")
+
+
+def test_nothing_found_is_said_and_is_no_failure(told: Vault, cru: Cru) -> None:
+    result = cru("recall", "zzzqqq")
+    assert result.exit_code == 0
+    assert "nothing found" in result.stderr
+
+
+def test_what_nobody_says_is_not_said_to_have_been_found(told: Vault, cru: Cru) -> None:
+    nothing = cru("recall", '"zzz qqq"')
+    assert "nothing found" in nothing.stderr
+    assert "these have" not in nothing.stderr
+    some = cru("recall", '"zzz bucket"')
+    assert "nothing says exactly that; these have some of its words" in some.stderr
+
+
+def test_a_word_to_be_left_out_is_quoted_with_the_others(told: Vault, cru: Cru) -> None:
+    told_apart = cru("recall", "bucket", "-sliding")
+    assert told_apart.exit_code == 2
+    assert "cru recall 'retry -jitter'" in told_apart.stderr
+    assert cru("recall", "bucket -sliding").exit_code == 0
+    assert "quotes" not in cru("recall", "bucket", "--sliding").stderr
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   ", "-", '"', "the of and", "'; DROP TABLE x; --", "\x1b[31m", "a" * 100_000, "NOT AND OR ()"],
+)
+def test_no_question_is_an_error(query: str, told: Vault, cru: Cru) -> None:
+    result = cru("recall", "ask", "--format", "json", "--", query)
+    assert result.exit_code == 0, result.stderr
+    assert isinstance(json.loads(result.stdout)["hits"], list)
+
+
+def test_a_command_of_the_group_is_one_and_its_name_can_be_asked_for(told: Vault, cru: Cru) -> None:
+    assert cru("recall", "feedback").exit_code == 2
+    assert "hits" in json.loads(cru("recall", "ask", "feedback", "--format", "json").stdout)
+
+
+def test_the_groups_help_tells_how_to_ask_and_which_commands_there_are(bare_cru: Cru) -> None:
+    told = bare_cru("recall", "--help").stdout
+    asking = bare_cru("recall", "ask", "--help").stdout
+    options = asking[asking.index("Options:") :].rstrip()
+    assert options.split() == told[told.index("Options:") : told.index("\nCommands:")].split()
+    for name in ("ask", "feedback", "push", "sync", "status", "set-up"):
+        assert f"\n  {name} " in told
+    assert "[QUERY]" in told
+    assert bare_cru("recall", "-h").stdout == told
+    alone = bare_cru("recall")
+    assert alone.exit_code == 2
+    assert alone.stderr == told
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--kind", "user"),
+        ("--since", "2020-01-01"),
+        ("--until", "2100-01-01"),
+        ("--session", "2026-11"),
+        ("--agent", "claude-code"),
+    ],
+)
+def test_without_a_word_the_newest_of_what_is_narrowed_to_is_shown(
+    args: tuple[str, ...], told: Vault, cru: Cru
+) -> None:
+    hits = found(cru, *args)["hits"]
+    assert hits
+    times = [hit["at"] for hit in hits]
+    assert times == sorted(times, reverse=True)
+    assert "  0.00" not in cru("recall", *args).stdout
+
+
+@pytest.mark.parametrize("args", [("ask",), ("-n", "3"), ("--explain",), ("--all-projects",), ("--format", "json")])
+def test_with_neither_words_nor_filters_it_is_said_what_to_do(args: tuple[str, ...], told: Vault, cru: Cru) -> None:
+    refused = cru("recall", *args)
+    assert refused.exit_code == 2
+    assert "nothing is asked for" in refused.stderr
+    assert "--kind" in refused.stderr
+
+
+def test_nothing_found_has_the_exit_code_and_the_silence_of_a_list(told: Vault, cru: Cru) -> None:
+    for format_ in ("paths", "json", "toon"):
+        nothing = cru("recall", "zzzqqq", "--format", format_)
+        listed = cru("session", "list", "--where", "id = zzz", "--format", format_)
+        assert (nothing.exit_code, nothing.stderr) == (listed.exit_code, listed.stderr) == (0, "")
+    assert cru("recall", "zzzqqq", "--format", "paths").stdout == ""
+
+
+@pytest.mark.parametrize("columns", [20, 40])
+def test_a_narrow_terminal_breaks_no_mark_and_no_link(
+    columns: int, told: Vault, cru: Cru, cru_process: CruProcess
+) -> None:
+    cru("knowledge", "add", "pattern", "東京 buckets", "桶 " * 60 + "bucket", "--scope", "global")
+    lines = on_a_terminal(cru_process, told, columns, "recall", "bucket", "--explain")
+    broad = [line for line in lines if cell_len(line) > columns]
+    assert all(len(line.split()) == 1 for line in broad), broad  # a word that is longer than a line
+    assert any("**bucket" in line.lower() for line in lines)
+    # A mark is whole; what a note itself has in bold may be broken.
+    assert all(line.count("**") % 2 == 0 for line in lines if "bucket" in line.lower())
+    assert not [line for line in lines if line and not line.strip()]
+    assert any(line.strip().startswith("obsidian://") for line in lines)
+
+
+def test_a_note_that_changes_is_found_by_its_new_words(told: Vault, cru: Cru) -> None:
+    assert found(cru, "xylophone")["hits"] == []
+    path = told.root / "sessions" / "2026-11-21-limiter.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\nA xylophone was mentioned.\n", encoding="utf-8")
+    assert found(cru, "xylophone")["hits"][0]["session"] == "2026-11-21-limiter"
+    path.unlink()
+    assert found(cru, "xylophone")["hits"] == []
+
+
+def test_text_of_notes_does_not_steer_a_terminal(vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER.replace("What it is for.", "What it is for."))
+    path = vault.root / "sessions" / "2026-11-21-limiter.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\nA gong \x1b]0;owned\x07\x1b[2J sounds.\n", encoding="utf-8")
+    assert "\x1b" not in cru("recall", "gong").stdout
+    assert "\x07" not in cru("recall", "gong").stdout
+
+
+def test_no_model_and_no_network_is_asked(told: Vault, cru_process: CruProcess) -> None:
+    # Whatever opens a socket fails.
+    blocked = "import socket\ndef no(*_, **__): raise OSError('no network')\nsocket.socket.connect = no\n"
+    (told.root.parent / "sitecustomize.py").write_text(blocked, encoding="utf-8")
+    env = {"PYTHONPATH": f"{told.root.parent}:{ROOT}"}
+    done = cru_process("--vault", told.root, "recall", "bucket", "--format", "json", env=env)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["hits"]

@@ -1,0 +1,459 @@
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from crucible.vault.index.index import Index
+from crucible.vault.index.watch import vouching
+from crucible.vault.notes.vault import Vault
+from tests.conftest import ROOT
+from tests.journeys.notes import note, write
+from tests.running import Cru
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="nobody vouches elsewhere")
+
+
+class Watching:
+    """`cru watch` as a process, its lines collected as they come."""
+
+    def __init__(self, vault: Vault, *options: str, before: Sequence[str] = ()) -> None:
+        command = [*before, sys.executable, "-m", "crucible", "--vault", str(vault.root), "watch", *options]
+        self.vault = vault
+        self.process = subprocess.Popen(
+            command,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.told: list[str] = []
+        self.said: list[str] = []
+        self._threads = [
+            threading.Thread(target=self._collect, args=pair, daemon=True)
+            for pair in ((self.process.stdout, self.told), (self.process.stderr, self.said))
+        ]
+        for thread in self._threads:
+            thread.start()
+        wait_for(lambda: self.said)
+
+    def _collect(self, stream: IO[str], lines: list[str]) -> None:
+        with stream:
+            for line in stream:
+                lines += [line.removesuffix("\n")]
+
+    def news(self) -> list[str]:
+        """The lines so far without their times."""
+        return [re.sub(r"^\d\d:\d\d:\d\d  (\w+) *  ", r"\1 ", line) for line in self.told]
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait(10)
+        for thread in self._threads:
+            thread.join(10)
+        return code
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 40) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder in which the watch may be writing: a file made behind the walk's back starts it anew."""
+
+    def removed() -> bool:
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.ENOENT):
+                raise
+            return not folder.exists()
+        return True
+
+    wait_for(removed)
+
+
+Start = Callable[..., Watching]
+
+
+@pytest.fixture
+def start(vault: Vault) -> Iterator[Start]:
+    """Starts `cru watch` on the vault; ended when the test ends."""
+    started: list[Watching] = []
+
+    def begin(*options: str) -> Watching:
+        started.append(Watching(vault, *options))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.process.kill()
+        one.end()
+
+
+def statuses(vault: Vault, vouched: Callable[[str], bool] | None = None) -> dict[str, str]:
+    view = Index(vault.root, vault.settings, vouched).refresh().view
+    return {str(row["id"]): str(row["status"]) for row in view.rows("sessions")}
+
+
+def test_every_change_is_one_line(vault: Vault, start: Start) -> None:
+    path = write(vault, "a", note("a"))
+    watching = start()
+    assert watching.said == [f"watching 1 session in {vault.sessions}"]
+    expected = []
+
+    def told(line: str) -> None:
+        expected.append(line)
+        wait_for(lambda: watching.news() == expected)
+
+    write(vault, "b", note("b", status="failed"))
+    told("added sessions/b.md  failed")
+    path.write_text(note("a", status="paused"))
+    told("changed sessions/a.md  paused")
+    path.write_text(note("a", "More words.\n", status="paused"))
+    told("changed sessions/a.md  paused")
+    (vault.sessions / "2026").mkdir()
+    path.rename(vault.sessions / "2026" / "c.md")
+    told("renamed sessions/a.md → sessions/2026/c.md  paused")
+    (vault.sessions / "b.md").unlink()
+    told("removed sessions/b.md")
+    remove_folder(vault.sessions / "2026")
+    told("removed sessions/2026/c.md")
+    os.utime(write(vault, "d", note("d")), (1, 1))
+    told("added sessions/d.md  completed")
+    os.utime(vault.sessions / "d.md")
+    (vault.sessions / "picture.png").touch()
+    (vault.sessions / ".hidden.md").touch()
+    time.sleep(0.5)
+    assert watching.news() == expected
+    assert all(re.match(r"\d\d:\d\d:\d\d  [a-z]", line) for line in watching.told)
+
+
+def test_a_change_that_cru_itself_has_indexed_is_told_too(vault: Vault, cru: Cru, start: Start) -> None:
+    write(vault, "a", note("a", status="active"))
+    watching = start("--settle", "400")
+    write(vault, "a", note("a", status="paused"))
+    write(vault, "b", note("b"))
+    assert statuses(vault) == {"a": "paused", "b": "completed"}
+    wait_for(lambda: watching.news() == ["changed sessions/a.md  paused", "added sessions/b.md  completed"])
+
+
+@pytest.mark.parametrize("new", ["bb", "2026-11-21-a-much-longer-name"])
+def test_a_rename_by_cru_is_one_line(vault: Vault, cru: Cru, start: Start, new: str) -> None:
+    write(vault, "a", note("a", "See [[b]].\n"))
+    write(vault, "b", note("b", "# b\n\nWords, as in [[b]].\n"))
+    watching = start("--settle", "1000")
+    assert cru("session", "rename", "b", new).exit_code == 0
+    renamed = f"renamed sessions/b.md → sessions/{new}.md  completed"
+    wait_for(lambda: len(watching.told) >= 2)
+    time.sleep(1.2)
+    assert sorted(watching.news()) == ["changed sessions/a.md  completed", renamed]
+
+
+@on_linux
+def test_a_query_that_is_vouched_for_sees_what_was_written_just_before(vault: Vault, start: Start) -> None:
+    for number in range(5):
+        write(vault, f"n{number}", note(f"n{number}"))
+    start("--settle", "5000")
+    vouched = 0
+    for turn in range(200):
+        name, status = f"n{turn % 6}", ("paused", "failed", "active")[turn % 3]
+        if turn % 6 == 5:
+            name = f"deep{turn}/n5"
+        if turn % 7 == 6:
+            (vault.sessions / f"{name}.md").unlink(missing_ok=True)
+            expected = None
+        else:
+            write(vault, name, note(name[-2:], status=status))
+            expected = status
+        if vouching.ask(vault.root):
+            vouched += 1
+            assert statuses(vault, lambda _: True).get(name[-2:]) == expected or "deep" in name
+            if "deep" in name:
+                assert f"sessions/{name}.md" in _paths(vault) or expected is None
+    assert vouched > 100
+
+
+def _paths(vault: Vault) -> set[str]:
+    view = Index(vault.root, vault.settings, lambda _: True).refresh().view
+    return {str(row["path"]) for row in view.rows("sessions")}
+
+
+@on_linux
+def test_questions_are_answered_in_milliseconds(vault: Vault, start: Start) -> None:
+    start()
+    times = []
+    for _ in range(50):
+        began = time.monotonic()
+        assert vouching.ask(vault.root)
+        times.append(time.monotonic() - began)
+    assert sorted(times)[10] < 0.02
+
+
+def test_one_watcher_is_enough(vault: Vault, cru: Cru, start: Start) -> None:
+    watching = start()
+    result = cru("watch")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"cru: {vault.root}: watched already")
+    watching.end()
+    assert start().said == [f"watching 0 sessions in {vault.sessions}"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_it_ends_quietly_and_leaves_nothing_behind(vault: Vault, start: Start, number: int, code: int) -> None:
+    watching = start()
+    assert watching.end(number) == code
+    # Click ends the line in which a terminal shows ^C.
+    assert (watching.said[1:], watching.told) == ([""] if code else [], [])
+    assert list(vault.sessions.iterdir()) == []
+    assert not vouching.ask(vault.root)
+
+
+def test_the_whole_vault_may_be_the_sessions_folder(vault: Vault, start: Start) -> None:
+    (vault.root / ".crucible" / "config.toml").write_text('[sessions]\nfolder = "."\n')
+    (vault.root / "work").mkdir()
+    watching = start()
+    for name in ("a", "work/b"):
+        (vault.root / f"{name}.md").write_text(note(name[-1:]))
+        assert name[-1:] in statuses(Vault(vault.root), vouching.ask)
+    assert sys.platform != "linux" or vouching.ask(vault.root)
+    expected = ["added a.md  completed", "added work/b.md  completed"]
+    wait_for(lambda: sorted(watching.news()) == expected)
+
+
+def test_a_killed_watcher_vouches_for_nothing_and_the_next_one_works(vault: Vault, start: Start) -> None:
+    watching = start()
+    watching.end(signal.SIGKILL)
+    assert not vouching.ask(vault.root)
+    watching = start()
+    write(vault, "a", note("a"))
+    wait_for(lambda: watching.news() == ["added sessions/a.md  completed"])
+
+
+@pytest.mark.parametrize("gone", ["moved", "deleted", "replaced"])
+def test_it_ends_when_the_vault_goes_away(vault: Vault, start: Start, gone: str) -> None:
+    write(vault, "a", note("a"))
+    watching = start()
+    elsewhere = vault.root.parent / "elsewhere"
+    if gone == "deleted":
+        remove_folder(vault.root)
+    else:
+        vault.root.rename(elsewhere)
+    if gone == "replaced":
+        shutil.copytree(elsewhere, vault.root)
+    if gone != "deleted":
+        # Still held for a moment, but nobody there hears what happens here.
+        moved = Vault(elsewhere)
+        write(moved, "b", note("b"))
+        assert statuses(moved, vouching.ask) == {"a": "completed", "b": "completed"}
+    assert watching.process.wait(5) == 1
+    watching.end()
+    assert watching.said[-2:] == [
+        f"cru: {vault.root}: the vault was moved away or deleted",
+        "     run `cru watch` again where it is now",
+    ]
+    assert vault.root.exists() is (gone == "replaced")
+    if gone != "deleted":
+        assert sorted(path.name for path in (elsewhere / "sessions").iterdir()) == ["a.md", "b.md"]
+
+
+def test_a_burst_of_files_is_told_one_by_one(vault: Vault, start: Start) -> None:
+    watching = start()
+    for number in range(1500):
+        write(vault, f"{number % 7}/n{number}", note(f"n{number}"))
+    wait_for(lambda: len(watching.told) >= 1500)
+    expected = {f"added sessions/{n % 7}/n{n}.md  completed" for n in range(1500)}
+    assert set(watching.news()) == expected
+    assert len(statuses(vault, vouching.ask)) == 1500
+    assert len(watching.told) == 1500
+
+
+@on_linux
+def test_events_that_the_kernel_drops_are_made_up_for(vault: Vault, start: Start) -> None:
+    paths = [write(vault, name, note(name)) for name in ("a", "b")]
+    watching = start()
+    watching.process.send_signal(signal.SIGSTOP)
+    room = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if room > 100_000:
+        pytest.skip("the queue is too long to fill")
+    for turn in range(room + 100):
+        os.utime(paths[turn % 2], (turn, turn))
+    write(vault, "lost", note("lost", status="failed"))
+    (vault.sessions / "a.md").unlink()
+    assert not vouching.ask(vault.root)
+    watching.process.send_signal(signal.SIGCONT)
+    for _ in range(50):
+        assert statuses(vault, vouching.ask) == {"b": "completed", "lost": "failed"}
+    wait_for(lambda: {"added sessions/lost.md  failed", "removed sessions/a.md"} <= set(watching.news()))
+    wait_for(lambda: vouching.ask(vault.root))
+    write(vault, "later", note("later"))
+    assert "later" in statuses(vault, vouching.ask)
+
+
+@on_linux
+@pytest.mark.parametrize("kind", ["folder", "note", "hard link"])
+def test_what_can_change_unheard_is_not_vouched_for_and_still_followed(vault: Vault, start: Start, kind: str) -> None:
+    outside = vault.root / "elsewhere"
+    outside.mkdir()
+    (outside / "x.md").write_text(note("x"))
+    if kind == "folder":
+        (vault.sessions / "linked").symlink_to(outside)
+    elif kind == "note":
+        (vault.sessions / "x.md").symlink_to(outside / "x.md")
+    else:
+        (vault.sessions / "x.md").hardlink_to(outside / "x.md")
+    watching = start()
+    wait_for(lambda: len(watching.said) == 2)
+    assert "other commands look at every note themselves" in watching.said[1]
+    with (outside / "x.md").open("r+") as file:
+        file.write(note("x", status="paused"))
+        file.truncate()
+    assert not vouching.ask(vault.root)
+    assert statuses(vault, vouching.ask) == {"x": "paused"}
+    wait_for(lambda: [line for line in watching.news() if line.endswith("x.md  paused")])
+    remove_folder(vault.sessions)
+    vault.sessions.mkdir()
+    wait_for(lambda: vouching.ask(vault.root))
+
+
+@on_linux
+def test_a_link_that_comes_later_ends_the_vouching(vault: Vault, start: Start) -> None:
+    (vault.root / "elsewhere").mkdir()
+    path = write(vault, "a", note("a"))
+    watching = start()
+    assert vouching.ask(vault.root)
+    (vault.sessions / "linked").symlink_to(vault.root / "elsewhere")
+    assert not vouching.ask(vault.root)
+    wait_for(lambda: len(watching.said) == 2)
+    (vault.sessions / "linked").unlink()
+    wait_for(lambda: vouching.ask(vault.root))
+    (vault.root / "second.md").hardlink_to(path)
+    path.write_text(note("a", status="paused"))
+    assert not vouching.ask(vault.root)
+
+
+def test_another_sessions_folder_is_followed_when_the_settings_say_so(vault: Vault, start: Start) -> None:
+    write(vault, "a", note("a"))
+    watching = start()
+    config = vault.root / ".crucible" / "config.toml"
+    config.write_text("[sessions\n")
+    assert not vouching.ask(vault.root)
+    wait_for(lambda: "no valid TOML" in watching.said[-1])
+    vault.sessions.rename(vault.root / "work")
+    config.write_text('[sessions]\nfolder = "work"\n')
+    wait_for(lambda: "work/a.md  completed" in "".join(watching.news()))
+    (vault.root / "work" / "b.md").write_text(note("b"))
+    assert statuses(Vault(vault.root), vouching.ask) == {"a": "completed", "b": "completed"}
+    wait_for(lambda: watching.news()[-1:] == ["added work/b.md  completed"])
+
+
+def test_a_sessions_folder_that_goes_and_comes_is_followed(vault: Vault, start: Start) -> None:
+    write(vault, "a", note("a"))
+    watching = start()
+    remove_folder(vault.sessions)
+    wait_for(lambda: watching.news() == ["removed sessions/a.md"])
+    time.sleep(0.6)
+    assert not vault.sessions.exists()
+    write(vault, "b", note("b"))
+    wait_for(lambda: watching.news()[1:] == ["added sessions/b.md  completed"])
+    wait_for(lambda: sys.platform != "linux" or vouching.ask(vault.root))
+    assert statuses(vault, vouching.ask) == {"b": "completed"}
+
+
+@on_linux
+def test_a_deleted_index_or_cache_changes_only_speed(vault: Vault, start: Start) -> None:
+    write(vault, "a", note("a"))
+    start()
+    for folder in ("index", "cache"):
+        remove_folder(vault.root / ".crucible" / folder)
+        write(vault, "a", note("a", folder))
+        assert statuses(vault, vouching.ask) == {"a": "completed"}
+        wait_for(lambda: vouching.ask(vault.root))
+    remove_folder(vault.sessions / vouching.ASKING)
+    wait_for(lambda: vouching.ask(vault.root))
+
+
+@on_linux
+def test_what_only_looks_like_a_question_stops_nobody_and_is_not_written(vault: Vault, start: Start) -> None:
+    start()
+    asking = vault.sessions / vouching.ASKING
+    outside = vault.root / "precious.md"
+    outside.write_text("words")
+    os.mkfifo(asking / "ask-pipe")
+    (asking / "ask-link").hardlink_to(outside)
+    (asking / "ask-symlink").symlink_to(outside)
+    reader = os.open(asking / "ask-pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for _ in range(5):
+        assert vouching.ask(vault.root)
+    write(vault, "a", note("a"))
+    assert statuses(vault, vouching.ask) == {"a": "completed"}
+    assert outside.read_text() == "words"
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+@on_linux
+@pytest.mark.parametrize("how", ["removed", "another folder", "older files"])
+def test_an_index_that_is_not_the_one_it_kept_is_not_vouched_for(vault: Vault, start: Start, how: str) -> None:
+    write(vault, "a", note("a"))
+    statuses(vault)
+    index, kept = vault.root / ".crucible" / "index", vault.root / "kept"
+    shutil.copytree(index, kept)
+    start()
+    write(vault, "a", note("a", status="paused"))
+    assert statuses(vault, vouching.ask) == {"a": "paused"}
+    wait_for(lambda: vouching.ask(vault.root))
+    if how != "older files":
+        remove_folder(index)
+    if how != "removed":
+        shutil.copytree(kept, index, dirs_exist_ok=True)
+    assert not vouching.ask(vault.root)
+    assert statuses(vault, vouching.ask) == {"a": "paused"}
+    wait_for(lambda: vouching.ask(vault.root))
+    assert statuses(vault, vouching.ask) == {"a": "paused"}
+
+
+_WITHOUT_INOTIFY = ("unshare", "-Ur", "sh", "-c", 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"')
+
+
+@on_linux
+def test_without_inotify_the_reason_is_told_and_the_vault_followed(vault: Vault) -> None:
+    inside = [*_WITHOUT_INOTIFY, "-"]
+    try:
+        subprocess.run([*inside, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no user namespaces here")
+    watching = Watching(vault, before=inside)
+    try:
+        wait_for(lambda: len(watching.said) == 2)
+        assert watching.said[1].startswith("cru: inotify instance limit reached; ")
+        write(vault, "a", note("a"))
+        wait_for(lambda: watching.news() == ["added sessions/a.md  completed"])
+        assert watching.end() == 0
+        assert [path.name for path in vault.sessions.iterdir()] == ["a.md"]
+    finally:
+        watching.process.kill()
+        watching.end()
+
+
+def test_a_file_name_forges_no_line(vault: Vault, start: Start) -> None:
+    watching = start()
+    write(vault, "x\n12:00:00  removed  sessions\x1b[31m", note("x"))
+    wait_for(lambda: watching.told)
+    assert watching.news() == ["added sessions/x⏎12:00:00  removed  sessions␛[31m.md  completed"]

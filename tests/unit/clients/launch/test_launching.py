@@ -1,0 +1,66 @@
+"""A client that is started: what it is told, and what of the signals around it is whose."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from crucible.clients.launch.terminal import run_client, unbroken
+
+LATER = """exec 3<&0
+(for n in $(seq 500); do [ -e go ] && break; sleep 0.02; done; cat <&3 > part; mv part got) &
+"""
+
+
+def test_a_client_that_goes_on_in_the_background_keeps_nobody_waiting_and_is_told_all(tmp_path: Path) -> None:
+    text = b"a context\n" * 100_000
+    assert run_client("/bin/sh", ["sh", "-c", LATER], tmp_path, dict(os.environ), stdin=text) == 0
+    assert not (tmp_path / "got").exists()
+    (tmp_path / "go").touch()
+    deadline = time.monotonic() + 20
+    while not (tmp_path / "got").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert (tmp_path / "got").read_bytes() == text
+
+
+def test_what_was_meant_for_the_client_breaks_nothing_off_after_it() -> None:
+    with unbroken() as client_is_gone:
+        signal.raise_signal(signal.SIGHUP)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        client_is_gone()
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+            signal.raise_signal(number)
+
+
+def test_whoever_wants_an_end_gets_it_and_everybody_tidies_up() -> None:
+    with unbroken() as client_is_gone:
+        client_is_gone()
+        with pytest.raises(SystemExit) as end:
+            signal.raise_signal(signal.SIGTERM)
+    assert end.value.code == 128 + signal.SIGTERM
+
+
+def test_a_key_long_after_the_clients_end_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    with unbroken() as client_is_gone:
+        client_is_gone()
+        then = time.monotonic() + 60
+        monkeypatch.setattr("crucible.clients.launch.terminal.time.monotonic", lambda: then)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_what_is_ignored_stays_so_for_the_client_too_as_nohup_wants_it(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with unbroken():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert run_client("/bin/sh", ["sh", "-c", "kill -HUP $$"], tmp_path, dict(os.environ)) == 0
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

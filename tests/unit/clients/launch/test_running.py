@@ -1,0 +1,100 @@
+"""Programs on reins: in a folder of the user's, without a time-out, ended all at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from crucible.clients.launch.answering_process import Exited, Reins, Stopped, TimedOut, run_program
+from tests.unit.clients.launch.test_asking import is_gone
+
+ENV = {"PATH": os.environ["PATH"]}
+
+
+def words(script: str) -> list[str]:
+    return [sys.executable, "-c", script]
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_it_runs_in_the_folder_that_is_named_and_leaves_it_there(tmp_path: Path) -> None:
+    script = "import os; open('made', 'w'); print(os.getcwd(), os.environ['PWD'])"
+    said = run_program(words(script), b"", ENV, None, folder=str(tmp_path)).decode().split()
+    assert [os.path.realpath(each) for each in said] == [os.path.realpath(tmp_path)] * 2
+    assert (tmp_path / "made").exists()
+
+
+def test_who_exits_with_an_error_has_told_its_code_and_what_it_said() -> None:
+    with pytest.raises(Exited, match="exit code 7: bad") as caught:
+        run_program(words("import sys; print('half'); sys.stderr.write('bad'); sys.exit(7)"), b"", ENV, None)
+    assert (caught.value.code, caught.value.said) == (7, b"half\n")
+
+
+def test_late_is_not_the_same_as_failed() -> None:
+    with pytest.raises(TimedOut):
+        run_program(words("import time; time.sleep(60)"), b"", ENV, 0.3)
+
+
+@pytest.mark.parametrize("polite", [True, False])
+def test_all_that_run_are_ended_at_once_with_what_they_started(tmp_path: Path, polite: bool) -> None:
+    child = "import time; time.sleep(60)"
+    ignores = "" if polite else "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    script = (
+        f"{ignores}import os, subprocess, sys, time\nchild = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        "open('part', 'w').write(f'{os.getpid()} {child.pid}')\nos.rename('part', 'pids')\ntime.sleep(60)"
+    )
+    told: list[int] = []
+    reins = Reins(told.append)
+    ended: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            run_program(words(script), b"", ENV, None, folder=str(tmp_path), reins=reins)
+        except Stopped as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    wait_for(tmp_path / "pids")
+    reins.stop()
+    if not polite:
+        reins.stop(at_once=True)
+    thread.join(20)
+    assert len(ended) == 1
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert told == pids[:1]
+    assert all(is_gone(pid) for pid in pids)
+
+
+def test_who_ends_well_when_asked_to_end_was_stopped_all_the_same(tmp_path: Path) -> None:
+    script = (
+        "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
+        "open('ready', 'w')\nprint('STEP: done', flush=True)\ntime.sleep(60)"
+    )
+    reins = Reins()
+
+    def stop() -> None:
+        wait_for(tmp_path / "ready")
+        reins.stop()
+
+    threading.Thread(target=stop, daemon=True).start()
+    with pytest.raises(Stopped):
+        run_program(words(script), b"", ENV, None, folder=str(tmp_path), reins=reins)
+
+
+def test_nothing_is_started_after_the_end(tmp_path: Path) -> None:
+    reins = Reins()
+    reins.stop()
+    with pytest.raises(Stopped, match="not started"):
+        run_program(words("open('made', 'w')"), b"", ENV, None, folder=str(tmp_path), reins=reins)
+    assert not (tmp_path / "made").exists()

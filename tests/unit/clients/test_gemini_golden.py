@@ -1,0 +1,85 @@
+"""The events and notes of the real Gemini CLI's logs, written down.  `CRUCIBLE_GOLDEN=1` writes them anew."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from crucible.clients.events import Event, Prompted, ToolUsed, UsageCounted
+from crucible.clients.gemini import logs as gemini
+from crucible.clients.session_files import Transcript
+from crucible.commands.imports.imports import ImportOptions, import_transcripts
+from tests.unit.clients.building import DATA, only
+from tests.unit.commands.imports.places import make_vault
+
+GEMINI = DATA / "gemini"
+NAMES = ("fault", "limiter", "resumed", "rewind")
+EVENTS = (*NAMES, "asked", "steered")
+LATER = datetime(2026, 11, 23, tzinfo=UTC)
+
+
+def longest(name: str) -> Transcript:
+    """The session of a folder; a resume left a second file of it."""
+    return max(gemini.find(GEMINI / name), key=lambda found: found.path.stat().st_size)
+
+
+def as_json(event: Event) -> dict[str, object]:
+    return {"event": type(event).__name__, **dataclasses.asdict(event)}
+
+
+def golden(name: str) -> str:
+    found = longest(name)
+    agents = ("", *(sub.agent for sub in found.subagents))
+    told = {agent: [as_json(event) for event in gemini.read(found, agent)] for agent in agents}
+    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+
+
+def check(path: Path, now: str) -> None:
+    if os.environ.get("CRUCIBLE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(now, encoding="utf-8")
+    assert now == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_real_logs_give_the_events_that_are_written_down(name: str) -> None:
+    check(GEMINI / "golden" / f"{name}.json", golden(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_logs_give_the_notes_that_are_written_down(name: str, tmp_path: Path) -> None:
+    vault = make_vault(tmp_path / "vault")
+    import_transcripts(vault, gemini, [GEMINI / name], options=ImportOptions(LATER))
+    notes = sorted(vault.session_paths())
+    check(GEMINI / "golden" / f"{name}.md", "\n".join(note.read_text(encoding="utf-8") for note in notes))
+
+
+@pytest.mark.parametrize(("name", "messages"), [("limiter", 8), ("resumed", 5), ("rewind", 7), ("fault", 1)])
+def test_every_message_of_a_real_log_is_counted_once(name: str, messages: int) -> None:
+    counted = only(gemini.read(longest(name)), UsageCounted)
+    assert len(counted) == messages == len({event.message for event in counted})
+    assert sum(event.said for event in counted) == 49 * messages
+
+
+def test_a_resume_within_the_minute_takes_nothing_from_what_was_logged_before() -> None:
+    said = [event.text for event in only(gemini.read(longest("resumed")), Prompted)]
+    assert said == ["Do a big thing", "And then?", "Once more"]
+
+
+def test_what_a_compaction_keeps_is_not_told_twice() -> None:
+    events = list(gemini.read(longest("rewind")))
+    said = [event.text for event in only(events, Prompted)]
+    assert said == ["What does it do", "Delete it but keep a copy", "Sleep a while"]
+    calls = [event.call for event in only(events, ToolUsed)]
+    assert len(calls) == len(set(calls)) == 3
+
+
+def test_no_row_of_a_real_log_is_unknown_or_unreadable() -> None:
+    for name in EVENTS:
+        told = json.loads(golden(name)).values()
+        assert not [e for events in told for e in events if e["event"] in {"Unknown", "Unreadable"}]

@@ -1,0 +1,73 @@
+"""What is typed at a question, and what `--accept` names."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crucible.commands.capture.question import Act, Typed, accepted, read_typed
+from crucible.core.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1", Typed(Act.TOGGLE, (0,))),
+        ("1 3", Typed(Act.TOGGLE, (0, 2))),
+        (" 2-4, 1 ", Typed(Act.TOGGLE, (1, 2, 3, 0))),
+        ("s", Typed(Act.SAVE)),
+        ("[S]", Typed(Act.SAVE)),
+        ("save", Typed(Act.SAVE)),
+        ("e 2", Typed(Act.EDIT, (1,))),
+        ("edit 4", Typed(Act.EDIT, (3,))),
+        ("k", Typed(Act.SKIP)),
+        ("p", Typed(Act.PREFERENCES)),
+        ("q", Typed(Act.LATER)),
+    ],
+)
+def test_numbers_tick_and_letters_act(text: str, expected: Typed) -> None:
+    assert read_typed(text, 4) == expected
+
+
+@pytest.mark.parametrize("text", ["", "x", "0", "5", "3-2", "e", "e 1 2", "s 1", "-1", "1.5", "999999999", "²"])
+def test_what_means_nothing_does_nothing(text: str) -> None:
+    typed = read_typed(text, 4)
+    assert (typed.act, typed.at) == (Act.UNKNOWN, ())
+    assert typed.why
+
+
+def test_a_session_end_cannot_be_put_off_to_itself() -> None:
+    assert read_typed("d", 2).act is Act.UNKNOWN
+    assert read_typed("d", 2, deferrable=True).act is Act.DEFER
+
+
+def test_of_one_candidate_the_one_is_edited() -> None:
+    assert read_typed("e", 1) == Typed(Act.EDIT, (0,))
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=30), st.integers(0, 9))
+def test_whatever_is_typed_points_to_what_is_there(text: str, count: int) -> None:
+    assert set(read_typed(text, count).at) <= set(range(count))
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("all", {0, 1, 2}),
+        ("none", set()),
+        ("1,3", {0, 2}),
+        ("2-3", {1, 2}),
+        ("c-aa", {0}),
+        ("c-cc 2", {1, 2}),
+    ],
+)
+def test_accept_takes_words_numbers_and_keys(text: str, places: set[int]) -> None:
+    assert accepted(text, ["c-aa", "c-bb", "c-cc"]) == places
+
+
+@pytest.mark.parametrize("text", ["", "4", "0", "c-zz", "all 1", "yes"])
+def test_accept_of_what_is_not_there_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        accepted(text, ["c-aa", "c-bb", "c-cc"])

@@ -1,0 +1,209 @@
+"""A draft in its reader's editor: problems as comments, and no word lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crucible.commands.codify.edit_draft import (
+    Choice,
+    place_draft,
+    problems_of,
+    revise,
+    with_problems,
+    without_problems,
+)
+from crucible.documents.workflow.workflow import Diagnostic, Place, Severity
+from crucible.vault.notes.vault import Vault
+
+GOOD = "---\ntype: workflow\n---\n\n# It\n\n## One\n\na → b\n"
+BAD = "---\ntype: workflow\n---\n\n# It\n\n## One\n\nIf it fails → proceed to Nowhere\n"
+Editor = Callable[[Path], str]
+
+
+class Desk:
+    """Edits in turn by these editors and chooses these."""
+
+    def __init__(self, editors: Sequence[Editor], choices: Sequence[Choice]) -> None:
+        self.editors, self.choices = list(editors), list(choices)
+        self.seen: list[str] = []
+        self.told: list[str] = []
+        self.asked: list[tuple[int, bool]] = []
+
+    def edit(self, path: Path) -> str:
+        self.seen.append(path.read_text("utf-8"))
+        return self.editors.pop(0)(path)
+
+    def tell(self, line: str) -> None:
+        self.told.append(line)
+
+    def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
+        self.asked.append((len(problems), sure))
+        return self.choices.pop(0)
+
+
+def writes(text: str) -> Editor:
+    def editor(path: Path) -> str:
+        path.write_text(text, encoding="utf-8")
+        return ""
+
+    return editor
+
+
+def leaves(_: Path) -> str:
+    return ""
+
+
+def fails(_: Path) -> str:
+    return "vi: ended with exit code 1"
+
+
+def unlinks(path: Path) -> str:
+    path.unlink()
+    return ""
+
+
+def test_a_workflow_that_is_left_as_it_was_is_saved_as_it_was(vault: Vault) -> None:
+    desk = Desk([leaves], [Choice.SAVE])
+    assert revise(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
+    assert (desk.seen, desk.told, desk.asked) == ([GOOD], [], [(0, False)])
+
+
+def test_problems_stand_as_comments_with_the_lines_that_an_editor_shows(vault: Vault) -> None:
+    desk = Desk([writes(BAD), writes(GOOD)], [Choice.EDIT, Choice.SAVE])
+    assert revise(place_draft(vault, "it", GOOD), GOOD, desk) == GOOD
+    first, *_ = desk.seen[1].split("\n")
+    line = int(first.split()[1].partition(":")[0])
+    assert first.startswith("%% ")
+    assert first.endswith(" %%")
+    assert "Nowhere" in first
+    assert desk.seen[1].split("\n")[line - 1] == "If it fails → proceed to Nowhere"
+    assert desk.told[0].startswith("9:")
+
+
+def test_comments_are_taken_off_again_when_nothing_was_mended(vault: Vault) -> None:
+    path = place_draft(vault, "it", BAD)
+    desk = Desk([leaves, leaves], [Choice.EDIT, Choice.SAVE, Choice.SAVE])
+    assert revise(path, BAD, desk) == BAD
+    assert desk.seen[0].startswith("%% ")
+    assert path.read_text("utf-8") == BAD
+
+
+def test_saving_errors_needs_a_second_yes(vault: Vault) -> None:
+    desk = Desk([leaves, writes(GOOD)], [Choice.SAVE, Choice.EDIT, Choice.SAVE])
+    assert revise(place_draft(vault, "it", BAD), BAD, desk) == GOOD
+    assert [sure for _, sure in desk.asked] == [False, True, False]
+
+
+def test_quitting_saves_nothing_and_keeps_the_draft(vault: Vault) -> None:
+    path = place_draft(vault, "it", GOOD)
+    assert revise(path, GOOD, Desk([writes(BAD)], [Choice.QUIT])) is None
+    assert path.read_text("utf-8") == BAD
+
+
+@pytest.mark.parametrize("editor", [writes(""), writes(" \n"), writes("%% 1:1: error: x %%\n"), unlinks])
+def test_an_editor_that_leaves_nothing_loses_nothing(vault: Vault, editor: Editor) -> None:
+    path = place_draft(vault, "it", GOOD)
+    desk = Desk([editor], [Choice.QUIT])
+    assert revise(path, GOOD, desk) is None
+    assert path.read_text("utf-8") == GOOD
+    assert "put back" in desk.told[-1]
+
+
+def test_an_editor_that_fails_is_told_and_what_it_wrote_counts(vault: Vault) -> None:
+    def writes_and_fails(path: Path) -> str:
+        path.write_text(BAD, encoding="utf-8")
+        return "vi: was killed by SIGKILL"
+
+    path = place_draft(vault, "it", GOOD)
+    desk = Desk([fails, writes_and_fails], [Choice.EDIT, Choice.QUIT])
+    assert revise(path, GOOD, desk) is None
+    assert desk.told[:2] == ["vi: ended with exit code 1", "vi: was killed by SIGKILL"]
+    assert path.read_text("utf-8") == BAD
+
+
+def test_bytes_that_are_no_utf_8_come_through(vault: Vault) -> None:
+    def editor(path: Path) -> str:
+        path.write_bytes(b"# It\n\n## One\n\n\xff\xfe\n")
+        return ""
+
+    path = place_draft(vault, "it", GOOD)
+    saved = revise(path, GOOD, Desk([editor], [Choice.SAVE]))
+    assert saved is not None
+    assert saved.encode("utf-8", "surrogateescape") == b"# It\n\n## One\n\n\xff\xfe\n"
+
+
+def test_a_draft_that_was_left_behind_is_not_written_over(vault: Vault) -> None:
+    first, second = place_draft(vault, "it", "one"), place_draft(vault, "it", "two")
+    assert (first.name, second.name) == ("it.md", "it-2.md")
+    assert first.read_text("utf-8") == "one"
+    assert first.parent == vault.root / ".crucible" / "cache" / "drafts"
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.lists(st.tuples(st.integers(0, 99), st.text(st.characters(exclude_categories=["Cs"])))),
+)
+def test_whatever_a_problem_says_its_comment_comes_off_whole(text: str, told: list[tuple[int, str]]) -> None:
+    problems = [Diagnostic("x", Severity.ERROR, Place(line, 1), message) for line, message in told]
+    body = "# It\n" + text
+    shown = with_problems(body, problems)
+    assert without_problems(shown) == body
+    assert shown.count("%%") == body.count("%%") + 2 * min(len(problems), 50)
+
+
+def test_a_readers_own_comment_stays() -> None:
+    text = "%% mine %%\n# It\n"
+    assert without_problems(text) == text
+
+
+def test_a_tidy_workflow_has_no_problems() -> None:
+    assert problems_of(GOOD) == ()
+    assert problems_of(BAD)[0].code == "missing-step"
+
+
+ROWS = "execution[1]{phase,status,session}:\n  One,success,s\n"
+RENAMED = f"""\
+---
+type: workflow
+---
+
+# It
+
+## One
+
+a → b
+
+```session-toon
+{ROWS}```
+
+If it fails → proceed to Two
+
+## Two
+
+c → d
+
+```session-toon
+{ROWS.replace("One", "Two")}```
+"""
+
+
+def test_a_heading_that_is_renamed_renames_its_row_and_the_ways_to_it(vault: Vault) -> None:
+    path = place_draft(vault, "it", RENAMED)
+    text = RENAMED.replace("## One", "## Run the tests").replace("## Two", "## Mend it")
+    saved = revise(path, RENAMED, Desk([writes(text)], [Choice.SAVE]))
+    assert saved is not None
+    for old, new in (("  One,", "  RunTheTests,"), ("  Two,", "  MendIt,"), ("to Two", "to Mend it")):
+        text = text.replace(old, new)
+    assert saved == text
+    assert not [one for one in problems_of(saved) if one.code == "marker-without-step"]
+
+
+def test_a_row_of_a_step_that_was_taken_out_is_left_alone(vault: Vault) -> None:
+    path = place_draft(vault, "it", GOOD + f"\n```session-toon\n{ROWS}```\n")
+    text = GOOD + f"\n## More\n\n```session-toon\n{ROWS}```\n"
+    assert revise(path, GOOD, Desk([writes(text)], [Choice.SAVE])) == text

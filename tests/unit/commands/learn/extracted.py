@@ -1,0 +1,111 @@
+"""Sessions told by hand, generated, or imported, and the cases of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crucible.analysis.tools.whole_calls import Evidence, load_evidence
+from crucible.clients.registry import DIALECTS
+from crucible.commands.imports.imports import ImportOptions, import_transcripts
+from crucible.commands.learn.case import Case
+from crucible.commands.learn.extraction import extract
+from crucible.commands.learn.timeline import Timeline, build_timeline
+from crucible.core.settings.settings import VaultSettings
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import (
+    AgentRef,
+    Entry,
+    Grounds,
+    Intervention,
+    Noted,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Status,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.documents.session.session_reader import read_session
+from crucible.vault.notes.init_vault import init_vault
+from crucible.vault.notes.vault import Vault
+from tests.paths import TESTS
+
+__all__ = ["call", "cases_of", "corrected", "imported", "read_back", "session_of", "timeline_of", "user"]
+
+DATA = TESTS / "data" / "transcripts"
+
+
+def kept(text: str) -> tuple[str, Mapping[str, int]]:
+    return text, {}
+
+
+def user(words: str) -> Intervention:
+    return Intervention(words)
+
+
+def call(line: str, result: str = "ok", outcome: Outcome = Outcome.OK) -> ToolCalls:
+    return ToolCalls((ToolCall(line, result, outcome),))
+
+
+def corrected(words: str) -> Noted:
+    """A finding that these words of the user's are a correction."""
+    return Noted("correction", f'"{words}"', grounds=Grounds("rejected call", 0.98))
+
+
+def session_of(
+    *phases: Iterable[Entry | str],
+    status: Status = Status.COMPLETED,
+    findings: tuple[Noted, ...] = (),
+) -> Session:
+    """Each phase of its entries; a text is the agent's words.  As a note of it is read back."""
+    made = Session(
+        "2026-05-04-told",
+        started=datetime(2026, 5, 4, 10, tzinfo=UTC),
+        status=status,
+        participants=(AgentRef("claude-code", "2.1"),),
+        model="some-model",
+        project="shop",
+        title="Told",
+        phases=tuple(
+            Phase(
+                f"Phase {number}",
+                AgentRef("claude-code", "2.1"),
+                entries=tuple(Prose(one) if isinstance(one, str) else one for one in entries),
+            )
+            for number, entries in enumerate(phases, 1)
+        ),
+    )
+    return replace(read_back(made), findings=findings)
+
+
+def read_back(session: Session) -> Session:
+    return read_session(Source(render_session(session)), session.id)
+
+
+def timeline_of(*phases: Iterable[Entry | str], findings: tuple[Noted, ...] = ()) -> Timeline:
+    return build_timeline(session_of(*phases, findings=findings), Evidence())
+
+
+def cases_of(session: Session, children: Mapping[str, Session | None] | None = None) -> tuple[Case, ...]:
+    return extract(session, children or {}, lambda _: Evidence(), kept)
+
+
+def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
+    """A real client's session imported into a new vault, and the cases of all its notes."""
+    folder.mkdir(parents=True)
+    init_vault(folder)
+    vault = Vault(folder, VaultSettings(fsync=False))
+    options = ImportOptions(datetime(2026, 12, 1, tzinfo=UTC))
+    import_transcripts(vault, DIALECTS[client], [DATA / client / name], options=options)
+    sessions = {path.stem: vault.read(path).session for path in vault.session_paths()}
+    cases = [
+        case
+        for one in sessions.values()
+        for case in extract(one, sessions, lambda ident: load_evidence(vault.root, ident), kept)
+    ]
+    return vault, cases

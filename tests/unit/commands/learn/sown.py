@@ -1,0 +1,57 @@
+"""Sessions made by hand, call by call, and their timelines."""
+
+from __future__ import annotations
+
+from crucible.analysis.tools.whole_calls import evidence_of
+from crucible.commands.learn.case import Case, Puzzle
+from crucible.commands.learn.puzzles import find_puzzles
+from crucible.commands.learn.timeline import Timeline, build_timeline
+from crucible.documents.session.session import (
+    Entry,
+    Failure,
+    Intervention,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    ToolCall,
+    ToolCalls,
+)
+
+__all__ = ["asked", "body_of", "done", "error", "failed", "puzzles_of", "says", "timeline_of"]
+
+
+def says(text: str) -> Prose:
+    return Prose(text)
+
+
+def asked(words: str) -> Intervention:
+    return Intervention(words)
+
+
+def error(text: str, resolution: str | None = None) -> Failure:
+    return Failure(text, resolution)
+
+
+def done(line: str, result: str = "ok") -> ToolCalls:
+    return ToolCalls((ToolCall(line, result),))
+
+
+def failed(line: str, result: str, outcome: Outcome = Outcome.FAILED) -> ToolCalls:
+    return ToolCalls((ToolCall(line, result, outcome),))
+
+
+def timeline_of(*phases: tuple[Entry, ...], id_: str = "s", parent: str | None = None) -> Timeline:
+    """A session of phases; of one that is a task's, `parent` gave it."""
+    made = tuple(Phase(f"Phase {n}", entries=entries, id=f"phase-{n}") for n, entries in enumerate(phases, 1))
+    return build_timeline(Session(id_, title="The title", parent=parent, phases=made), evidence_of([]))
+
+
+def puzzles_of(*phases: tuple[Entry, ...]) -> list[Case]:
+    return list(find_puzzles(timeline_of(*phases)))
+
+
+def body_of(case: Case) -> Puzzle:
+    """What a puzzle's case is about."""
+    assert isinstance(case.body, Puzzle)
+    return case.body

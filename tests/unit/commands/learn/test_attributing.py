@@ -1,0 +1,194 @@
+"""What a puzzle's failure is attributed to: the report that is made of it, and that nothing else of the case changes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from crucible.analysis.failures.failure_judge import find_template
+from crucible.analysis.failures.failure_rules import classify
+from crucible.commands.learn.attribution import attribute, judge_case, report_of
+from crucible.commands.learn.case import Case, Fault, Puzzle
+from crucible.commands.learn.case_making import measured
+from crucible.commands.learn.case_notes import render_case
+from crucible.commands.learn.case_notes_reading import read_case
+from crucible.core.errors import AgentFailed
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.settings.settings import SecretSettings, VaultSettings
+from crucible.core.templates import OwnTemplate
+from crucible.documents.knowledge.causes import Category, FailureReport
+from crucible.documents.markdown.source import Source
+from tests.saying import Says
+from tests.trusting import trusted
+from tests.unit.commands.learn.made import OPEN, PUZZLE, any_case, case_of, made_cases, said, told, tool, used
+
+REDACT = redact_of(SecretSettings())
+SECRET = "ghp_" + "a1B2" * 9
+SED = Puzzle(
+    goal="Replace it.",
+    state="",
+    tried=(
+        used("t1", "Read", path="a.txt"),
+        tool("t1", "a/b"),
+        used("t2", "Bash", "Now I replace it.", command="sed -i 's/a/b/c/' a.txt"),
+        tool("t2", "sed: -e expression #1, char 8: unknown option to `s'", failed=True),
+        said("The slash ends the pattern."),
+        told("Hm."),
+        used("t3", "Bash", command="sed -i 's/a\\/b\\/c/' a.txt"),
+        tool("t3", "sed: unterminated", failed=True),
+    ),
+    failure="sed: -e expression #1, char 8: unknown option to `s'",
+    expected="Another delimiter.",
+    solution=(used("t4", "Bash", command="sed -i 's|a/b|c|' a.txt"), tool("t4", "")),
+)
+
+
+GOOD = json.dumps(
+    {
+        "category": "knowledge_gap",
+        "root_cause": "What s takes.",
+        "preventable_with": "A note.",
+        "confidence": 0.7,
+    }
+)
+
+
+def body(case: Case) -> Puzzle:
+    assert isinstance(case.body, Puzzle)
+    return case.body
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_tells_the_message_the_call_that_gave_it_and_what_mended_it() -> None:
+    assert report_of(case_of(SED)) == FailureReport(
+        error=SED.failure,
+        context="Replace it.",
+        tool="Bash",
+        call="sed -i 's/a/b/c/' a.txt",
+        resolution="sed -i 's|a/b|c|' a.txt",
+        files="a.txt",
+    )
+
+
+def test_of_another_kind_of_mending_the_words_are_told() -> None:
+    report = report_of(case_of(PUZZLE))
+    assert report is not None
+    assert (report.call, report.resolution) == ("python app.py --fail", "It tries again with backoff.")
+
+
+def test_the_call_of_a_message_that_no_result_is_is_the_first_that_failed() -> None:
+    report = report_of(case_of(replace(SED, failure="[!error] it")))
+    assert report is not None
+    assert report.call == "sed -i 's/a/b/c/' a.txt"
+
+
+def test_a_puzzle_without_a_call_tells_none() -> None:
+    report = report_of(case_of(OPEN))
+    assert report == FailureReport("Permission denied", context="Deploy.")
+
+
+def test_the_same_call_that_passed_another_time_was_chance() -> None:
+    tried = (used("t1", "Bash", command="make test"), tool("t1", "E: assert 1 == 2", failed=True))
+    puzzle = Puzzle("Go.", "", tried, "E: assert 1 == 2")
+    passed = attribute(case_of(puzzle, verification="make test"))
+    found = body(passed).attribution
+    assert found is not None
+    assert found.category is Category.EXECUTION_ERROR
+
+
+@pytest.mark.parametrize("fault", [one for one in Fault if one is not Fault.AGENT])
+def test_a_failure_that_was_not_the_agents_has_no_report(fault: Fault) -> None:
+    case = case_of(PUZZLE, fault=fault)
+    assert report_of(case) is None
+    assert attribute(case) is case
+
+
+def test_only_puzzles_have_one() -> None:
+    others = [case for case in made_cases() if not isinstance(case.body, Puzzle)]
+    assert len(others) == 5
+    for case in others:
+        assert report_of(case) is None
+        assert attribute(case) is case
+        assert judge_case(case, Says(), REDACT) == (case, "")
+
+
+# --- by rules --------------------------------------------------------------------------------------------------------
+
+
+def test_the_rules_attribution_is_the_classifiers_and_nothing_else_changes() -> None:
+    case = measured(case_of(SED))
+    report = report_of(case)
+    assert report is not None
+    found = attribute(case)
+    assert found == replace(case, body=replace(SED, attribution=classify(report)))
+    assert body(found).attribution == classify(report)
+    by_rule = classify(report)
+    assert by_rule
+    assert by_rule.category is Category.TOOL_MISUSE
+    assert measured(found) == found
+    assert attribute(found) == found
+
+
+@settings(max_examples=50)
+@given(any_case())
+def test_any_case_is_attributed_and_reads_back(case: Case) -> None:
+    found = attribute(case)
+    assert (found.id, found.digest, found.tokens) == (case.id, case.digest, case.tokens)
+    assert read_case(Source(render_case(found)), found.id).case == found
+
+
+# --- by a model ------------------------------------------------------------------------------------------------------
+
+
+def test_a_models_attribution_takes_the_place_of_the_rules() -> None:
+    case = attribute(case_of(SED))
+    found, problem = judge_case(case, Says(GOOD, model="small-model"), REDACT)
+    attribution = body(found).attribution
+    assert problem == ""
+    assert attribution is not None
+    assert (attribution.category, attribution.judge) == (Category.KNOWLEDGE_GAP, "small-model")
+    assert replace(found, body=SED) == case_of(SED)
+
+
+def test_a_model_that_gives_none_leaves_the_rules_and_a_line() -> None:
+    asker = Says("no", AgentFailed("it is\ndown"))
+    found, problem = judge_case(case_of(SED), asker, REDACT)
+    assert found == attribute(case_of(SED))
+    assert problem == "it is down"
+    assert len(asker.prompts) == 2
+
+
+def test_neither_a_model_nor_the_rules_see_a_secret() -> None:
+    leaky = replace(
+        SED,
+        goal=f"With {SECRET}.",
+        failure=f"unknown option: {SECRET}",
+        tried=(
+            used("t1", "Bash", command=f"login {SECRET}"),
+            tool("t1", f"unknown option: {SECRET}", failed=True),
+        ),
+        expected=f"As {SECRET}.",
+    )
+    asker = Says("no", GOOD.replace("What s takes.", SECRET))
+    found, problem = judge_case(case_of(leaky), asker, REDACT)
+    assert problem == ""
+    by_rules, _ = judge_case(case_of(leaky), Says("no", "no"), REDACT)
+    for told_ in (*asker.prompts, str(body(found).attribution), str(body(by_rules).attribution)):
+        assert SECRET not in told_
+    assert "[REDACTED" in str(body(by_rules).attribution)
+
+
+def test_a_template_of_the_vaults_is_used(tmp_path: Path) -> None:
+    path = tmp_path / ".crucible" / "templates" / "attribution.md.j2"
+    path.parent.mkdir(parents=True)
+    path.write_text("Mine.\n{{ rules }}{{ report }}{{ refused }}", encoding="utf-8")
+    asker = Says(GOOD)
+    judge_case(case_of(SED), asker, REDACT, find_template(trusted(tmp_path)))
+    assert asker.prompts[0].startswith("Mine.\nYou are given")
+    assert isinstance(find_template(VaultSettings()), OwnTemplate)

@@ -1,0 +1,78 @@
+"""The card: its head is YAML whatever names it is given, its counts are the rows'."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+
+from crucible.commands.learn.dataset_card import CARD_MARK, Tally, Written, render_card
+from crucible.commands.learn.shapes import Provenance, Shape, metadata_of
+from tests.strategies_hostile import hostile_text
+from tests.unit.commands.learn.made import PUZZLE, case_of, made_cases
+
+FILES = [Written(Path("train.jsonl"), "train", 5, 0), Written(Path("test.jsonl"), "test", 2, 0)]
+
+
+MINE = Provenance("MIT", "vault", "train")
+
+
+def _card(shape: Shape = Shape.MESSAGES, provenance: Provenance = MINE) -> str:
+    tally = Tally(redactions=Counter(email=2, jwt=1))
+    for case in made_cases():
+        tally.add(metadata_of(case, provenance))
+    return render_card(shape, tally, FILES, provenance)
+
+
+def _head(card: str) -> Any:
+    return yaml.safe_load(card.split("---\n")[1])
+
+
+def test_the_head_says_what_the_hub_reads() -> None:
+    head = _head(_card())
+    assert head["license"] == "mit"
+    assert head["size_categories"] == ["n<1K"]
+    assert head["configs"][0]["data_files"] == [
+        {"split": "train", "path": "train.jsonl"},
+        {"split": "test", "path": "test.jsonl"},
+    ]
+
+
+@pytest.mark.parametrize("shape", list(Shape))
+def test_each_shape_has_its_columns_and_its_training(shape: Shape) -> None:
+    card = _card(shape)
+    assert CARD_MARK in card
+    assert shape.value in card
+    assert "load_dataset" in card
+    assert "LoRA" in card
+    assert ("DPOTrainer" in card) == (shape is Shape.PREFERENCE)
+    assert "\n\n\n" not in card
+
+
+def test_counts_and_redactions_stand_in_tables() -> None:
+    card = _card()
+    for line in ("| `train.jsonl` | 5 |", "| `puzzle` | 2 |", "| `email` | 2 |", "| `codex` | 1 |"):
+        assert line in card
+    assert "notes of\n3 sessions" in card
+
+
+def test_without_a_licence_the_card_warns() -> None:
+    card = _card(provenance=Provenance())
+    assert _head(card)["license"] == "unknown"
+    assert "Nobody said" in card
+
+
+@given(hostile_text())
+def test_no_name_becomes_structure(name: str) -> None:
+    clean = name.encode("utf-8", "replace").decode()
+    tally = Tally()
+    tally.add(metadata_of(case_of(PUZZLE, agent=clean, project=clean), Provenance(clean, clean)))
+    card = render_card(Shape.MESSAGES, tally, FILES, Provenance(clean, clean))
+    plain = render_card(Shape.MESSAGES, tally, FILES, Provenance("Some Own", "x"))
+    assert _head(card)["configs"] == _head(plain)["configs"]
+    headings = [line for line in card.split("\n") if line.startswith("#")]
+    assert headings == [line for line in plain.split("\n") if line.startswith("#")]

@@ -1,0 +1,68 @@
+"""What was given away, what came back, and whether it was taken up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crucible.commands.learn.case import Delegation
+from crucible.commands.learn.delegations import find_delegations
+from crucible.documents.session.session import AgentRef, Entry, Mode, Prose, Session, Subagent
+from tests.unit.commands.learn.extracted import call, session_of, timeline_of, user
+
+CHILD = "2026-05-04-told-find-callers"
+GIVEN = Subagent(AgentRef("explorer"), mode=Mode.LINK, link=CHILD, summary="three callers, one without a key.")
+GOAL = user("Add a limiter.")
+
+
+def child() -> Session:
+    made = session_of(("Looking.", call("Grep take"), "Three places. Summary: three callers, one without a key."))
+    return replace(made, id=CHILD, preamble=(Prose("[agent:explorer] Find all callers of take."),))
+
+
+def found(*after: Entry | str, given: Subagent = GIVEN, known: bool = True) -> Delegation:
+    told = timeline_of((GOAL, "A subagent can do this.", given, *after))
+    [case] = find_delegations(told, {CHILD: child() if known else None})
+    assert isinstance(case.body, Delegation)
+    return case.body
+
+
+def test_the_task_and_the_result_are_the_subagents_own_words() -> None:
+    one = found("Going on.")
+    assert (one.agent, one.task) == ("explorer", "Find all callers of take.")
+    assert one.result == "Three places. Summary: three callers, one without a key."
+
+
+def test_without_its_note_the_callout_must_do() -> None:
+    one = found("Going on.", known=False)
+    assert one.result == "three callers, one without a key."
+
+
+def test_words_that_only_the_result_had_said_show_that_it_was_used() -> None:
+    said = "One of three has no key, so that one changes."
+    one = found(said, call("Edit a.py"))
+    assert (one.used, one.evidence) == (True, said)
+
+
+def test_what_says_nothing_of_it_shows_nothing() -> None:
+    assert found("Now the documentation.", call("Edit README.md")).used is None
+
+
+def test_what_the_user_says_is_no_use_of_it() -> None:
+    assert found(user("one of the three callers has no key"), "Fine.").used is None
+
+
+def test_nothing_that_came_back_is_no_delegation() -> None:
+    given = replace(GIVEN, summary=None)
+    assert [*find_delegations(timeline_of((GOAL, given, "I do it.")), {})] == []
+
+
+def test_a_subagent_that_failed_brought_no_result_whatever_its_last_words_were() -> None:
+    failed = replace(
+        GIVEN, text="Find all callers of take.\nThe subagent failed.", summary="Agent stopped calling tools."
+    )
+    assert [*find_delegations(timeline_of((GOAL, failed, "I look myself.")), {})] == []
+
+
+def test_a_task_is_told_without_its_label() -> None:
+    one = found("Going on.", given=replace(GIVEN, text="Task: Review the diff."), known=False)
+    assert one.task == "Review the diff."

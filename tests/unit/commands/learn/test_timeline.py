@@ -1,0 +1,142 @@
+"""A session as moments: their order, their places, what was asked for, and the turns that they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from crucible.analysis.tools.tool_acts import Deed
+from crucible.analysis.tools.whole_calls import evidence_of
+from crucible.commands.learn.case import Role
+from crucible.commands.learn.excerpts import request_of
+from crucible.commands.learn.timeline import build_timeline, turns_of
+from crucible.documents.session.session import (
+    AgentRef,
+    Decision,
+    Intervention,
+    Outcome,
+    Phase,
+    Prose,
+    Session,
+    Subagent,
+    ToolCall,
+    ToolCalls,
+)
+from crucible.vault.events.event_reading import Record
+from tests.unit.commands.learn.sown import asked, done, failed, says, timeline_of
+
+
+def test_each_call_of_a_list_is_a_moment_and_each_other_entry_too() -> None:
+    both = ToolCalls((ToolCall("Read a.py", "x"), ToolCall("Edit a.py", "y")))
+    timeline = timeline_of((asked("Do it"), both), (says("Done."),))
+    assert [(one.at, one.phase, one.call.call if one.call else "") for one in timeline.moments] == [
+        (0, "phase-1", ""), (1, "phase-1", "Read a.py"), (2, "phase-1", "Edit a.py"), (3, "phase-2", ""),
+    ]  # fmt: skip
+    assert [act.deed for act in timeline.moments[2].acts] == [Deed.EDIT]
+    assert timeline.phase_of(3).name == "Phase 2"
+
+
+def test_sub_phases_come_after_what_their_phase_has_and_the_preamble_is_none() -> None:
+    phase = Phase(
+        "A",
+        entries=(says("one"),),
+        id="phase-1",
+        subphases=(Phase("B", entries=(says("two"),), id="phase-1.1"),),
+    )
+    session = Session(
+        "s", preamble=(says("before"),), phases=(phase, Phase("C", entries=(says("three"),), id="phase-2"))
+    )
+    moments = build_timeline(session, evidence_of([])).moments
+    assert [(one.phase, one.entry.text) for one in moments if isinstance(one.entry, Prose)] == [
+        ("phase-1", "one"), ("phase-1.1", "two"), ("phase-2", "three"),
+    ]  # fmt: skip
+
+
+def test_what_an_inline_subagent_did_is_no_moment() -> None:
+    child = Subagent(AgentRef("explore"), entries=(says("inside"), done("Bash ls")))
+    assert len(timeline_of((child, says("outside"))).moments) == 2
+
+
+def test_a_goal_is_the_users_words_that_open_a_phase_or_the_last_that_asked_for_something() -> None:
+    timeline = timeline_of(
+        (asked("Add a limiter"),), (asked("continue"),), (says("On."),), (asked("Make it per user!"),)
+    )
+    goals = [timeline.goal_of(f"phase-{n}") for n in range(1, 5)]
+    assert goals == ["Add a limiter", "Add a limiter", "Add a limiter", "Make it per user!"]
+
+
+def test_without_words_a_goal_is_the_task_then_the_phases_name() -> None:
+    phases = (Phase("Look", entries=(says("Looking."),), id="phase-1"),)
+    task = Session("c", parent="s", preamble=(says("Find what calls it."),), phases=phases, title="T")
+    assert build_timeline(task, evidence_of([])).goal_of("phase-1") == "Find what calls it."
+    alone = build_timeline(Session("c", phases=phases, title="T"), evidence_of([]))
+    assert (alone.goal_of("phase-1"), alone.goal_of("phase-9")) == ("Look", "T")
+
+
+def test_turns_join_words_with_the_call_that_follows_them() -> None:
+    moments = timeline_of(
+        (
+            asked("Go"),
+            says("One."),
+            says("Two."),
+            failed("Bash make", "boom"),
+            Decision("A", "B"),
+            says("Done."),
+        )
+    ).moments
+    turns = turns_of(moments)
+    assert [(one.role, one.text, one.failed) for one in turns] == [
+        (Role.ASSISTANT, "One.\n\nTwo.", False),
+        (Role.TOOL, "boom", True),
+        (Role.ASSISTANT, "Done.", False),
+    ]
+    assert turns[0].calls[0].arguments == {"command": "make"}
+    assert turns[1].answers == turns[0].calls[0].id
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("Bash make test", {"command": "make test"}),
+        ("exec_command ls", {"cmd": "ls"}),
+        ("Bash make te…", {"input": "make te…"}),
+        ("Bash cat <<X⏎a⏎X", {"input": "cat <<X⏎a⏎X"}),  # its indentation is gone
+        ("Edit a.py", {"input": "a.py"}),
+    ],
+)
+def test_of_a_line_alone_only_a_shells_whole_command_is_an_argument(line: str, arguments: dict[str, str]) -> None:
+    (turn, _) = turns_of(timeline_of((done(line),)).moments)
+    assert turn.calls[0].arguments == arguments
+
+
+def test_a_call_that_was_not_recorded_leaves_a_timeline_incomplete() -> None:
+    session = Session("s", phases=(Phase("A", entries=(done("Bash ls"), done("Bash pwd"))),))
+    records = [Record(at, "tool", values={"tool": "Bash", "command": name}) for at, name in enumerate(("ls", "pwd"))]
+    assert build_timeline(session, evidence_of(records)).complete
+    assert evidence_of(records[:1]).whole
+    assert not build_timeline(session, evidence_of(records[:1])).complete
+
+
+def test_a_place_is_the_notes_line_from_one_or_none() -> None:
+    assert timeline_of((says("x"),)).moments[0].line == 0
+    assert timeline_of((failed("Bash x", "y", Outcome.REJECTED),)).moments[0].outcome is Outcome.REJECTED
+
+
+def test_what_a_slash_command_stands_for_is_the_request_and_no_older_prompt() -> None:
+    def record(type_: str, **values: object) -> Record:
+        return Record(0, type_, row=str(values.get("row", "")), values=values)
+
+    told = evidence_of(
+        [
+            record("Prompted", text="Add a limiter to every route, please.", kind="typed"),
+            record("Prompted", text="/review 17", kind="command", row="row-2"),
+            record("Injected", text="Read the comments of the pull request.", kind="skill"),
+        ]
+    )
+    entries = (
+        Intervention("Add a limiter to every route, please."),
+        Intervention("/review 17"),
+        Prose("I read."),
+    )
+    line = build_timeline(Session("s", phases=(Phase("P", entries=entries, id="phase-1"),)), told)
+    assert line.moments[1].row == "row-2"
+    assert request_of(line, 2) == "/review 17\n\nRead the comments of the pull request."

@@ -1,0 +1,65 @@
+"""Which phases are workflows, and what of them is told."""
+
+from __future__ import annotations
+
+from crucible.analysis.tools.whole_calls import Evidence
+from crucible.commands.learn.case import Trajectory
+from crucible.commands.learn.timeline import build_timeline
+from crucible.commands.learn.trajectories import find_trajectories
+from crucible.documents.session.session import Callout, Entry, Failure, Grounds, Noted, Outcome, Status
+from tests.unit.commands.learn.extracted import call, session_of, user
+
+DONE: tuple[Entry | str, ...] = (
+    user("Add it to the shop."),
+    "On it.",
+    call("Edit a.py"),
+    "Added it to a.py.",
+)
+MORE: tuple[Entry | str, ...] = (
+    user("Now test it."),
+    "Testing.",
+    call("Write test_a.py"),
+    "Tested with a new file.",
+)
+ADDED, TESTED = (
+    Noted("outcome", text, grounds=Grounds("closing text", 0.9))
+    for text in ("Added it to a.py.", "Tested with a new file.")
+)
+
+
+def found(*phases: tuple[Entry | str, ...], status: Status = Status.COMPLETED) -> list[str]:
+    timeline = build_timeline(session_of(*phases, status=status, findings=(ADDED, TESTED)), Evidence())
+    return [case.place.phase for case in find_trajectories(timeline)]
+
+
+def test_each_phase_that_came_to_an_outcome_is_one() -> None:
+    assert found(DONE, MORE) == ["phase-1", "phase-2"]
+
+
+def test_the_last_phase_of_a_session_that_goes_on_is_none() -> None:
+    assert found(DONE, MORE, status=Status.ACTIVE) == ["phase-1"]
+
+
+def test_what_failed_was_stopped_or_did_nothing_is_none() -> None:
+    failed = (*DONE, Failure("It broke."))
+    last = (*DONE, call("Bash make test", "red", Outcome.FAILED))
+    stopped = (*DONE, Callout("observation", "Interrupted", "The user stopped the agent."))
+    refused = (*DONE, call("Bash rm x", "", Outcome.REJECTED))
+    talk = (user("Why?"), "Because.")
+    for part in (failed, last, stopped, refused, talk):
+        assert found(part, MORE) == ["phase-2"]
+
+
+def test_a_workflow_tells_what_changed_or_proved_something_and_the_closing_words() -> None:
+    phase = (user("Add it to the shop."), "I look.", call("Read a.py"), "On it.", call("Edit a.py"), call("Bash make test"), DONE[-1])  # fmt: skip
+    timeline = build_timeline(session_of(phase, findings=(ADDED,)), Evidence())
+    [case] = find_trajectories(timeline)
+    assert isinstance(case.body, Trajectory)
+    assert [one.name for turn in case.body.turns for one in turn.calls] == ["Edit", "Bash"]
+    assert [turn.text for turn in case.body.turns] == ["On it.", "ok", "", "ok", DONE[-1]]
+    assert (case.title, case.finding.partition("-")[0]) == (DONE[-1], "outcome")
+
+
+def test_a_phase_too_long_to_be_told_whole_is_none() -> None:
+    steps = tuple(call(f"Edit a{number}.py", "ok") for number in range(900))
+    assert found((user("Add it to the shop."), *steps, DONE[-1]), MORE) == ["phase-2"]

@@ -1,0 +1,153 @@
+"""One at a time goes on with a session."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from crucible.core.locks import hold
+from crucible.vault.notes.holding import SessionHeld, hold_session, is_held
+from crucible.vault.notes.vault import Vault
+from tests.paths import ROOT
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def lock_of(vault: Vault) -> Path:
+    return vault.root / ".crucible" / "cache" / "resuming" / "x.lock"
+
+
+def test_a_session_is_held_by_one_and_others_are_told_by_whom(vault: Vault) -> None:
+    assert not is_held(vault.root, "x")
+    with hold_session(vault.root, "x", client="codex", now=NOW):
+        assert is_held(vault.root, "x")
+        told = f"x: held by codex, process {os.getpid()} on .+, since 2026-11-21T12:00:00Z"
+        with pytest.raises(SessionHeld, match=told), hold_session(vault.root, "x", client="claude", now=NOW):
+            pass
+        with (
+            pytest.raises(SessionHeld),
+            hold_session(vault.root, "x", client="claude", now=NOW, force=True),
+        ):
+            pass
+        with hold_session(vault.root, "y", client="claude", now=NOW):
+            pass
+    assert not is_held(vault.root, "x")
+    with hold_session(vault.root, "x", client="claude", now=NOW):
+        pass
+
+
+def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: Vault) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from datetime import datetime, UTC\n"
+        "from crucible.vault.notes.holding import hold_session\n"
+        "with hold_session(Path(sys.argv[1]), 'x', client='a b', now=datetime.now(UTC)) as held:\n"
+        "    held.started(int(sys.argv[2])); print(flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
+        command = [sys.executable, "-c", code, str(vault.root), str(client.pid)]
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=env) as holder:
+            assert holder.stdout
+            holder.stdout.readline()
+            holder.kill()
+        assert is_held(vault.root, "x")
+        with (
+            pytest.raises(SessionHeld, match=f"held by a-b, process {client.pid} on"),
+            hold_session(vault.root, "x", client="c", now=NOW),
+        ):
+            pass
+        client.kill()
+        client.wait()
+        assert not is_held(vault.root, "x")
+    with hold_session(vault.root, "x", client="c", now=NOW):
+        pass
+
+
+def test_who_has_just_taken_it_is_waited_for_until_he_says_who_he_is(vault: Vault) -> None:
+    lock_of(vault).parent.mkdir(parents=True)
+    with hold(lock_of(vault), 0.0) as lock:
+        assert lock
+        line = f"{os.uname().nodename} {os.getpid()} codex 2026-11-21T12:00:00Z 0 -\n"
+        Timer(0.1, lock.leave, [line]).start()
+        with (
+            pytest.raises(SessionHeld, match="held by codex, process"),
+            hold_session(vault.root, "x", client="c", now=NOW),
+        ):
+            pass
+
+
+def test_who_never_says_who_he_is_is_waited_for_no_longer_than_a_moment(vault: Vault) -> None:
+    lock_of(vault).parent.mkdir(parents=True)
+    with (
+        hold(lock_of(vault), 0.0),
+        pytest.raises(SessionHeld, match="held by another process"),
+        hold_session(vault.root, "x", client="c", now=NOW),
+    ):
+        pass
+
+
+def test_who_only_looks_keeps_nobody_out(vault: Vault) -> None:
+    with hold_session(vault.root, "x", client="c", now=NOW):
+        pass
+    lock_of(vault).write_text("")
+    with ExitStack() as looking:
+        looking.enter_context(hold(lock_of(vault), 0.0))
+        Timer(0.1, looking.close).start()
+        with hold_session(vault.root, "x", client="c", now=NOW):
+            pass
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        b"",
+        b"\xff\xfe",
+        b"host x y z 1 -\n",
+        b"host 1 y z " + b"9" * 100 + b" -\n",
+        b"host " + b"9" * 5000 + b" y z 1 -\n",
+        b"a b\n",
+        f"{os.uname().nodename} 1 c 2026 {os.getpid()} 12345\n".encode(),
+    ],
+    ids=[
+        "empty",
+        "no text",
+        "words",
+        "a huge number",
+        "no number",
+        "too few words",
+        "a process of another start",
+    ],
+)
+def test_what_somebody_else_left_in_the_lock_keeps_nobody_out(vault: Vault, left: bytes) -> None:
+    lock_of(vault).parent.mkdir(parents=True)
+    lock_of(vault).write_bytes(left)
+    assert not is_held(vault.root, "x")
+    with hold_session(vault.root, "x", client="c", now=NOW):
+        pass
+
+
+def test_a_pipe_in_the_locks_place_keeps_nobody_waiting(vault: Vault) -> None:
+    lock_of(vault).parent.mkdir(parents=True)
+    os.mkfifo(lock_of(vault))
+    assert not is_held(vault.root, "x")
+    with hold_session(vault.root, "x", client="c", now=NOW):
+        pass
+
+
+def test_the_lock_never_leaves_the_vault(vault: Vault, tmp_path: Path) -> None:
+    from crucible.core.errors import OutsideVault
+
+    folder = lock_of(vault).parent
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.symlink_to(tmp_path, target_is_directory=True)
+    with pytest.raises(OutsideVault), hold_session(vault.root, "x", client="c", now=NOW):
+        pass
+    assert not (tmp_path / "x.lock").exists()
+    assert not is_held(vault.root, "x")

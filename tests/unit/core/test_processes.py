@@ -1,0 +1,116 @@
+"""Work spread over processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from crucible.core.processes import cores, spread
+from tests.paths import ROOT
+
+CHUNKS = [*range(40)]
+_BEGUN: list[str] = []
+
+
+def _square(chunk: int) -> int:
+    return chunk * chunk
+
+
+def _begun(chunk: int) -> tuple[int, list[str]]:
+    return chunk, [*_BEGUN]
+
+
+def _begin(name: str) -> None:
+    _BEGUN[:] = [name]
+
+
+def _die_once(flag: Path, chunk: int) -> int:
+    """As the system ends a process for want of memory."""
+    if chunk == 7:
+        try:
+            flag.touch(exist_ok=False)
+        except FileExistsError:
+            return chunk
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chunk
+
+
+def _fail(chunk: int) -> int:
+    if chunk == 5:
+        raise ValueError("five")
+    return chunk
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+@pytest.mark.parametrize("count", [0, 1, 5, 40])
+def test_results_come_in_the_order_of_their_chunks(processes: int, count: int) -> None:
+    assert list(spread(_square, CHUNKS[:count], processes)) == [n * n for n in CHUNKS[:count]]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_every_process_that_works_was_begun(processes: int) -> None:
+    found = list(spread(_begun, CHUNKS, processes, partial(_begin, "ready")))
+    assert found == [(n, ["ready"]) for n in CHUNKS]
+
+
+def test_what_a_process_that_died_left_undone_is_done_here(tmp_path: Path) -> None:
+    assert list(spread(partial(_die_once, tmp_path / "died"), CHUNKS, 2)) == CHUNKS
+    assert (tmp_path / "died").exists()
+
+
+def test_an_error_of_the_work_is_the_callers() -> None:
+    with pytest.raises(ValueError, match="five"):
+        list(spread(_fail, CHUNKS, 2))
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
+def test_who_takes_no_more_leaves_no_process_behind() -> None:
+    before = _children()
+    results = spread(_square, CHUNKS, 2)
+    assert next(results) == 0
+    assert len(_children() - before) >= 2
+    results.close()
+    assert not _children() - before
+
+
+def _children() -> set[str]:
+    """Processes that this thread began, another test's too."""
+    return {*Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()}
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
+def test_no_process_outlives_us(tmp_path: Path) -> None:
+    script = (
+        "import os, time, sys\n"
+        "from tests.unit.core.test_processes import slow\n"
+        "from crucible.core.processes import spread\n"
+        "for pid in spread(slow, list(range(8)), 2): print(pid, flush=True)\n"
+    )
+    root = ROOT
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=env, cwd=tmp_path) as run:
+        assert run.stdout
+        worker = int(run.stdout.readline())
+        run.kill()
+    for _ in range(100):
+        if not Path(f"/proc/{worker}").exists():
+            return
+        time.sleep(0.05)
+    pytest.fail("it lives on")
+
+
+def slow(_: int) -> int:
+    time.sleep(0.3)
+    return os.getpid()
+
+
+def test_we_have_a_core() -> None:
+    assert cores() >= 1

@@ -1,0 +1,214 @@
+"""Our entries in Claude Code's settings: put in without touching a byte of others', and taken out to the byte."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crucible.core.errors import VaultError
+from crucible.integrations.install.claude_code_settings import (
+    EVENTS,
+    find_installed,
+    install,
+    uninstall,
+    with_hooks,
+    without_hooks,
+)
+from crucible.integrations.install.jsonc import parse
+
+COMMAND = "cru hook claude-code || :"
+OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo hi"}]}
+
+
+def events_of(settings: dict[str, Any]) -> dict[str, list[Any]]:
+    """What is ours in each event's list."""
+    return {
+        event: [handler for group in groups for handler in group["hooks"] if "cru hook" in handler["command"]]
+        for event, groups in settings["hooks"].items()
+    }
+
+
+HAND_WRITTEN = [
+    "{}",
+    "{ }",
+    "{}\n",
+    '{"hooks": {}}',
+    '{"hooks": {"Stop": []}}\n',
+    '{"hooks": { "Stop": [ ] } }',
+    '{"model": "opus"}',
+    '{\n  "model": "opus"\n}\n',
+    '{\n\t"model": "opus",\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": [{"type": "command", "command": "x"}]}\n\t\t]\n\t}\n}\n',
+    '{\r\n  "model": "opus"\r\n}\r\n',
+    '\ufeff{\n  "a": 1\n}',
+    '{\n  // mine\n  "a": 1, // and this\n  /* more */ "b": [1, 2,], // tail\n}\n',
+    '{\n  "hooks": {\n    "Stop": [ // why\n      {"hooks": []} // because\n    ], // so\n  },\n}\n',
+    '{"hooks": {"PostToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "a"}]}], "Stop": []}, "z": 1}',
+    '{"a": "// no comment", "b": "}{", "c": "\\"", "hooks": {"Other": []}}',
+    "",
+    "\n",
+]
+
+
+@pytest.mark.parametrize("text", HAND_WRITTEN)
+def test_removing_restores_every_byte(text: str) -> None:
+    there = with_hooks(text, COMMAND)
+    assert there != text
+    assert without_hooks(there) == text
+
+
+@pytest.mark.parametrize("text", HAND_WRITTEN)
+def test_installing_twice_changes_nothing(text: str) -> None:
+    once = with_hooks(text, COMMAND)
+    assert with_hooks(once, COMMAND) == once
+
+
+@pytest.mark.parametrize("text", HAND_WRITTEN)
+def test_others_bytes_stay_in_their_order(text: str) -> None:
+    left = iter(with_hooks(text, COMMAND))
+    assert all(letter in left for letter in text if not letter.isspace())
+
+
+@pytest.mark.parametrize("text", HAND_WRITTEN)
+def test_every_event_has_our_handler_once(text: str) -> None:
+    settings = parse(with_hooks(text, COMMAND).removeprefix("\ufeff")).root.value
+    ours = events_of(settings)
+    for event, how in EVENTS.items():
+        assert ours[event] == [{"type": "command", "command": COMMAND, **how}]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+GROUPS: st.SearchStrategy[list[Any]] = st.lists(st.just(OTHER) | st.just({"hooks": []}), max_size=2)
+SETTINGS = st.builds(
+    lambda rest, hooks, has: {**rest, **({"hooks": hooks} if has else {})},
+    st.dictionaries(st.text(max_size=5).filter(lambda key: key != "hooks"), JSON, max_size=3),
+    st.dictionaries(st.sampled_from([*EVENTS, "Notification"]), GROUPS, max_size=4),
+    st.booleans(),
+)
+WRITTEN = st.builds(
+    lambda value, indent, end, newline: (json.dumps(value, indent=indent) + end).replace("\n", newline),
+    SETTINGS,
+    st.sampled_from([None, 0, 1, 2, 4, "\t"]),
+    st.sampled_from(["", "\n", "\n\n", " "]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+
+
+@given(WRITTEN)
+def test_any_settings_come_back_to_the_byte(text: str) -> None:
+    there = with_hooks(text, COMMAND)
+    json.loads(there)
+    assert with_hooks(there, COMMAND) == there
+    assert without_hooks(there) == text
+
+
+@given(SETTINGS)
+def test_any_settings_keep_what_they_mean(settings: dict[str, Any]) -> None:
+    there = json.loads(with_hooks(json.dumps(settings, indent=2), COMMAND))
+    for event, groups in settings.get("hooks", {}).items():
+        assert there["hooks"][event][: len(groups)] == groups
+    assert {k: v for k, v in there.items() if k != "hooks"} == {k: v for k, v in settings.items() if k != "hooks"}
+
+
+def test_another_command_takes_the_place_of_ours() -> None:
+    old = with_hooks('{\n  "a": 1\n}\n', "/old/cru hook claude-code || :")
+    new = with_hooks(old, COMMAND)
+    assert "/old/cru" not in new
+    assert new.count("cru hook claude-code") == len(EVENTS)
+    assert without_hooks(new) == '{\n  "a": 1\n}\n'
+
+
+def test_a_handler_that_somebody_put_into_our_group_stays() -> None:
+    settings = json.loads(with_hooks("{}", COMMAND))
+    settings["hooks"]["Stop"][0]["hooks"].insert(0, {"type": "command", "command": "mine"})
+    left = json.loads(without_hooks(json.dumps(settings, indent=2)) or "")
+    assert left == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
+
+
+def test_what_others_added_behind_ours_stays() -> None:
+    settings = json.loads(with_hooks(None, COMMAND))
+    settings["hooks"]["Stop"].append(OTHER)
+    settings["model"] = "opus"
+    left = json.loads(without_hooks(json.dumps(settings, indent=2)) or "")
+    assert left == {"hooks": {"Stop": [OTHER]}, "model": "opus"}
+
+
+def test_in_a_file_that_somebody_set_in_one_line_empty_lists_may_stay() -> None:
+    settings = json.loads(with_hooks(None, COMMAND))
+    settings["hooks"]["Stop"].append(OTHER)
+    left = json.loads(without_hooks(json.dumps(settings)) or "")
+    assert {event: groups for event, groups in left["hooks"].items() if groups} == {"Stop": [OTHER]}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[]", "the settings: expected an object"),
+        ('{"hooks": []}', "hooks: expected an object"),
+        ('{"hooks": {"Stop": {}}}', "hooks.Stop: expected a list"),
+        ('{\n"a": 1,\n"b"\n}', "line 4: no JSON: expected ':'"),
+        ('{"a": 1', "line 1: no JSON"),
+        ("[" * 500, "nested too deeply"),
+        ('{"a": 1} x', "something behind the end"),
+    ],
+)
+def test_a_file_that_is_not_as_it_should_be_is_left_alone(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(VaultError, match=told) as error:
+        install(path, COMMAND)
+    assert str(path) in str(error.value)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_file_that_came_with_us_goes_with_us(tmp_path: Path) -> None:
+    path = tmp_path / ".claude" / "settings.json"
+    assert install(path, COMMAND)
+    assert not install(path, COMMAND)
+    assert uninstall(path)
+    assert not path.parent.exists()
+    assert not uninstall(path)
+
+
+def test_a_link_into_dotfiles_stays_one(tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text("{}", encoding="utf-8")
+    link = tmp_path / "settings.json"
+    link.symlink_to(real)
+    install(link, COMMAND)
+    assert link.is_symlink()
+    assert "cru hook" in real.read_text(encoding="utf-8")
+    uninstall(link)
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8") == "{}"
+
+
+def test_what_is_lacking_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    assert find_installed(path).lacking == tuple(EVENTS)
+    install(path, COMMAND)
+    assert find_installed(path).events == tuple(EVENTS)
+    assert find_installed(path, COMMAND).lacking == ()
+    assert find_installed(path, "other cru hook claude-code").lacking == tuple(EVENTS)
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    del settings["hooks"]["Stop"]
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    assert find_installed(path).lacking == ("Stop",)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_the_files_mode_stays(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text("{}", encoding="utf-8")
+    path.chmod(0o600)
+    install(path, COMMAND)
+    assert path.stat().st_mode & 0o777 == 0o600

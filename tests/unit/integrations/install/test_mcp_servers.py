@@ -1,0 +1,163 @@
+"""Our server in clients' settings: put in without touching a byte of others', and taken out to the byte."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crucible.core.errors import VaultError
+from crucible.integrations.install.marked_block import Marks, with_block, without_block
+from crucible.integrations.install.mcp_servers import CLIENTS, install_mcp, parts_of, uninstall_mcp
+from tests.unit.integrations.install.test_claude_code import HAND_WRITTEN
+
+PROGRAM = ["/opt/my tools/cru", "mcp"]
+MARKS = Marks("# >>> ours", "# <<< ours")
+TOMLS = [
+    "",
+    "\n",
+    'model = "o"\n',
+    'model = "o"',
+    '# mine\n[mcp_servers.other]\ncommand = "x"\n\n\n',
+    'a = 1\r\n[b]\r\nc = "é" # why\r\n',
+    "\ufeffa = 1\n",
+    '[mcp_servers]\n[mcp_servers."my server"]\ncommand = "x"',
+]
+
+
+@pytest.fixture(params=sorted(CLIENTS))
+def client(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def snapshot(folder: Path) -> dict[str, bytes | None]:
+    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))}
+
+
+@pytest.mark.parametrize("project", [False, True])
+def test_what_is_put_in_comes_out_with_every_file_and_folder_that_came_with_it(
+    client: str, project: bool, tmp_path: Path
+) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    for folder in (home / ".codex", home / ".claude", home / ".config" / "opencode", work):
+        folder.mkdir(parents=True)
+        (folder / "kept").touch()
+    before = snapshot(tmp_path)
+    parts = parts_of(client, PROGRAM, {}, home, work if project else None)
+    assert all(is_changed for _, is_changed in install_mcp(parts))
+    assert len(snapshot(tmp_path)) > len(before)
+    assert not any(is_changed for _, is_changed in install_mcp(parts)), "twice is as good as once"
+    assert all(is_changed for _, is_changed in uninstall_mcp(parts))
+    assert snapshot(tmp_path) == before
+    assert not any(is_changed for _, is_changed in uninstall_mcp(parts))
+
+
+@pytest.mark.parametrize(
+    "text", [*HAND_WRITTEN, '{"mcpServers": {}}', '{"mcpServers": {"o": {"command": "x"}}, "b": 1}']
+)
+@pytest.mark.parametrize(("client", "section"), [("claude-code", "mcpServers"), ("opencode", "mcp")])
+def test_settings_in_json_keep_every_byte(client: str, section: str, text: str, tmp_path: Path) -> None:
+    part = parts_of(client, PROGRAM, {}, tmp_path, None)[0]
+    text = text.replace("mcpServers", section)
+    part.path.parent.mkdir(parents=True, exist_ok=True)
+    part.path.write_bytes(text.encode())
+    install_mcp([part])
+    assert "/opt/my tools/cru" in part.path.read_text()
+    uninstall_mcp([part])
+    assert part.path.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize("text", TOMLS)
+def test_settings_in_toml_keep_every_byte_and_mean_the_same(text: str, tmp_path: Path) -> None:
+    part = parts_of("codex", PROGRAM, {"CODEX_HOME": str(tmp_path)}, tmp_path / "home", None)[0]
+    part.path.write_bytes(text.encode())
+    install_mcp([part])
+    told = tomllib.loads(part.path.read_bytes().decode().removeprefix("\ufeff"))
+    server = told["mcp_servers"].pop("crucible")
+    assert (server["command"], server["args"]) == (PROGRAM[0], ["mcp"])
+    assert "CRUCIBLE_VAULT" in server["env_vars"]
+    before = tomllib.loads(text.removeprefix("\ufeff"))
+    assert told == {"mcp_servers": {}} | before
+    uninstall_mcp([part])
+    assert part.path.read_bytes() == text.encode()
+
+
+def test_another_program_takes_the_place_of_the_one_before(client: str, tmp_path: Path) -> None:
+    install_mcp(parts_of(client, ["/old/cru", "mcp"], {}, tmp_path, None))
+    install_mcp(parts_of(client, ["/new/python", "-P", "-m", "crucible", "mcp"], {}, tmp_path, None))
+    parts = parts_of(client, PROGRAM, {}, tmp_path, None)
+    text = parts[0].path.read_text()
+    assert "/new/python" in text
+    assert "/old/cru" not in text
+    uninstall_mcp(parts)
+    assert not parts[0].path.exists()
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("claude-code", '{"mcpServers": {"crucible": {"command": "somebody-else"}}}'),
+        ("claude-code", '{"mcpServers": []}'),
+        ("claude-code", "{"),
+        ("opencode", '{"mcp": {"crucible": {"type": "remote", "url": "http://x"}}}'),
+        ("codex", '[mcp_servers.crucible]\ncommand = "somebody-else"\n'),
+        ("codex", "mcp_servers = {}\n"),
+        ("codex", "a = \n"),
+        ("codex", "# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove\n"),
+    ],
+)
+def test_what_is_somebody_elses_or_broken_stays_as_it_is(client: str, text: str, tmp_path: Path) -> None:
+    part = parts_of(client, PROGRAM, {}, tmp_path, None)[0]
+    part.path.parent.mkdir(parents=True, exist_ok=True)
+    part.path.write_text(text)
+    with pytest.raises(VaultError, match=str(part.path)) as caught:
+        install_mcp([part])
+    assert caught.value.hint
+    assert part.path.read_text() == text
+    if "somebody" in text or "remote" in text:
+        assert uninstall_mcp([part]) == [(part.path, False)]
+        assert part.path.read_text() == text
+
+
+def test_a_skill_that_a_human_edited_is_theirs(tmp_path: Path) -> None:
+    part = parts_of("claude-code", PROGRAM, {}, tmp_path, None)[1]
+    install_mcp([part])
+    mine = part.path.read_text().replace("Ask:", "Always ask:")
+    part.path.write_text(mine)
+    assert uninstall_mcp([part]) == [(part.path, False)]
+    with pytest.raises(VaultError, match="edited by somebody"):
+        install_mcp([part])
+    assert part.path.read_text() == mine
+
+
+def test_the_skill_says_when_in_a_few_lines(tmp_path: Path) -> None:
+    for client in CLIENTS:
+        part = parts_of(client, PROGRAM, {}, tmp_path, None)[1]
+        install_mcp([part])
+        text = part.path.read_text()
+        assert len(text.splitlines()) < 40
+        for word in ("recall_context", "flight_recorder_log", "decision", "resolution", "milestone"):
+            assert word in text
+    skill = (tmp_path / ".claude" / "skills" / "crucible" / "SKILL.md").read_text()
+    assert skill.startswith("---\nname: crucible\ndescription: ")
+
+
+def test_a_file_of_opencode_with_comments_is_the_one_that_is_edited(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "opencode"
+    folder.mkdir(parents=True)
+    (folder / "opencode.jsonc").write_text('{\n  // mine\n  "model": "m"\n}\n')
+    part = parts_of("opencode", PROGRAM, {}, tmp_path, None)[0]
+    install_mcp([part])
+    assert part.path.name == "opencode.jsonc"
+    assert json.dumps(PROGRAM[0]) in part.path.read_text()
+
+
+@given(st.text(st.sampled_from("ab#\n\r \ufeff"), max_size=40), st.text("xy\n", max_size=10))
+def test_a_block_goes_out_as_it_came(text: str, body: str) -> None:
+    there = with_block(text, body, MARKS)
+    assert with_block(there, body, MARKS) == there
+    assert without_block(there, MARKS) == text

@@ -1,0 +1,130 @@
+"""A note that is made again: what is ours follows the session, what a human wrote, changed or took out stays so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crucible.core.errors import EditRefused
+from crucible.documents.markdown.source import Source
+from crucible.memory.history.history import Entry, Line
+from crucible.memory.history.history_notes import render_entry
+from crucible.memory.history.history_revision import own_entry, revised
+
+ENTRY = Entry(
+    "2026-11-21-x",
+    title="T",
+    agent="claude-code",
+    tokens=7,
+    decisions=(
+        Line("Token bucket", "Constant memory", finding="decision-1"),
+        Line("Redis", finding="decision-2"),
+    ),
+    further=(Line("To do: ship"),),
+)
+NOTE = render_entry(ENTRY)
+
+
+def again(text: str, entry: Entry) -> str:
+    return revised(Source(text), entry).text
+
+
+def test_nothing_new_changes_nothing() -> None:
+    assert again(NOTE, ENTRY) == NOTE
+
+
+def test_an_untouched_note_becomes_what_a_new_one_would_be() -> None:
+    entry = replace(
+        ENTRY,
+        tokens=9,
+        agent="",
+        project="shop",
+        decisions=(
+            Line("Token bucket", "Constant memory", finding="decision-1"),
+            Line("Postgres", finding="decision-3"),
+        ),
+        questions=(Line("Retry?", finding="inbox-1"),),
+        further=(Line("Continue: ship", finding="task-1"),),
+    )
+    assert own_entry(Source(again(NOTE, entry))) == entry
+
+
+def test_line_ends_stay_as_they_are() -> None:
+    text = again(NOTE.replace("\n", "\r\n"), replace(ENTRY, questions=(Line("Retry?"),)))
+    assert text.count("\n") == text.count("\r\n")
+    assert "- Retry?\r\n" in text
+
+
+def test_what_a_human_changed_stays_and_does_not_come_twice() -> None:
+    text = NOTE.replace("- **Redis**", "- **Redis, in one region**")
+    assert again(text, ENTRY) == text
+    assert "- **Redis, in one region**" in again(text, replace(ENTRY, decisions=()))
+
+
+def test_what_a_human_added_stays_where_it_is() -> None:
+    text = NOTE.replace(
+        "## Next Session\n",
+        "Mine.\n\n## Open Questions\n\n- My own?\n\n> [!note]\n> Words\n\n## Next Session\n",
+    )
+    changed = again(text, replace(ENTRY, questions=(Line("Retry?"),)))
+    for line in ("Mine.", "- My own?", "> [!note]", "> Words", "- Retry?"):
+        assert f"\n{line}\n" in changed
+
+
+def test_what_a_human_took_out_stays_out() -> None:
+    text = NOTE.replace("- **Redis**\n", "").replace("tokens: 7\n", "")
+    once = again(text, replace(ENTRY, tokens=9, questions=(Line("Retry?"),)))
+    assert "Redis" not in once
+    assert "tokens:" not in once.partition("%% crucible")[0]
+    assert "Redis" not in again(once, ENTRY)
+
+
+def test_a_property_that_a_human_changed_is_his() -> None:
+    text = NOTE.replace("agent: claude-code", "agent: me")
+    assert "\nagent: me\n" in again(text, replace(ENTRY, agent="codex"))
+
+
+def test_a_section_for_something_new_is_made_in_its_place() -> None:
+    entry = replace(ENTRY, questions=(Line("Retry?"),), request=(Line("Limit requests"),))
+    text = again(NOTE, entry)
+    assert [line for line in text.split("\n") if line.startswith("## ")] == [
+        "## Request",
+        "## Decisions Made",
+        "## Open Questions",
+        "## Next Session",
+    ]
+    assert text.replace("\n\n\n", "\n\n") == render_entry(entry)
+
+
+def test_a_section_with_nothing_left_in_it_goes() -> None:
+    assert "## Next Session" not in again(NOTE, replace(ENTRY, further=()))
+    mine = NOTE.replace("- To do: ship\n", "- To do: ship\n\n> [!note]\n> Mine\n")
+    assert "## Next Session\n" in again(mine, replace(ENTRY, further=()))
+
+
+def test_a_finding_in_other_words_replaces_its_line() -> None:
+    entry = replace(ENTRY, decisions=(Line("Token buckets", finding="decision-1"), ENTRY.decisions[1]))
+    assert again(NOTE, entry) == render_entry(entry)
+
+
+def test_a_line_that_a_human_edited_does_not_come_again_when_its_finding_changes() -> None:
+    text = NOTE.replace("- **Redis**", "- **Redis, in one region**")
+    entry = replace(ENTRY, decisions=(ENTRY.decisions[0], Line("Redis cluster", finding="decision-2")))
+    assert again(text, entry).count("Redis") == 1
+
+
+def test_numbers_follow_when_an_item_goes_and_a_humans_item_keeps_its_own() -> None:
+    entry = replace(ENTRY, done=tuple(Line(name, finding=f"outcome-{name}") for name in "abc"))
+    text = render_entry(entry).replace("2. **b**", "2. **b**\n7. Mine")
+    assert "\n1. **b**\n7. Mine\n3. **c**\n" in again(text, replace(entry, done=entry.done[1:]))
+
+
+def test_a_note_that_does_not_tell_what_was_written_is_a_humans() -> None:
+    text = NOTE.partition("%% crucible")[0]
+    assert again(text, replace(ENTRY, tokens=9)) == text
+
+
+def test_another_note_is_refused() -> None:
+    with pytest.raises(EditRefused):
+        again("# Mine\n", ENTRY)

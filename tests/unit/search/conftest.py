@@ -1,0 +1,52 @@
+"""A real PostgreSQL server, started once a process that asks for it, and a database of its own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+
+from crucible.search.postgres.connection import Server
+from crucible.search.postgres.tables import set_up
+from tests.unit.search.server import GUARDED, NoServer, Running, Team, running_server
+
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Running]:
+    try:
+        with running_server() as running:
+            admin = Server(running.address())
+            for role in ("owner", "anna", "ben", GUARDED):
+                admin.run(f"CREATE ROLE {role} LOGIN")
+            admin.run("CREATE DATABASE pattern OWNER owner")
+            made = Server(running.address("owner", "pattern"))
+            set_up(made)
+            made.close()
+            admin.close()
+            yield running
+    except NoServer as error:
+        # `-ra` prints it.
+        pytest.skip(f"no PostgreSQL server: {error}")
+
+
+@contextmanager
+def database(postgres: Running) -> Iterator[Team]:
+    """A database with our tables and nothing in them."""
+    name = f"team{next(_numbers)}"
+    admin = Server(postgres.address())
+    admin.run(f"CREATE DATABASE {name} TEMPLATE pattern OWNER owner")
+    team = Team(postgres, name)
+    yield team
+    team.close()
+    admin.run(f"DROP DATABASE {name} WITH (FORCE)")
+    admin.close()
+
+
+@pytest.fixture
+def team(postgres: Running) -> Iterator[Team]:
+    with database(postgres) as made:
+        yield made

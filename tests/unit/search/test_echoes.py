@@ -1,0 +1,112 @@
+"""What recall said itself is known again, however a client calls it, and nothing else is taken for it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from crucible.search.echoes import RECALLED, RECALLED_END, without_echoes
+from crucible.search.recall import Event, Kind
+
+
+def _told(text: str, kind: Kind = Kind.TOOL) -> str:
+    return without_echoes(Event("s#00000000", "s", kind, text))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "mcp__crucible__recall_context jitter",
+        "crucible.recall_search jitter",
+        "crucible_recall_context jitter",  # as OpenCode names a server's tool
+        "crucible_session_show s",
+        "crucible-vault_recall_get s#1",
+        "Bash cru recall jitter",
+        "Bash cru --vault ~/vault recall jitter",
+        "Bash cru --vault=~/vault -q recall jitter",
+        'Bash cru --vault "/my notes/v" knowledge search jitter',
+        "Bash cd x && .venv/bin/cru  recall jitter",
+        "bash\npython -m crucible --vault v recall jitter\n1. jitter",
+        "mcp__crucible-vault__recall_timeline s#1",
+        "crucible__recall_context jitter",  # as Codex names it to a model
+        "session_resume_context s",  # as Gemini CLI does
+        "shell\nbash\n-lc\ncru recall jitter\njitter",
+        "exec_command bash -lc 'cd x; cru recall jitter'",
+        "Bash NO_COLOR=1 uv run cru recall jitter | head",
+        "Bash for x in a b; do cru recall $x; done",
+        "Bash echo $(/opt/bin/cru recall jitter)",
+    ],
+)
+def test_a_call_of_ours_is_an_echo(call: str) -> None:
+    assert _told(f"{call}\nwhat it found") == ""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Bash grep recall notes.md",
+        "Bash grep -rn 'cru recall' docs",
+        'Bash rg "cru recall" docs\nREADME.md: cru recall jitter',
+        "Bash cat docs/recall.md\n# Recall\n\n    cru recall what did we decide",
+        "Read docs/recall.md\n# Recall\ncru recall what did we decide",
+        "Read\n/x/docs/recall.md\n# Recall\ncru recall what did we decide",
+        "Write\nREADME.md\ncru recall jitter",
+        "mcp__browser__session_list all",
+        "mcp__other__recall_products jitter",
+        "tmux_session_list all",
+        "Bash cru log decision recall",
+        "Bash cru --vault v knowledge add pattern jitter",
+    ],
+)
+def test_another_call_is_none(call: str) -> None:
+    assert _told(call) == call
+
+
+def test_what_a_note_says_of_a_call_tells_its_command_from_its_result() -> None:
+    text = "Bash\ncat docs/recall.md\nShow it\n# Recall\n\ncru recall what did we decide"
+    event = Event("s#00000000", "s", Kind.TOOL, text)
+    assert without_echoes(event, "Bash cat docs/recall.md\n# Recall …") == text
+    long = "Bash\n" + "echo waiting for a while\n" * 300 + "cru recall jitter\njitter"
+    noted = f"Bash {'echo waiting for a while ' * 7}…\njitter"
+    assert without_echoes(Event("s#00000000", "s", Kind.TOOL, long), noted) == ""
+
+
+def test_a_long_answer_between_our_marks_is_taken_out_whole() -> None:
+    told = _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}\n{RECALLED_END}\nnew words")
+    assert "old" not in told
+    assert "new words" in told
+    assert "old" not in _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}")  # its end was cut off
+
+
+@pytest.mark.parametrize("kind", [Kind.AGENT, Kind.USER, Kind.DECISION, Kind.SUBAGENT])
+def test_who_talks_about_recall_is_heard(kind: Kind) -> None:
+    text = "Ask `cru recall jitter`, or recall_context over MCP, before you decide.\n\ncru recall retry"
+    assert _told(text, kind) == text
+
+
+@pytest.mark.parametrize("kind", [Kind.TOOL, Kind.AGENT, Kind.USER, Kind.SUBAGENT])
+def test_what_stands_between_our_marks_is_taken_out_of_whatever_quotes_it(kind: Kind) -> None:
+    text = f"ReadMcpResourceTool crucible://knowledge/x\n{RECALLED}\nold words\n{RECALLED_END}\nnew words"
+    told = _told(text, kind)
+    assert "old words" not in told
+    assert "new words" in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--a b " * 6_000,
+        "-" * 30_000,
+        "\n" * 30_000,
+        " " * 30_000,
+        "\ncru -a " * 4_000,
+        ";cru -" * 5_000,
+        "\na=" * 9_000,
+    ],
+)
+def test_any_call_is_read_in_a_moment(text: str) -> None:
+    start = time.monotonic()
+    assert _told(f"Bash cru {text}log") != ""
+    assert _told(f"Bash\n{text}log") != ""
+    assert time.monotonic() - start < 2

@@ -1,0 +1,137 @@
+"""A note as events: nothing is lost, ids are its own, and they stay."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from hypothesis import given, settings
+
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import (
+    Callout,
+    Decision,
+    Entry,
+    Failure,
+    Grounds,
+    Noted,
+    Phase,
+    Prose,
+    Session,
+    ToolCalls,
+)
+from crucible.documents.session.session_reader import read_session
+from crucible.search.recall import Kind
+from crucible.search.session_events import events_of, texts_of
+from tests.unit.documents.session.strategies import entry_lists, sessions
+
+_WORD = re.compile(r"\w+")
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(sessions())
+def test_ids_are_unique_and_every_event_has_a_line_of_its_note(session: Session) -> None:
+    note = render_session(session)
+    told = list(events_of(read_session(Source(note), session.id)))
+    ids = [one.event.id for one in told]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(rf"{re.escape(session.id)}#[0-9a-f]{{8}}", one) for one in ids)
+    assert all(1 <= one.event.line <= note.count("\n") + 1 for one in told)
+    assert [one.event.line for one in told] == sorted(one.event.line for one in told)
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(sessions())
+def test_no_word_of_an_entry_is_lost(session: Session) -> None:
+    told = {word for one in events_of(session) for word in _WORD.findall(one.event.text)}
+    entries = [*session.preamble, *(entry for phase in session.all_phases() for entry in phase.entries)]
+    for entry in entries:
+        if isinstance(entry, Prose):
+            assert set(_WORD.findall(entry.text)) <= told
+        elif isinstance(entry, ToolCalls):
+            assert {word for call in entry.calls for word in _WORD.findall(f"{call.call} {call.result}")} <= told
+        else:
+            # By whatever name an entry keeps its text.
+            kept = [
+                getattr(entry, name, None)
+                for name in (
+                    "rationale",
+                    "alternatives",
+                    "cause",
+                    "resolution",
+                    "words",
+                    "note",
+                    "summary",
+                    "task",
+                    "text",
+                )
+            ]
+            if getattr(entry, "kind", "") != "abstract":
+                assert {word for text in kept if text for word in _WORD.findall(text)} <= told
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(entry_lists, entry_lists)
+def test_ids_stay_when_a_session_grows(first: tuple[Entry, ...], more: tuple[Entry, ...]) -> None:
+    before = Session("s", phases=(Phase("a", entries=first),))
+    after = replace(before, phases=(*before.phases, Phase("b", entries=more)))
+    ids = [one.event.id for one in events_of(before)]
+    assert [one.event.id for one in events_of(after)][: len(ids)] == ids
+
+
+def test_words_said_twice_are_two_events_of_the_same_words_always() -> None:
+    entry = Prose("again")
+    session = Session("s", phases=(Phase("a", entries=(entry, Prose("other"), entry)),))
+    ids = [one.event.id for one in events_of(session)]
+    shorter = replace(session, phases=(Phase("a", entries=(entry, entry)),))
+    assert [one.event.id for one in events_of(shorter)] == [ids[0], ids[2]]
+
+
+def kinds(session: Session) -> list[tuple[Kind, str]]:
+    return [(one.event.kind, one.event.text) for one in events_of(session)]
+
+
+def test_items_of_the_findings_block_are_events_of_their_kind() -> None:
+    items = (
+        Noted("correction", '"Never  on Fridays"', "refused: Edit a.py"),
+        Noted("outcome", "It works"),
+        Noted("open_end", "When?"),
+        Noted("environment", "make needs Postgres"),
+        Noted("failure", "It broke"),
+        Noted("report", "Three callers"),
+        Noted("decision", "Tabs"),
+        Noted("odd", "What?"),
+    )
+    assert kinds(Session("s", findings=items)) == [
+        (Kind.CORRECTION, '"Never  on Fridays"\nrefused: Edit a.py'),
+        (Kind.OUTCOME, "It works"),
+        (Kind.OPEN_END, "When?"),
+        (Kind.ENVIRONMENT, "make needs Postgres"),
+        (Kind.ERROR, "It broke"),
+        (Kind.SUBAGENT, "Three callers"),
+        (Kind.DECISION, "Tabs"),
+        (Kind.OBSERVATION, "What?"),
+    ]
+
+
+def test_alternatives_and_causes_are_searched_but_not_what_they_stand_on() -> None:
+    grounds = Grounds("reply", 0.5, ("abcd1234",))
+    entries = (Decision("A", "b", "c", "user", grounds), Failure("D", "f", "e", grounds))
+    assert kinds(Session("s", phases=(Phase("a", entries=entries),))) == [
+        (Kind.DECISION, "A\nRationale: b\nAlternatives: c"),
+        (Kind.ERROR, "D\nCause: e\nResolution: f"),
+    ]
+
+
+def test_a_plan_is_searched_passage_by_passage() -> None:
+    plan = Callout("plan", "approved: Cache", "One file.\n\nNo server.", fold="-")
+    assert kinds(Session("s", phases=(Phase("a", entries=(plan,)),))) == [
+        (Kind.OBSERVATION, "approved: Cache\nOne file."),
+        (Kind.OBSERVATION, "No server."),
+    ]
+    assert kinds(Session("s", phases=(Phase("a", entries=(Callout("plan", "left"),)),))) == [(Kind.OBSERVATION, "left")]
+
+
+def test_prose_is_an_agents() -> None:
+    assert [said.kind for said in texts_of(Prose("x"))] == [Kind.AGENT]

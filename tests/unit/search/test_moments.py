@@ -1,0 +1,87 @@
+"""Times that a question names, and what they do to the order of things."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crucible.search.named_times import Moment, is_then, moments_in
+from tests.strategies_hostile import hostile_text
+from tests.unit.search.vaults import ask, session_of, vault_of
+
+
+@pytest.mark.parametrize(
+    ("text", "moments"),
+    [
+        ("the outage in July", [Moment(7)]),
+        ("in July 2026", [Moment(7, 2026)]),
+        ("what broke on 26 October?", [Moment(10, None, 26)]),
+        ("on the 3rd of September", [Moment(9, None, 3)]),
+        ("September 3rd, 2026", [Moment(9, 2026, 3)]),
+        ("Sept. 3", [Moment(9, None, 3)]),
+        ("on 2026-02-11", [Moment(2, 2026, 11)]),
+        ("in 2026-02", [Moment(2, 2026)]),
+        ("on Friday in October", [Moment(10, None, None, 4)]),
+        ("on Monday 26 October", [Moment(10, None, 26)]),
+        ("between March 2025 and May 2026", [Moment(3, 2025), Moment(5, 2026)]),
+        ("caching in May", [Moment(5)]),
+        ("what may fail", []),
+        ("may we march on", []),
+        ("the dec alpha and jan", []),
+        ("every Tuesday", []),
+        ("2026-11-20 03:12:44 [error] timeout", []),
+        ("2026-11-20T03:12:44Z timeout", []),
+        ("port 2026", []),
+        ("", []),
+    ],
+)
+def test_a_time_is_read(text: str, moments: list[Moment]) -> None:
+    assert list(moments_in(text)) == moments
+
+
+@given(hostile_text() | st.text())
+def test_any_text_may_name_a_time(text: str) -> None:
+    assert not is_then(moments_in(text), 0)
+
+
+@pytest.mark.parametrize("unit", ["1 ", "2026-", "may ", "1st of ", " ", "monday "])
+def test_a_long_text_takes_no_time(unit: str) -> None:
+    start = time.perf_counter()
+    moments_in(unit * 20_000)
+    assert time.perf_counter() - start < 1
+
+
+def test_a_day_is_a_day_of_universal_time() -> None:
+    friday = int(datetime(2026, 10, 9, 23, 59, tzinfo=UTC).timestamp())
+    for one in (
+        Moment(10),
+        Moment(10, 2026),
+        Moment(10, None, 9),
+        Moment(10, 2026, 9),
+        Moment(10, weekday=4),
+    ):
+        assert is_then([one], friday), one
+    for one in (Moment(9), Moment(10, 2025), Moment(10, None, 10), Moment(10, weekday=5), Moment(99)):
+        assert not is_then([one], friday), one
+    assert is_then([Moment(1), Moment(10)], friday)
+    assert not is_then([], friday)
+    assert not is_then([Moment(10)], 2**62)
+
+
+def test_of_two_that_say_the_same_that_of_the_named_month_comes_first_and_the_other_stays(
+    tmp_path: Path,
+) -> None:
+    said = ("Which limit did we take?", "A limit of a hundred calls a minute")
+    root = vault_of(tmp_path / "v", session_of("one", *said), session_of("two", *said, days=-40))
+    answer = ask(root, "the limit of September")
+    assert [one.session for one in answer.sessions] == ["two", "one"]
+    assert answer.hits[0].event.session == "two"
+    assert answer.hits[0].parts["date"] == answer.sessions[0].parts["date"] == 1.3
+    assert "date" not in answer.sessions[1].parts
+    assert {hit.event.session for hit in answer.hits} == {"one", "two"}
+    assert [one.session for one in ask(root, "the limit").sessions] == ["one", "two"]

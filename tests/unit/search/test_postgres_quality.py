@@ -1,0 +1,32 @@
+"""A server finds what the embedded engine finds: on the questions of `tests/recall_eval`, and its figures are not two hundredths apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crucible.documents.knowledge.item_scope import EVERYTHING
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.postgres.engine import open_postgres, open_pusher
+from crucible.search.postgres.vault_rows import VaultDocuments
+from tests.recall_eval.measuring import figures_by, put_all
+from tests.recall_eval.questions import grade_all, read_questions
+from tests.recall_eval.vault import build_vault, documents, open_recall
+from tests.unit.search.server import Team
+
+_APART = 0.02
+
+
+def test_a_server_answers_the_evaluation_as_well_as_the_embedded_engine(tmp_path: Path, team: Team) -> None:
+    vault = build_vault(tmp_path / "vault")
+    pusher = open_pusher(team.address(), "vault")
+    assert not pusher.sync(VaultDocuments(vault.root, vault.settings, ItemShelf(vault))).failed
+    pusher.close()
+    server = open_postgres(team.address(), viewer=EVERYTHING)
+    # Every fourth, for the time that a server takes; of each kind, since they stand in the file by kind.
+    questions = grade_all(read_questions(), documents(vault))[::4]
+    found = {name: put_all(questions, ask) for name, ask in (("here", open_recall(vault).ask), ("there", server.ask))}
+    server.close()
+    for side in ("sessions", "events"):
+        here, there = (figures_by(found[name], side, lambda _: "each")["all"].means for name in ("here", "there"))
+        told = [round(getattr(there, name) - getattr(here, name), 4) for name in ("r5", "r10", "mrr")]
+        assert all(abs(one) <= _APART for one in told), f"{side}: {told}"

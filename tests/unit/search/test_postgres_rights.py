@@ -1,0 +1,297 @@
+"""Who sees what: decided by the server, so that it holds for somebody who asks with `psql` as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from crucible.core.errors import ServerFailed
+from crucible.search.postgres.engine import open_postgres, open_pusher
+from crucible.search.recall import Kind, Question
+from tests.unit.search.conftest import database
+from tests.unit.search.pushing import Held, document
+from tests.unit.search.server import Running, Team
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+APOLLO, ZEUS = document(1, said="rocket plans"), document(2, project="zeus", said="thunder secret plans")
+TABLES = ("sessions", "session_events", "postings", "projects", "members")
+
+
+def _fill(team: Team) -> Team:
+    """Two projects, of which anna reads one."""
+    open_pusher(team.address(), "vault").push(Held([APOLLO, ZEUS]))
+    team.run("SELECT crucible.grant_project('anna', 'apollo')")
+    return team
+
+
+@pytest.fixture
+def filled(team: Team) -> Team:
+    return _fill(team)
+
+
+@pytest.fixture(scope="module")
+def kept(postgres: Running) -> Iterator[Team]:
+    """The same for tests that change nothing, which is what they are about."""
+    with database(postgres) as team:
+        _fill(team)
+        team.run("ANALYZE", role="admin")
+        team.run("GRANT CREATE ON SCHEMA public TO anna", role="admin")
+        yield team
+
+
+def test_who_has_no_project_is_told_so_in_a_line(filled: Team) -> None:
+    with pytest.raises(ServerFailed, match="lets this user do none of that") as failed:
+        open_postgres(filled.address("ben")).ask(Question("plans"), NOW)
+    assert "grant" in failed.value.hint
+
+
+def test_members_find_their_projects_only(filled: Team) -> None:
+    recall = open_postgres(filled.address("anna"))
+    answer = recall.ask(Question("thunder rocket plans"), NOW)
+    assert {hit.event.session for hit in answer.hits} == {APOLLO.session}
+    assert [one.session for one in answer.sessions] == [APOLLO.session]
+    assert recall.get([ZEUS.events[0].id, APOLLO.events[0].id]) == APOLLO.events[:1]
+    assert recall.around(ZEUS.events[0].id, 1, 1) == ()
+    assert recall.state() == ("anna", ("apollo",), (), 1, 6, False)
+
+
+def test_what_others_say_changes_no_score(filled: Team) -> None:
+    anna = open_postgres(filled.address("anna"))
+    before = anna.ask(Question("rocket plans"), NOW)
+    open_pusher(filled.address(), "vault").push(Held([document(n, project="zeus", said="rocket") for n in range(3, 9)]))
+    assert anna.ask(Question("rocket plans"), NOW) == before
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_psql_shows_a_member_nothing_of_other_projects(kept: Team, table: str) -> None:
+    everything = kept.psql(
+        "anna",
+        f"SELECT t::text FROM crucible.{table} t;",
+        f"SELECT t::text FROM crucible.{table} t WHERE t::text ~ 'zeus|thunder|s-00002|owner';",
+    )
+    assert everything.stdout.strip()
+    assert "zeus" not in everything.stdout.replace("owner", "")
+    assert "thunder" not in everything.stdout
+    assert "s-00002" not in everything.stdout
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SET ROLE owner; SELECT 'got' FROM crucible.sessions WHERE project = 2;",
+        "SET SESSION AUTHORIZATION owner; SELECT 'got' FROM crucible.sessions WHERE project = 2;",
+        "SET row_security = off; SELECT 'got' FROM crucible.sessions;",
+        "ALTER TABLE crucible.sessions DISABLE ROW LEVEL SECURITY; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "DROP POLICY seen ON crucible.sessions; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "SELECT 'got', * FROM crucible.session_events_2026_04;",
+        "INSERT INTO crucible.members SELECT 'anna', no, true FROM crucible.projects; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "UPDATE crucible.members SET project = NULL; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "UPDATE crucible.sessions SET project = 1; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "SELECT crucible.grant_project('anna', '*', true); SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "SELECT crucible.make_month('2026-01-01'); SELECT 'got' FROM pg_class WHERE relname = 'session_events_2026_01';",
+        "DELETE FROM crucible.sessions RETURNING 'got';",
+        "TRUNCATE crucible.sessions; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) = 0;",
+        "SELECT 'got' FROM pg_stats WHERE schemaname = 'crucible' AND most_common_vals::text LIKE '%thunder%';",
+        "SELECT 'got' FROM pg_statistic;",
+        "COPY crucible.session_events TO STDOUT; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "CREATE FUNCTION crucible.readable() RETURNS int[] LANGUAGE sql AS $$ SELECT '{1,2}'::int[] $$; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+        "CREATE TEMP TABLE members AS SELECT 'anna'::regrole AS role, NULL::int AS project; SELECT 'got' WHERE (SELECT count(*) FROM crucible.sessions) > 1;",
+    ],
+)
+def test_no_way_around_is_open_to_a_member(kept: Team, query: str) -> None:
+    assert "got" not in kept.psql("anna", query).stdout
+    assert kept.run("SELECT count(*) FROM crucible.sessions") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "project:zeus thunder",
+        "-project:apollo plans",
+        f"session:{ZEUS.session}",
+        'thunder "secret plans"',
+        "file:thunder -rocket",
+        "kind:user kind:agent kind:tool kind:decision",
+        "thunder') OR true OR ('' = '",
+        "plans'; SET ROLE owner; --",
+    ],
+)
+def test_no_question_finds_what_is_hidden(kept: Team, text: str) -> None:
+    anna = open_postgres(kept.address("anna"))
+    for narrowed in (
+        Question(text),
+        Question(text, project="zeus"),
+        Question(text, session=ZEUS.session),
+        Question(text, kinds=frozenset({*Kind} - {Kind.KNOWLEDGE}), session="s-"),
+    ):
+        answer = anna.ask(replace(narrowed, limit=20), NOW)
+        shown = {event.session for hit in answer.hits for event in (hit.event, *hit.before, *hit.after)}
+        assert shown | {one.session for one in answer.sessions} <= {APOLLO.session}
+        assert "thunder" not in repr(answer)
+    anna.close()
+
+
+def test_no_function_shows_a_member_more(kept: Team) -> None:
+    """All of ours but one run as who calls them; that one, which makes a month, only writers may call."""
+    found = kept.run(
+        "SELECT oid::regprocedure::text, prosecdef, has_function_privilege('anna', oid, 'EXECUTE') FROM pg_proc"
+        " WHERE pronamespace = 'crucible'::regnamespace"
+    )
+    assert {name for name, as_owner, _ in found if as_owner} == {"crucible.make_month(date)"}
+    assert not [name for name, as_owner, may in found if as_owner and may]
+    assert kept.psql("anna", "SELECT crucible.readable();", "SELECT crucible.writable();").stdout == "{1}\n{}\n"
+
+
+def test_a_view_or_a_function_of_the_owner_s_shows_each_member_their_own_projects(filled: Team) -> None:
+    filled.run("CREATE SCHEMA shown")
+    filled.run("CREATE VIEW shown.sessions AS SELECT session_id FROM crucible.sessions")
+    filled.run("GRANT USAGE ON SCHEMA shown TO anna, ben; GRANT SELECT ON shown.sessions TO anna, ben")
+    assert filled.psql("anna", "SELECT * FROM shown.sessions;").stdout == f"{APOLLO.session}\n"
+    assert filled.psql("ben", "SELECT * FROM shown.sessions;").stdout == ""
+
+
+def test_a_view_of_a_member_s_shows_nobody_more_than_they_may_see(filled: Team) -> None:
+    filled.run("GRANT CREATE ON SCHEMA public TO anna", role="admin")
+    made = filled.psql(
+        "anna",
+        "CREATE VIEW public.mine AS SELECT session_id FROM crucible.sessions; GRANT SELECT ON public.mine TO ben;",
+        "SELECT * FROM public.mine;",
+    )
+    assert APOLLO.session in made.stdout
+    assert ZEUS.session not in made.stdout
+    assert filled.psql("ben", "SELECT * FROM public.mine;").stdout == ""
+    filled.run("SELECT crucible.grant_project('ben', 'zeus')")
+    assert filled.psql("ben", "SELECT * FROM public.mine;").stdout == f"{ZEUS.session}\n"
+
+
+def test_a_function_that_tells_what_it_is_given_is_given_no_hidden_row(kept: Team) -> None:
+    said = kept.psql(
+        "anna",
+        "CREATE FUNCTION public.tell(text) RETURNS bool LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN RAISE WARNING 'told %', $1; RETURN true; END $$;",
+        "SELECT count(*) FROM crucible.session_events WHERE public.tell(payload::text);",
+        "SELECT count(*) FROM crucible.postings WHERE public.tell(term);",
+        "SELECT count(*) FROM crucible.projects WHERE public.tell(name);",
+    )
+    assert "rocket" in said.stderr
+    assert "thunder" not in said.stderr
+    assert "zeus" not in said.stderr
+
+
+def test_the_owner_of_the_tables_is_no_exception(filled: Team) -> None:
+    filled.run("SELECT crucible.revoke_project('owner', '*')")
+    for table in ("sessions", "session_events", "postings"):
+        assert filled.run(f"SELECT count(*) FROM crucible.{table}") == [(0,)]
+        assert filled.run(f"DELETE FROM crucible.{table} RETURNING 1") == []
+    assert filled.run("SELECT count(*) FROM crucible.sessions", role="admin") == [(2,)]
+
+
+def test_a_superuser_is_told_that_nothing_binds_him(filled: Team) -> None:
+    assert open_postgres(filled.address("admin")).state().unbound
+
+
+def test_a_writer_of_one_project_pushes_that_one_only(filled: Team) -> None:
+    filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
+    pusher = open_pusher(filled.address("ben"), "ben's vault")
+    pushed = pusher.push(Held([document(3), document(4, project="zeus"), document(5, project="new")]))
+    assert (pushed.new, pushed.refused) == (1, {"zeus": 1, "new": 1})
+    assert filled.run("SELECT session_id FROM crucible.sessions ORDER BY 1") == [
+        ("s-00001",),
+        ("s-00002",),
+        ("s-00003",),
+    ]
+
+
+def test_a_reader_pushes_nothing(filled: Team) -> None:
+    pushed = open_pusher(filled.address("anna"), "vault").push(Held([document(3)]))
+    assert (pushed.new, pushed.refused) == (0, {"apollo": 1})
+
+
+def test_a_note_that_stands_in_a_project_of_others_is_not_taken_from_it(filled: Team) -> None:
+    filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
+    same = document(6, path=ZEUS.path)
+    assert open_pusher(filled.address("ben"), "vault").push(Held([same])).refused == {"apollo": 1}
+    assert open_pusher(filled.address("ben"), "vault").delete(ZEUS.session) == 0
+    assert filled.run("SELECT session_id FROM crucible.sessions ORDER BY 1") == [("s-00001",), ("s-00002",)]
+
+
+def test_rows_that_name_somebody_else_s_session_are_never_seen(filled: Team) -> None:
+    """A writer of one project puts words into a session of another one: whoever sees both finds nothing by them."""
+    filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
+    forged = filled.psql(
+        "ben",
+        "INSERT INTO crucible.postings (term, session_no, project, times, hits) SELECT 'wgorgon', no, 1, 5, '{83886081}' FROM generate_series(1, 9) no;",
+        "INSERT INTO crucible.session_events (session_no, project, month, sequence, id, session_id, event_type, payload)"
+        " VALUES (2, 1, '2026-04-01', 0, 's-00002#00000001', 's-00002', 'user', '{\"text\": \"gorgon\"}');",
+        "INSERT INTO crucible.sessions SELECT s.* FROM crucible.sessions s;",
+        "INSERT INTO crucible.postings (term, session_no, project, times, hits) VALUES ('wgorgon', 2, 2, 5, '{83886081}');",
+    )
+    assert "row-level security" in forged.stderr
+    recall = open_postgres(filled.address())
+    answer = recall.ask(Question("gorgon"), NOW)
+    assert {hit.event.session for hit in answer.hits} <= {APOLLO.session}
+    assert {one.session for one in answer.sessions} <= {APOLLO.session}
+    assert recall.get([ZEUS.events[0].id]) == ZEUS.events[:1]
+
+
+def test_nobody_pushes_in_somebody_else_s_name(filled: Team) -> None:
+    filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
+    row = """INSERT INTO crucible.sessions (project, month, vault, key, digest, clone, session_id, path, title, branch, tags, parent, first, last,
+        events, event_words, event_names, words, names, whole, times, pushed_by)
+        SELECT project, month, 'v', %s, '', '', '', '', '', '', '{}', '', 0, 0, 0, 0, 0, 0, 0, true, '{}', %s
+        FROM crucible.sessions WHERE session_id = 's-00001'"""
+    with pytest.raises(ServerFailed, match="lets this user"):
+        filled.run(row, ["a", "owner"], role="ben")
+    filled.run(row, ["b", "ben"], role="ben")
+
+
+def test_an_insert_that_fails_tells_nothing_of_what_is_hidden(filled: Team) -> None:
+    filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
+    (number,) = filled.run("SELECT no FROM crucible.sessions WHERE session_id = 's-00002'")[0]
+    row = "INSERT INTO crucible.session_events (session_no, project, month, sequence, id, session_id, event_type, payload) VALUES"
+    said = [
+        filled.psql("ben", f"{row} ({no}, 1, '2026-04-01', 0, 'x', 'x', 'user', '{{}}') RETURNING 'taken';").stdout
+        for no in (number, number + 1000)
+    ]
+    assert said == ["taken\nINSERT 0 1\n"] * 2 or said[0] == said[1]
+
+
+def test_who_gets_a_name_that_was_somebody_s_gets_none_of_their_projects(filled: Team) -> None:
+    filled.run("CREATE ROLE dora LOGIN", role="admin")
+    try:
+        filled.run("SELECT crucible.grant_project('dora', 'apollo')")
+        filled.run(
+            "DROP OWNED BY dora; DROP ROLE dora; CREATE ROLE dora LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA crucible TO dora",
+            role="admin",
+        )
+        assert filled.psql("dora", "SELECT count(*) FROM crucible.sessions;").stdout.strip() == "0"
+        assert filled.psql("anna", "SELECT count(*) FROM crucible.sessions;").stdout.strip() == "1"
+    finally:
+        filled.run("DROP OWNED BY dora; DROP ROLE dora", role="admin")
+
+
+def test_what_is_granted_to_a_group_its_members_have(filled: Team) -> None:
+    filled.run("CREATE ROLE crew; GRANT crew TO ben", role="admin")
+    try:
+        filled.run("SELECT crucible.grant_project('crew', 'zeus')")
+        assert open_postgres(filled.address("ben")).state().readable == ("zeus",)
+        filled.run("REVOKE crew FROM ben", role="admin")
+        assert "permission denied" in filled.psql("ben", "SELECT count(*) FROM crucible.sessions;").stderr
+    finally:
+        filled.run("DROP OWNED BY crew; DROP ROLE crew", role="admin")
+
+
+def test_what_is_revoked_is_gone_at_once_for_who_is_connected(filled: Team) -> None:
+    anna = open_postgres(filled.address("anna"))
+    assert anna.ask(Question("rocket"), NOW).hits
+    filled.run("SELECT crucible.revoke_project('anna', 'apollo')")
+    assert not anna.ask(Question("rocket"), NOW).hits
+
+
+def test_a_star_is_every_project_and_those_to_come(filled: Team) -> None:
+    filled.run("SELECT crucible.grant_project('ben', '*', true)")
+    ben = open_pusher(filled.address("ben"), "ben's vault")
+    assert ben.push(Held([document(5, project="new")])).new == 1
+    assert open_postgres(filled.address("ben")).state().readable == ("apollo", "new", "zeus")

@@ -1,0 +1,256 @@
+"""A server that is down, slow or refuses: one clear line, soon, and never a password in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from crucible.core.errors import CrucibleError, ServerFailed, UsageError
+from crucible.search.postgres.address import VARIABLE, chosen_address, place_of
+from crucible.search.postgres.connection import Server
+from crucible.search.postgres.engine import open_postgres, open_pusher
+from crucible.search.recall import Question
+from tests.paths import ROOT
+from tests.unit.search.pushing import Held, document, documents
+from tests.unit.search.server import GUARDED, Team
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+SECRET = "hunter2-hunter2"
+
+
+def _said(address: str, seconds: float = 2.0) -> str:
+    with pytest.raises(CrucibleError) as failed:
+        open_postgres(address, seconds=seconds).ask(Question("anything"), NOW)
+    told = (
+        f"{failed.value} {failed.value.hint} {failed.value!r} {failed.value.__context__!r} {failed.value.__cause__!r}"
+    )
+    assert "\n" not in str(failed.value)
+    assert SECRET not in str(failed.value) + failed.value.hint
+    assert failed.value.hint
+    assert failed.value.__suppress_context__ or SECRET not in told
+    return str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (f"postgresql://me:{SECRET}@127.0.0.1:1/team", "PostgreSQL at 127.0.0.1:1 is not running there"),
+        (f"postgresql://me:{SECRET}@/team?host=/nowhere", "PostgreSQL at /nowhere is not running there"),
+        (
+            f"postgresql://me:{SECRET}@no-such-host.invalid/team",
+            "PostgreSQL at no-such-host.invalid is not found: no such host",
+        ),
+        (f"postgresql://me:a@{SECRET}@host/team", "recall.backend: no host that can be read"),
+        (f"postgresql://me:a/{SECRET}@host/team", "recall.backend: no"),
+        (f"postgresql://me@host:{SECRET}/team", "recall.backend: no host that can be read"),
+        (f"postgresql://me@host/team?{SECRET}", "recall.backend: no address that can be read"),
+        (f"postgresql://me:%zz{SECRET}@host/team", "recall.backend: no address that can be read"),
+        (f"postgresql://me@127.0.0.1:1/team?sslmode={SECRET}", "PostgreSQL at 127.0.0.1:1"),
+    ],
+)
+def test_a_server_that_cannot_be_had_is_one_line_without_the_password(address: str, said: str) -> None:
+    assert _said(address).startswith(said)
+
+
+@contextmanager
+def _listening(reply: bytes | None) -> Iterator[str]:
+    """The address of something that takes each connection, and says this and no more, or keeps silent."""
+    kept = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    line, _ = listener.accept()
+                    kept.append(line)
+                    if reply is not None:
+                        line.recv(100)
+                        line.sendall(reply)
+                        line.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield f"postgresql://me:{SECRET}@127.0.0.1:{listener.getsockname()[1]}/team"
+        listener.shutdown(socket.SHUT_RDWR)
+    for line in kept:
+        line.close()
+
+
+def test_a_server_that_takes_the_connection_and_never_answers_is_given_up() -> None:
+    with _listening(None) as address:
+        begun = time.monotonic()
+        with ThreadPoolExecutor() as pool:
+            asked = pool.submit(_said, address, 0.5)
+            pushed = pool.submit(open_pusher(address, "vault", connecting=0.5).push, documents(1))
+            assert asked.result().endswith("does not answer")
+            assert "does not answer" in str(pushed.exception())
+        assert time.monotonic() - begun < 8
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is no PostgreSQL server"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", ""),
+        (b"", "cannot be reached"),
+        (b"N" + b"\0garbage" * 9, ""),
+    ],
+)
+@pytest.mark.parametrize("mode", ["", "?sslmode=disable"])
+def test_what_is_no_server_is_said_to_be_none(reply: bytes, said: str, mode: str) -> None:
+    with _listening(reply) as address:
+        assert _said(address + mode).endswith(said)
+
+
+def test_a_refusal_in_another_language_is_one() -> None:
+    def packed(kind: bytes, body: bytes) -> bytes:
+        return kind + (len(body) + 4).to_bytes(4, "big") + body
+
+    told = (
+        b"SFATAL\0VFATAL\0C28P01\0MPasswort-Authentifizierung f\xc3\xbcr Benutzer \xc2\xbbme\xc2\xab fehlgeschlagen\0\0"
+    )
+    with _listening(packed(b"E", told)) as address:
+        assert _said(address + "?sslmode=disable").endswith("does not let you in")
+
+
+def test_a_server_that_goes_silent_in_the_middle_is_given_up(team: Team) -> None:
+    server = Server(team.address(), 0.1)
+    (backend,) = server.run("SELECT pg_backend_pid()")[0]
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        with pytest.raises(ServerFailed, match="went silent"):
+            server.run("SELECT 1")
+    finally:
+        os.kill(backend, signal.SIGCONT)
+    assert server.run("SELECT 1") == [(1,)]
+
+
+@contextmanager
+def _locked(team: Team) -> Iterator[None]:
+    holder = Server(team.address())
+    with holder.connection() as connection, connection.transaction():
+        connection.execute("LOCK TABLE crucible.sessions")
+        yield
+
+
+def test_a_server_that_is_slow_is_given_up_in_time(team: Team) -> None:
+    asked = open_postgres(team.address(), seconds=0.2)
+    with _locked(team), pytest.raises(ServerFailed, match="is too slow"):
+        asked.ask(Question("anything"), NOW)
+    assert asked.ask(Question("anything"), NOW).hits == ()
+
+
+def test_what_waits_for_its_turn_leaves_no_half_of_a_session(team: Team) -> None:
+    pusher = open_pusher(team.address(), "vault", seconds=0.3)
+    pusher.push(Held([document(1)]))
+    with _locked(team), pytest.raises(ServerFailed, match="is too slow"):
+        pusher.push(documents(3))
+    assert team.run("SELECT count(*) FROM crucible.session_events") == [(6,)]
+    assert pusher.push(documents(3)).new == 2
+
+
+def test_a_connection_that_was_lost_is_opened_again(team: Team) -> None:
+    asked = open_postgres(team.address())
+    asked.state()
+    team.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        role="admin",
+    )
+    with pytest.raises(ServerFailed):
+        asked.state()
+    assert asked.state().role == "owner"
+
+
+def test_tables_that_are_not_there_are_said_to_be_missing(team: Team) -> None:
+    team.run("DROP SCHEMA crucible CASCADE")
+    assert _said(team.address()).endswith("is not set up for recall")
+    with pytest.raises(ServerFailed, match="is not set up for recall"):
+        open_pusher(team.address(), "vault").push(documents(1))
+
+
+def test_who_and_what_is_unknown_is_refused_in_our_words(team: Team) -> None:
+    assert _said(team.running.address("nobody-here", team.database)).endswith("has no such user")
+    assert _said(team.running.address("anna", "nothing")).endswith("has no such database")
+
+
+def test_a_server_that_has_too_many_connections_says_so(team: Team) -> None:
+    team.run("CREATE ROLE crowd LOGIN CONNECTION LIMIT 0", role="admin")
+    try:
+        assert _said(team.address("crowd")).endswith("has too many connections")
+    finally:
+        team.run("DROP ROLE crowd", role="admin")
+
+
+def test_passwords_come_from_pgpass_and_a_wrong_one_is_not_shown(
+    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = team.address(GUARDED)
+    assert _said(address).endswith("refuses the password")
+    assert _said(address.replace("@", f":not-{SECRET}@", 1)).endswith("refuses the password")
+    team.run(f"ALTER ROLE {GUARDED} PASSWORD '{SECRET}'", role="admin")
+    kept = tmp_path / "pgpass"
+    kept.write_text(f"localhost:*:*:{GUARDED}:{SECRET}\n{team.running.folder}:*:*:{GUARDED}:{SECRET}\n")
+    kept.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(kept))
+    server = Server(address)
+    assert server.run("SELECT current_user::text") == [(GUARDED,)]
+    assert SECRET not in repr(server) + repr(server.place) + str(vars(server).get("_open"))
+
+
+def test_nobody_s_function_in_another_schema_is_called(team: Team) -> None:
+    """A schema that anybody may write to comes before ours for nobody."""
+    team.run("CREATE FUNCTION public.sum(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'", role="admin")
+    team.run("ALTER ROLE owner SET search_path = public, pg_catalog", role="admin")
+    try:
+        open_pusher(team.address(), "vault").push(Held([document(1)]))
+        assert open_postgres(team.address()).ask(Question("word1 word2 word3"), NOW).notes == ()
+        assert Server(team.address()).run("SHOW search_path") == [("pg_catalog",)]
+    finally:
+        team.run("ALTER ROLE owner RESET search_path", role="admin")
+
+
+def test_the_environment_counts_before_the_setting() -> None:
+    address = "postgresql://host/team"
+    assert chosen_address("", {}) is None
+    assert chosen_address("embedded", {}) is None
+    assert chosen_address(address, {}) == address
+    assert chosen_address("embedded", {VARIABLE: address}) == address
+    assert chosen_address(address, {VARIABLE: "embedded"}) is None
+
+
+@pytest.mark.parametrize("backend", ["sqlite:///x", "host=x password=" + SECRET, "mysql://u:" + SECRET + "@h/d"])
+def test_another_backend_is_refused_without_being_repeated(backend: str) -> None:
+    with pytest.raises(UsageError) as failed:
+        chosen_address(backend, {})
+    assert backend not in str(failed.value)
+    assert SECRET not in str(failed.value) + failed.value.hint
+
+
+def test_a_place_shows_where_and_never_the_password() -> None:
+    place = place_of(f"postgresql://me:{SECRET}@db.example.org:5433/team?sslmode=verify-full&password={SECRET}")
+    assert place == ("me", "db.example.org:5433", "team")
+    assert str(place) == "PostgreSQL at db.example.org:5433"
+
+
+def test_what_is_said_without_the_library_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ServerFailed, match="its client library is not installed") as failed:
+        open_postgres("postgresql://host/team")
+    root = ROOT
+    (extra,) = re.findall(r"pip install '(\S+)'", failed.value.hint)
+    assert extra == ".[postgres]"
+    assert "postgres" in tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for page, command in (("README.md", "pip install .  "), ("docs/teams.md", f"pip install '{extra}'")):
+        assert command in (root / page).read_text()

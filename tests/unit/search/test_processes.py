@@ -1,0 +1,223 @@
+"""Several processes at one index: one writes, nobody waits for it, and a killed one leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext, suppress
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from crucible.core.settings.settings import VaultSettings
+from crucible.search.embedded import refresh as refreshing
+from crucible.search.embedded.engine import open_embedded
+from crucible.search.embedded.recall_files import Store
+from crucible.search.recall import Question
+from tests.unit.search.vaults import NOW, ask, flat, recall, session_of, vault_of, write
+
+INDEX = Path(".crucible", "cache", "recall")
+
+_REFRESH = """
+import sys
+from pathlib import Path
+from crucible.search.embedded.engine import open_embedded
+from crucible.core.settings.settings import VaultSettings
+print("begun", flush=True)
+open_embedded(Path(sys.argv[1]), VaultSettings()).refresh(patience=30)
+"""
+
+
+def _start(root: Path) -> subprocess.Popen[bytes]:
+    begun = subprocess.Popen([sys.executable, "-c", _REFRESH, str(root)], stdout=subprocess.PIPE)
+    assert begun.stdout
+    assert begun.stdout.readline() == b"begun\n"
+    begun.stdout.close()
+    return begun
+
+
+def test_two_writers_write_one_after_the_other(tmp_path: Path) -> None:
+    root = vault_of(tmp_path / "v", *(session_of(f"s{n}", f"question {n}", f"answer {n}") for n in range(12)))
+    writers = [_start(root) for _ in range(3)]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    assert recall(root).refresh().changed == 0
+    assert len(ask(root, "question answer", limit=20).hits) == 20
+
+
+def test_a_question_waits_for_no_writer_and_says_what_it_did_not_see(tmp_path: Path) -> None:
+    root = vault_of(tmp_path / "v", session_of("one", "token"))
+    assert ask(root, "token").hits
+    write(root, session_of("two", "bucket"))
+    with Store(root / ".crucible" / "cache" / "recall").locked(0) as is_ours:
+        assert is_ours
+        start = time.monotonic()
+        answer = ask(root, "token")
+        assert time.monotonic() - start < 5
+        assert answer.hits
+        assert "1 changed notes" in answer.notes[0]
+    assert ask(root, "bucket").hits
+
+
+def test_who_asks_while_another_makes_the_first_index_waits_for_it(tmp_path: Path) -> None:
+    root = vault_of(tmp_path / "v", session_of("one", "token"), session_of("two", "bucket"))
+    told: list[tuple[int, int]] = []
+    asker = open_embedded(root, VaultSettings(), progress=lambda *given: told.append(given))
+    with ExitStack() as held:
+        held.enter_context(Store(root / INDEX).locked(0))
+        with ThreadPoolExecutor(1) as others:
+            # He gives up, say, when we have waited for a while.
+            others.submit(_give_up, held, told)
+            answer = asker.ask(Question("token"), NOW)
+    assert answer.hits
+    assert not answer.notes
+    assert told[0] == (0, 2)
+
+
+@pytest.mark.parametrize(("kept", "said"), [(False, "2 of 2 notes"), (True, "1 of 2 notes")])
+def test_who_has_waited_long_enough_for_the_first_index_is_answered_from_what_there_is(
+    kept: bool, said: str, tmp_path: Path
+) -> None:
+    root = vault_of(tmp_path / "v", session_of("one", "token"), session_of("two", "token"))
+    if kept:
+        # As a builder leaves it between two batches.
+        with mock.patch.object(refreshing, "_batches", _first_only), suppress(RuntimeError):
+            recall(root).refresh()
+    with Store(root / INDEX).locked(0):
+        start = time.monotonic()
+        answer = open_embedded(root, VaultSettings(lock_seconds=0.3)).ask(Question("token"), NOW)
+        assert 0.3 <= time.monotonic() - start < 5
+    assert len(answer.hits) == kept
+    assert said in answer.notes[0]
+    assert "first index" in answer.notes[0]
+
+
+def _first_only(derived: Iterator[object]) -> Iterator[list[object]]:
+    yield [next(derived)]
+    raise RuntimeError
+
+
+def _give_up(held: ExitStack, told: list[tuple[int, int]]) -> None:
+    end = time.monotonic() + 10
+    while not told and time.monotonic() < end:
+        time.sleep(0.01)
+    held.close()
+
+
+def test_questions_are_answered_while_another_process_writes(tmp_path: Path) -> None:
+    root = vault_of(tmp_path / "v", *(session_of(f"s{n}", f"token {n}") for n in range(10)))
+    ask(root, "token")
+    for turn in range(4):
+        for n in range(10, 20):
+            write(root, session_of(f"s{n}", f"token {turn} {n}"))
+        writer = _start(root)
+        while writer.poll() is None:
+            assert ask(root, "token").hits
+        assert writer.returncode == 0
+    assert not ask(root, "token").notes
+
+
+def test_a_killed_writer_costs_nothing_but_time(tmp_path: Path) -> None:
+    root = vault_of(tmp_path / "v", *(session_of(f"s{n}", f"token {n}", f"bucket {n}") for n in range(30)))
+    for wait in (0.05, 0.1, 0.15, 0.2, 0.3):
+        writer = _start(root)
+        time.sleep(wait)
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.wait()
+    killed = flat(ask(root, "token bucket", limit=20))
+    fresh = vault_of(tmp_path / "w", *(session_of(f"s{n}", f"token {n}", f"bucket {n}") for n in range(30)))
+    assert killed == flat(ask(fresh, "token bucket", limit=20))
+
+
+_ASK = """
+import sys
+from pathlib import Path
+from crucible.search.embedded.engine import open_embedded
+from crucible.search.recall import Question
+from crucible.core.settings.settings import VaultSettings
+from tests.unit.search.vaults import NOW
+recall = open_embedded(Path(sys.argv[1]), VaultSettings(lock_seconds=0.1))
+for line in sys.stdin:
+    print(len(recall.ask(Question(line.strip()), NOW).hits), flush=True)
+"""
+
+
+@pytest.mark.parametrize("is_written", [False, True], ids=["alone", "beside a writer"])
+def test_who_has_the_index_open_survives_that_a_file_of_it_is_cut_short(is_written: bool, tmp_path: Path) -> None:
+    # More than a page of each: past the end of a mapped file waits a signal that ends the process.
+    texts = [f"token {' '.join(f'w{n}x{m}' for m in range(300))}" for n in range(12)]
+    root = vault_of(tmp_path / "v", session_of("one", *texts), session_of("two", "token"))
+    recall(root).refresh()
+    with subprocess.Popen(
+        [sys.executable, "-c", _ASK, str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as asker:
+        assert _said(asker, "token w3x7") == "5"
+        names = sorted(path for path in (root / INDEX).rglob("*") if path.suffix in _SEGMENT)
+        for name in names:
+            if name.exists():  # a part that was damaged is gone with all its files
+                os.truncate(name, 0)
+        with Store(root / INDEX).locked(0) if is_written else nullcontext():
+            said = _said(asker, "token w5x7")
+        assert said == ("0" if is_written else "5")
+        assert _said(asker, "token w5x7") == "5"
+        assert asker.stdin
+        asker.stdin.close()
+        assert asker.wait(10) == 0
+
+
+_SEGMENT = (".idx", ".term", ".store", ".fast", ".fieldnorm")
+
+
+def _said(asker: subprocess.Popen[str], question: str) -> str:
+    assert asker.stdin
+    assert asker.stdout
+    asker.stdin.write(f"{question}\n")
+    asker.stdin.flush()
+    return asker.stdout.readline().strip()
+
+
+_COMMAND = """
+import sys
+sys.argv = ["cru", "--vault", sys.argv[1], "recall", "token", "--format", "json"]
+import os
+
+def told(code):
+    print(*sys.modules, file=sys.stderr, flush=True)
+    end(code)
+
+end, os._exit = os._exit, told
+from crucible.__main__ import run
+run()
+told(0)
+"""
+
+
+def test_a_question_over_an_index_that_is_true_loads_neither_a_server_nor_who_reads_notes(
+    tmp_path: Path,
+) -> None:
+    root = vault_of(tmp_path / "v", session_of("one", "a token bucket"))
+    for _ in range(2):
+        # A note that was written this moment is looked at once more.
+        time.sleep(0.02)
+        ask(root, "token")
+    env = {**os.environ, "HOME": str(tmp_path)}
+    env.pop("CRUCIBLE_RECALL_BACKEND", None)
+    asked = subprocess.run(
+        [sys.executable, "-c", _COMMAND, str(root)], capture_output=True, check=True, text=True, env=env
+    )
+    assert "a token bucket" in asked.stdout
+    loaded = set(asked.stderr.split())
+    assert "crucible.search.embedded.tantivy_search" in loaded
+    left_out = {
+        "crucible.search.embedded.documents",
+        "crucible.documents.session.session",
+        "crucible.vault.index.index",
+        "tempfile",
+        "secrets",
+    }
+    assert not {name for name in loaded if name in left_out or name.startswith("crucible.search.postgres.engine")}

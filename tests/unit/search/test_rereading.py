@@ -1,0 +1,100 @@
+"""The words of hits, read where they stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+
+from crucible.core.locks import hold
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import Decision, Failure, Grounds, Phase, Session, ToolCall, ToolCalls
+from crucible.search.embedded import event_texts as rereading
+from crucible.search.embedded.documents import derive_note
+from crucible.search.recall import Question
+from crucible.search.session_cards import load_card
+from crucible.vault.events.event_entries import append_entry
+from crucible.vault.notes.init_vault import init_vault
+from tests.unit.documents.session.strategies import sessions
+from tests.unit.search.vaults import NOW, ask, found, recall, session_of, vault_of
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("reread") / "v"
+    init_vault(path)
+    return path
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(sessions())
+def test_every_event_is_read_back_as_it_was_indexed(root: Path, session: Session) -> None:
+    path = root / "sessions" / "s.md"
+    path.write_bytes(render_session(session).encode("utf-8", "surrogateescape"))
+    derived = derive_note(str(root), "sessions/s.md")
+    assert derived
+    card = load_card(derived.card)
+    events = rereading.events_of_card(str(root), card, range(len(card.kinds)))
+    assert all(event.text for event in events.values())
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert rereading.events_of_card(str(root), card, range(len(card.kinds))) == events
+
+
+def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
+    calls = ToolCalls((ToolCall("Bash ls", "12 files"), ToolCall("Read a.py", "3 lines")))
+    session = session_of("s", "A question?", "An answer\n\nin two paragraphs with <b>marks</b> and `code`.")
+    grounds = Grounds("reply", 0.5, ("abcd1234",))
+    told = (Decision("A", "b", "c", "user", grounds), Failure("One\n\nTwo", "f", "e", grounds), Decision("D"))
+    session = replace(session, phases=(*session.phases, Phase("b", entries=(calls, *told))))
+    root = vault_of(tmp_path / "v", session)
+    with mock.patch.object(rereading, "_whole", side_effect=AssertionError):
+        first = recall(root).ask(Question("question"), NOW).hits[0].event
+        assert len(recall(root).around(first.id, 0, 9)) == 8
+
+
+def test_what_a_note_cuts_is_found_whole_in_the_flight_recorder_and_gone_with_it(tmp_path: Path) -> None:
+    call = ToolCall("Bash make", "done")
+    session = replace(session_of("s"), phases=(Phase("a", entries=(ToolCalls((call,)),)),))
+    root = vault_of(tmp_path / "v", session)
+    ids = [hit.event.id for hit in ask(root, "make").hits]
+    values = {"tool": "Bash", "command": "make", "result": "done\nwarning: quokka in line 3", "outcome": "ok"}
+    append_entry(root, "s", "tool", values, now=NOW - timedelta(days=1))
+    answer = ask(root, "quokka")
+    assert found(answer) == ["Bash\nmake\ndone\nwarning: quokka in line 3"]
+    assert [hit.event.id for hit in answer.hits] == ids
+    assert answer.hits[0].event.at == NOW - timedelta(days=1)
+    for path in (root / ".crucible" / "flight" / "s").iterdir():
+        path.unlink()
+    assert not ask(root, "quokka").hits
+    assert found(ask(root, "make")) == ["Bash make\ndone"]
+
+
+def test_what_was_changed_since_it_was_indexed_is_shown_where_it_stands_now_or_not_at_all(
+    tmp_path: Path,
+) -> None:
+    root = vault_of(
+        tmp_path / "v",
+        session_of("a", "Why quokkas?", "The quokka stays.\n\nThis quokka goes."),
+        session_of("b", "A quokka elsewhere?"),
+    )
+    ids = [hit.event.id for hit in ask(root, "quokka").hits]
+    note, gone = root / "sessions" / "a.md", root / "sessions" / "b.md"
+    with hold(root / ".crucible" / "cache" / "recall" / "lock", 1):  # another process is writing
+        text = note.read_text().replace("This quokka goes.", "Gone.").replace("## Work", "New.\n\n## Work")
+        note.write_text(text)
+        gone.unlink()
+        answer = ask(root, "quokka", context=5)
+        assert len(recall(root).get(ids)) == 2
+        assert sorted(len(recall(root).around(one, 1, 1)) for one in ids) == [0, 0, 2, 2]
+    assert {hit.event.text for hit in answer.hits} == {"Why quokkas?", "The quokka stays."}
+    lines = text.split("\n")
+    for hit in answer.hits:
+        for event in (hit.event, *hit.before, *hit.after):
+            assert event.text in "\n".join(lines[event.line - 1 : event.line + 1])
+            assert event.text
+    assert [one.session for one in answer.sessions] == ["a"]
+    assert answer.notes

@@ -1,0 +1,156 @@
+"""`cru recall push`, `sync`, `status`, `set-up`, and a question to a real server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crucible.search.postgres.address import VARIABLE
+from crucible.vault.notes.vault import Vault
+from tests.journeys.notes import LIMITER, note, write
+from tests.running import Cru
+from tests.unit.search.server import GUARDED, Running, Team
+
+
+@pytest.fixture
+def address(team: Team, monkeypatch: pytest.MonkeyPatch) -> str:
+    address = team.address("owner")
+    monkeypatch.setenv(VARIABLE, address)
+    return address
+
+
+def found(cru: Cru, *args: str) -> list[str]:
+    result = cru("recall", "bucket", "--format", "json", *args)
+    assert result.exit_code == 0, result.stderr
+    return [hit["session"] for hit in json.loads(result.stdout)["hits"]]
+
+
+def test_a_vault_is_pushed_asked_and_synced(address: str, vault: Vault, cru: Cru) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    write(vault, "2026-11-20-other", note("2026-11-20-other"))
+    assert cru("recall", "set-up").exit_code == 0
+    pushed = cru("recall", "push", "--format", "json")
+    assert pushed.exit_code == 0, pushed.stderr
+    assert json.loads(pushed.stdout)["new"] == 2
+    assert set(found(cru)) == {"2026-11-21-limiter"}
+    files = cru("recall", "bucket", "--format", "paths")
+    assert (files.exit_code, files.stdout) == (0, "")
+    assert "--here" in files.stderr, "what the server found is no file here"
+    told = json.loads(cru("recall", "status", "--format", "json").stdout)
+    assert told["sessions"] == 2
+    assert json.loads(cru("recall", "push", "--format", "json").stdout)["same"] == 2
+    (vault.root / "sessions" / "2026-11-21-limiter.md").unlink()
+    assert found(cru)
+    assert found(cru, "--here") == []
+    assert json.loads(cru("recall", "sync", "--format", "json").stdout)["removed"] == 1
+    assert found(cru) == []
+
+
+def test_who_sets_a_server_up_is_told_what_comes_next(team: Team, address: str, cru: Cru) -> None:
+    team.run("DROP SCHEMA crucible CASCADE")
+    assert "crucible.grant_project('anna', 'apollo', true)" in cru("recall", "set-up").stderr
+    assert cru("recall", "set-up").stderr == "nothing to do\n"
+
+
+def test_who_may_not_push_a_project_is_told_whom_to_ask(
+    team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.run("SELECT crucible.grant_project('ben', 'apollo')")
+    write(vault, "2026-11-21-limiter", LIMITER)
+    monkeypatch.setenv(VARIABLE, team.address("ben"))
+    pushed = cru("recall", "push")
+    assert pushed.exit_code == 3
+    assert "1 note of project " in pushed.stderr
+    assert "you may not write there; ask who runs the server" in pushed.stderr
+
+
+REFUSING = {
+    "down": "postgresql://me:sesame@/team?host=/nowhere",
+    "password": "{carol}",
+    "database": "{nothing}",
+    "user": "{nobody}",
+    "not set up": "{postgres}",
+    "no host": "postgresql://me:sesame@no-such-host.invalid/team",
+}
+
+
+@pytest.mark.parametrize("why", REFUSING)
+def test_a_server_that_cannot_be_asked_is_one_line_and_the_own_index_answers(
+    why: str, postgres: Running, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = {
+        "carol": postgres.address(f"{GUARDED}:sesame"),
+        "nothing": postgres.address("anna:sesame", "nothing"),
+        "nobody": postgres.address("nobody:sesame"),
+        "postgres": postgres.address("anna:sesame"),
+    }
+    monkeypatch.setenv(VARIABLE, REFUSING[why].format(**places))
+    write(vault, "2026-11-21-limiter", LIMITER)
+    for command in ("bucket",), ("status",), ("push",):
+        refused = cru("recall", *command)
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "sesame" not in refused.stderr
+        assert "PostgreSQL at " in refused.stderr
+        assert len(refused.stderr.strip().splitlines()) == 2
+    assert found(cru, "--here")
+
+
+def test_a_password_in_the_address_is_shown_nowhere(
+    team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, team.address("owner:sesame"))
+    write(vault, "2026-11-21-limiter", LIMITER)
+    for command in (
+        ("push",),
+        ("push", "--force", "--format", "json"),
+        ("status",),
+        ("status", "--format", "json"),
+        ("sync", "--format", "json"),
+        ("set-up",),
+        ("ask", "bucket", "--explain"),
+    ):
+        said = cru("recall", *command)
+        assert said.exit_code == 0, said.stderr
+        assert "sesame" not in said.stdout + said.stderr
+
+
+@pytest.mark.parametrize(
+    "backend",
+    ["mysql://me:sesame@host/team", "host=h password=sesame", "postgresql://me:se@sesame@host/team"],
+)
+def test_a_setting_that_is_no_address_is_not_repeated(
+    backend: str, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    settings = tmp_path / "crucible" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text(f'[recall]\nbackend = "{backend}"\n')
+    for command in ("recall", "bucket"), ("recall", "status"), ("doctor",):
+        said = cru(*command)
+        assert said.exit_code or command == ("doctor",)
+        assert "sesame" not in said.stdout + said.stderr
+
+
+def test_a_project_is_shown_the_knowledge_that_it_may_see_of_others(address: str, vault: Vault, cru: Cru) -> None:
+    for name, scope in (("own", "project"), ("shared", "global")):
+        told = ("knowledge", "add", "decision", f"{name} bucket", f"One bucket for the {name}.")
+        added = cru(*told, "--scope", scope, "--project", "zeus")
+        assert added.exit_code == 0, added.stderr
+    assert cru("recall", "push").exit_code == 0
+    for project, items in (("shop", {"shared-bucket"}), ("zeus", {"own-bucket", "shared-bucket"})):
+        assert set(found(cru, "--project", project)) == items
+        assert set(found(cru, "--project", project, "--here")) == items
+
+
+def test_without_a_server_there_is_a_way_out(vault: Vault, cru: Cru) -> None:
+    for command in ("push", "sync", "status", "set-up"):
+        result = cru("recall", command)
+        assert result.exit_code == 2
+        assert "docs/teams.md" in result.stderr
+
+
+def test_an_address_that_is_none_is_refused(vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "mysql://x")
+    assert cru("recall", "bucket").exit_code == 2

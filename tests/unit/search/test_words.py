@@ -1,0 +1,141 @@
+"""How texts and questions are taken apart."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crucible.search.question_words import FIELDS, names_in, parts_of, plain, read_question, spoken, words_in
+from crucible.search.stop_words import STOP_WORDS
+from tests.strategies_hostile import hostile_text
+
+_OPERATORS = st.lists(
+    st.sampled_from(
+        [
+            '"',
+            "-",
+            "--",
+            ":",
+            *(f"{field}:" for field in FIELDS),
+            "a",
+            "the",
+            "AND",
+            "*",
+            "(",
+            ")",
+            "^",
+            "~",
+            " ",
+        ]
+    )
+).map("".join)
+
+
+@given(st.text() | hostile_text() | _OPERATORS)
+@example('note:""')
+def test_any_text_is_a_question(text: str) -> None:
+    asked = read_question(text)
+    if words_in(text) and asked.is_empty():
+        pytest.fail("words were lost")
+
+
+@given(st.lists(st.sampled_from(sorted(STOP_WORDS)), min_size=1).map(" ".join))
+def test_a_question_of_stop_words_asks_for_them(text: str) -> None:
+    assert set(read_question(text).words) == set(text.split())
+
+
+def test_stop_words_do_not_count_beside_others() -> None:
+    assert read_question("What did we decide about the retry policy?").words == ("decide", "retry", "policy")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "names"),
+    [
+        ("TokenBucket", ("tokenbucket", "token", "bucket"), ()),
+        ("HTTPServer", ("httpserver", "http", "server"), ()),
+        ("token_bucket", ("token", "bucket"), ("token_bucket",)),
+        ("`src/limiter.py`,", ("src", "limiter", "py"), ("src/limiter.py", "limiter.py")),
+        ("use --dry-run.", ("use", "dry", "run"), ("--dry-run",)),
+        ("v1.2.3?", ("v1", "2", "3"), ("v1.2.3",)),
+        ("std::vector", ("std", "vector"), ("std::vector",)),
+        ("a sentence. Another", ("sentence", "another"), ()),
+    ],
+)
+def test_an_identifier_is_whole_and_in_parts(text: str, words: tuple[str, ...], names: tuple[str, ...]) -> None:
+    asked = read_question(text)
+    assert (asked.words, asked.names) == (words, names)
+
+
+def test_colours_that_were_pasted_from_a_terminal_are_no_words() -> None:
+    asked = read_question("\x1b[31;1mFAILED\x1b[0m tests/test_\x1b[1mretry\x1b[0m.py")
+    assert asked.words == ("failed", "tests", "test", "retry", "py")
+    assert asked.names[0] == "tests/test_retry.py"
+
+
+def test_operators_are_read() -> None:
+    asked = read_question('retry "token bucket" -slow -"sliding log" kind:error -project:shop agent:"claude-code" ')
+    assert asked.words == ("retry",)
+    assert asked.phrases == ("token bucket",)
+    assert asked.nots == ("slow", "sliding log")
+    assert asked.facts == (("kind", "error"), ("agent", "claude-code"))
+    assert asked.not_facts == (("project", "shop"),)
+
+
+@pytest.mark.parametrize("text", ["note:this", "kind:", "kind:of", "http://x.y", "10:30", ":", 'what:"is this"'])
+def test_what_is_no_field_is_words(text: str) -> None:
+    asked = read_question(text)
+    assert not asked.facts
+    said = {word.lower() for word in words_in(text)}
+    assert set(asked.words) | set(words_in(" ".join(asked.phrases))) >= said - STOP_WORDS
+
+
+def test_a_flag_of_one_or_two_letters_is_no_negation() -> None:
+    asked = read_question("why does rm -rf fail with -v")
+    assert not asked.nots
+    assert {"rf", "v"} <= set(asked.words)
+
+
+def test_curly_quotes_are_quotes() -> None:
+    assert read_question("“token bucket”").phrases == ("token bucket",)
+
+
+def test_a_language_without_blanks_has_a_word_for_each_letter() -> None:
+    assert words_in(spoken("令牌桶")) == ["令", "牌", "桶"]
+    assert read_question("令牌").words == ("令", "牌")
+
+
+def test_a_pasted_text_is_cut_and_says_so() -> None:
+    asked = read_question(" ".join(f"word{n}" for n in range(5000)))
+    assert asked.cut
+    assert len(asked.words) == 100
+
+
+@pytest.mark.parametrize("unit", ["a", "a.", "-", '"', "a:", "A", "Aa", "_", "kind:", "/", "--", "\x00", '-"'])
+def test_hostile_texts_take_no_time(unit: str) -> None:
+    start = time.perf_counter()
+    text = unit * (200_000 // len(unit))
+    names_in(text)
+    spoken(text)
+    read_question(text)
+    assert time.perf_counter() - start < 2
+
+
+@given(hostile_text())
+def test_what_is_indexed_can_be_written_as_utf8_and_keeps_every_word(text: str) -> None:
+    told = spoken(text)
+    told.encode()
+    assert set(words_in(plain(text))) <= {*words_in(told), *filter(_has_east, words_in(text))}
+
+
+def _has_east(word: str) -> bool:
+    return not word.isascii()
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"), [("retry", []), ("JSON", []), ("parseJSON", ["parse", "JSON"]), ("utf8", [])]
+)
+def test_parts_of_a_word(word: str, parts: list[str]) -> None:
+    assert parts_of(word) == parts

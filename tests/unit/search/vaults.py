@@ -1,0 +1,71 @@
+"""Small vaults for recall: sessions as notes, written and changed by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+from crucible.core.settings.settings import VaultSettings
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import AgentRef, Entry, Intervention, Phase, Prose, Session, Status
+from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.recall import Answer, Question
+from crucible.search.shelf import NOTHING, Shelf
+from crucible.vault.notes.init_vault import init_vault
+
+__all__ = ["NOW", "STARTED", "ask", "flat", "found", "recall", "session_of", "vault_of", "write"]
+
+STARTED = datetime(2026, 11, 2, 9, tzinfo=UTC)
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+def session_of(name: str, *texts: str, days: int = 0, **more: object) -> Session:
+    """A session whose user and agent speak by turns."""
+    entries: tuple[Entry, ...] = tuple(Prose(text) if at % 2 else Intervention(text) for at, text in enumerate(texts))
+    started = STARTED + timedelta(days=days)
+    phase = Phase("Work", AgentRef("claude-code", "2.1.197"), "dev", started, entries=entries)
+    given = {"title": name.replace("-", " "), "project": "shop", "phases": (phase,), **more}
+    return Session(name, started, Status.COMPLETED, **given)  # type: ignore[arg-type]
+
+
+def write(root: Path, session: Session) -> Path:
+    """Put a session where its id says."""
+    path = root / "sessions" / f"{session.id}.md"
+    path.write_text(render_session(session))
+    return path
+
+
+def vault_of(root: Path, *sessions: Session) -> Path:
+    """A vault with these sessions."""
+    init_vault(root)
+    for session in sessions:
+        write(root, session)
+    return root
+
+
+def recall(root: Path, shelf: Shelf = NOTHING) -> Embedded:
+    """Recall as another process would have it: nothing is open."""
+    return open_embedded(root, VaultSettings(), shelf=shelf)
+
+
+def ask(root: Path, text: str, **more: object) -> Answer:
+    """One question to such a one."""
+    return recall(root).ask(Question(text, **more), NOW)  # type: ignore[arg-type]
+
+
+def found(answer: Answer) -> list[str]:
+    """The texts of the hits."""
+    return [hit.event.text for hit in answer.hits]
+
+
+def flat(answer: Answer) -> list[tuple[str, str, float]]:
+    """What two answers are compared by."""
+    hits = [("event", hit.event.id, round(hit.score, 4)) for hit in answer.hits]
+    return hits + [("session", one.session, round(one.score, 4)) for one in answer.sessions]
+
+
+def random_texts(random: Random, count: int) -> list[str]:
+    """Texts of few words."""
+    words = "alpha beta gamma delta retry bucket limiter cache index queue".split()  # noqa: SIM905
+    return [" ".join(random.choices(words, k=random.randint(2, 12))) for _ in range(count)]

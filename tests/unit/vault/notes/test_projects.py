@@ -1,0 +1,140 @@
+"""Which project a folder belongs to."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crucible.core.settings.settings import UserSettings
+from crucible.vault.notes.projects import named_project_of, project_of
+
+NOBODY = UserSettings()
+
+USER = UserSettings(projects={"shop": ("/home/me/work", "D:\\code\\shop"), "inner": ("/home/me/work/libs/inner/",)})
+
+
+@pytest.mark.parametrize(
+    ("cwd", "project"),
+    [
+        ("/home/me/work", "shop"),
+        ("/home/me/work/api", "shop"),
+        ("/home/me/work/libs/inner/src", "inner"),
+        ("/home/me/workshop", "workshop"),
+        ("d:\\CODE\\shop\\api", "shop"),
+        ("C:\\Users\\x\\My App", "My App"),
+        ("\\\\server\\share\\repo", "repo"),
+        ("/gone/elsewhere/project", "project"),
+        ("/gone/elsewhere/project/", "project"),
+        ("/gone/repo/.claude/worktrees/fix-1", "repo"),
+        ("/gone/repo/.worktrees/fix-1/src", "repo"),
+        ("/home/me/.claude", ".claude"),
+        ("relative/folder", "folder"),
+        ("/", ""),
+        ("", ""),
+        ("/gone/a\0b", "a\0b"),
+    ],
+)
+def test_a_folder_of_another_machine_is_named_by_its_text(cwd: str, project: str) -> None:
+    assert project_of(cwd, USER.projects) == project
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=100)
+def test_any_text_names_a_project_without_a_slash(cwd: str) -> None:
+    assert "/" not in project_of("/nonexistent-place/" + cwd, {})
+
+
+def git(*words: str | Path, at: Path) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always"]
+    subprocess.run(["git", *identity, *words], cwd=at, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    path = tmp_path / "main-repo"
+    path.mkdir()
+    git("init", "-q", at=path)
+    git("commit", "-q", "--allow-empty", "-m", "x", at=path)
+    return path
+
+
+def test_a_repository_names_its_folders(repository: Path) -> None:
+    (repository / "src" / "deep").mkdir(parents=True)
+    assert project_of(str(repository / "src" / "deep"), NOBODY.projects) == "main-repo"
+
+
+def test_a_worktree_has_the_name_of_its_main_repository(repository: Path, tmp_path: Path) -> None:
+    git("worktree", "add", "-q", tmp_path / "elsewhere", "-b", "b", at=repository)
+    assert project_of(str(tmp_path / "elsewhere"), NOBODY.projects) == "main-repo"
+
+
+def test_a_worktree_of_a_bare_repository_has_its_name(repository: Path, tmp_path: Path) -> None:
+    git("clone", "-q", "--bare", repository, tmp_path / "shop.git", at=tmp_path)
+    git("remote", "remove", "origin", at=tmp_path / "shop.git")
+    git("worktree", "add", "-q", tmp_path / "tree", "-b", "t", at=tmp_path / "shop.git")
+    assert project_of(str(tmp_path / "tree"), NOBODY.projects) == "shop"
+    (tmp_path / "site").mkdir()
+    git("clone", "-q", "--bare", repository, tmp_path / "site" / ".bare", at=tmp_path)
+    git("remote", "remove", "origin", at=tmp_path / "site" / ".bare")
+    git("worktree", "add", "-q", tmp_path / "site" / "tree", "-b", "t", at=tmp_path / "site" / ".bare")
+    assert project_of(str(tmp_path / "site" / "tree"), NOBODY.projects) == "site"
+
+
+def test_a_submodule_is_a_project_of_its_own(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "lib"
+    other.mkdir()
+    git("init", "-q", at=other)
+    git("commit", "-q", "--allow-empty", "-m", "x", at=other)
+    git("submodule", "add", "-q", other, "vendored", at=repository)
+    assert project_of(str(repository / "vendored"), NOBODY.projects) == "vendored"
+
+
+def test_relative_and_odd_git_files_are_read_by_their_text(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / ".git").write_text("gitdir: ../repo/.git/worktrees/tree\n")
+    assert project_of(str(tree), NOBODY.projects) == "repo"
+    (tree / ".git").write_bytes(b"\xff nonsense")
+    assert project_of(str(tree), NOBODY.projects) == "tree"
+
+
+def test_the_folder_of_a_vault_is_nobodys_project_but_by_the_users_word(repository: Path, tmp_path: Path) -> None:
+    inside = repository / "sessions"
+    inside.mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(repository)
+    assert named_project_of(str(inside), {}) == "main-repo"
+    for vault in (repository, link):
+        assert named_project_of(str(inside), {}, str(vault)) == named_project_of(str(link), {}, str(vault)) == ""
+    assert named_project_of(str(inside), {"notes": [str(repository)]}, str(repository)) == "notes"
+    assert named_project_of(str(repository), {}, str(inside)) == "main-repo"
+
+
+def test_a_folder_without_a_repository_has_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    assert project_of(str(tmp_path / "plain"), NOBODY.projects) == "plain"
+
+
+def test_the_users_settings_win_over_git(repository: Path) -> None:
+    user = UserSettings(projects={"mine": (str(repository.parent),)})
+    assert project_of(str(repository), user.projects) == "mine"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("git@example.org:team/the-shop.git", "the-shop"),
+        ("https://example.org/team/the-shop", "the-shop"),
+        ("../the-shop.git/", "the-shop"),
+    ],
+)
+def test_a_repository_is_called_as_its_origin_is(tmp_path: Path, url: str, name: str) -> None:
+    (tmp_path / "here" / ".git").mkdir(parents=True)
+    (tmp_path / "here" / "src").mkdir()
+    config = f'[core]\n\tbare = false\n[remote "origin"]\n\tfetch = x\n\turl = {url}\n[branch "main"]\n'
+    (tmp_path / "here" / ".git" / "config").write_text(config)
+    assert project_of(str(tmp_path / "here" / "src"), {}) == name
