@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 from hypothesis.errors import FlakyStrategyDefinition
 
-__all__ = ["pytest_collection_modifyitems"]
-
 SECONDS = float(os.environ.get("SOAK_SECONDS") or 10)
 
 

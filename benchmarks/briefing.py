@@ -28,8 +28,6 @@ from crucible.memory.history.history import Entry, Line  # noqa: E402
 from crucible.memory.history.history_folder import keep_entry  # noqa: E402
 from crucible.vault.notes.vault import Vault  # noqa: E402
 
-__all__ = ["BARS", "measure", "times"]
-
 BARS = {"briefing": 8.0, "with recall": 12.0}
 SESSIONS = 10_000
 ROUNDS = 15

@@ -20,8 +20,6 @@ from benchmarks.measuring import (
 )
 from benchmarks.rivals import Missing, Qmd, find_qmd, find_ripgrep
 
-__all__ = ["BAR", "MEMORY_BAR", "beside_qmd", "build", "memory_of_building"]
-
 BAR = 0.5
 MEMORY_BAR = 300.0
 NOTES = 2_000

@@ -16,8 +16,6 @@ from crucible.documents.session.session import AgentRef, Session, Status
 from crucible.memory.history.history_update import make_history
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["measure"]
-
 _NAME = "2026-11-21-known"
 
 

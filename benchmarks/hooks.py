@@ -27,8 +27,6 @@ from benchmarks.vaults import session_texts
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.memory.bookmarks.bookmark_log import append_bookmark
 
-__all__ = ["BARS", "START_BAR", "measure", "start_times", "times"]
-
 BARS = {"PostToolUse": 3.0, "SessionEnd": 6.0}
 START_BAR = 8.0
 NOTES = 5_000

@@ -18,8 +18,6 @@ from benchmarks.measuring import Figure, Ran, environment, in_turns, offline, ru
 from benchmarks.rivals import RIVALS, Rival, install
 from benchmarks.transcripts import copy_sessions
 
-__all__ = ["BAR", "SESSIONS", "cru_import", "measure"]
-
 BAR = 5.0
 COPIES = 100
 SESSIONS = 2 * COPIES

@@ -21,8 +21,6 @@ from pathlib import Path
 from benchmarks import vaults
 from benchmarks.measuring import environment
 
-__all__ = ["cru", "forget_index", "index_files", "kept_vault", "watched"]
-
 _CRU = Path(sys.executable).with_name("cru")
 _PATIENCE = 120.0
 

@@ -27,8 +27,6 @@ from crucible.core.settings.settings import SecretSettings
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_reader import read_session
 
-__all__ = ["measure", "stages"]
-
 _ROUNDS, _NOTES = 5, 60
 _HOME = "/home/jane"
 

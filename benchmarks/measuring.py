@@ -17,20 +17,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = [
-    "Figure",
-    "Ran",
-    "clock",
-    "environment",
-    "good_run",
-    "in_turns",
-    "largest_process",
-    "median_ratio",
-    "offline",
-    "run",
-    "seconds_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:

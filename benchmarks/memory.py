@@ -8,8 +8,6 @@ from benchmarks.import_speed import cru_import
 from benchmarks.measuring import Figure
 from benchmarks.transcripts import write_large
 
-__all__ = ["BAR", "SIZE", "measure"]
-
 BAR = 500.0
 SIZE = 200_000_000
 

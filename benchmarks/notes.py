@@ -26,8 +26,6 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 
-__all__ = ["SIZE", "UPSTREAM", "sample_notes", "sample_phases"]
-
 SIZE = 4096
 UPSTREAM = Path(__file__).resolve().parents[1] / "tests/data/upstream/feature-implementation-session.md"
 

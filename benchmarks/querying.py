@@ -18,8 +18,6 @@ from benchmarks.kept import cru, index_files, kept_vault, watched
 from benchmarks.measuring import Figure, clock, good_run, in_turns, median_ratio
 from benchmarks.rivals import Missing, find_ripgrep
 
-__all__ = ["SIZES", "measure"]
-
 SIZES = (1_000, 10_000, 100_000)
 BARS = {10_000: 1.6, 100_000: 1.6}
 WATCHED_BARS = {10_000: 0.8, 100_000: 0.6}

@@ -33,8 +33,6 @@ from crucible.documents.session.session import (
 )
 from tests.strategies_hostile import BLOCKS, INLINE
 
-__all__ = ["random_session"]
-
 T = TypeVar("T")
 
 _INDENTS = ("", "", "", "", " ", "  ", "   ", "    ", "\t", "> ", "\\")

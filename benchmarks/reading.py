@@ -13,8 +13,6 @@ from benchmarks.notes import sample_notes
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_reader import read_session
 
-__all__ = ["BAR", "measure", "times"]
-
 BAR = 0.5
 
 

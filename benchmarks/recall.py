@@ -32,8 +32,6 @@ from crucible.search.recall import Question  # noqa: E402
 from crucible.search.stop_words import STOP_WORDS  # noqa: E402
 from crucible.vault.notes.init_vault import init_vault  # noqa: E402
 
-__all__ = ["Measured", "against_fts5", "generate", "measure", "questions", "session_text"]
-
 EVENTS = 300_000
 _IN_SESSION = 140
 _VOCABULARY = 60_000

@@ -28,8 +28,6 @@ from tests.recall_eval.measuring import DEPTH, NOW, score
 from tests.recall_eval.questions import Graded, grade_all, read_questions
 from tests.recall_eval.vault import build_vault, documents
 
-__all__ = ["measure"]
-
 _RECALL = "recall@5 of sessions less qmd's"
 _TIME = "a question over qmd's, library beside library"
 _THIRD = 1 / 3

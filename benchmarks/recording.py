@@ -33,8 +33,6 @@ from crucible.documents.session.session import (
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["BAR", "PHASES", "api_times", "build", "measure", "process_times", "ratio"]
-
 BAR = 1.3
 PHASES = 2000
 _EACH = 8

@@ -27,8 +27,6 @@ from tests.unit.core.secrets.corpus.measured import measured  # noqa: E402
 from tests.unit.core.secrets.corpus.open_cases import open_cases  # noqa: E402
 from tests.unit.core.secrets.corpus.open_lines import open_lines  # noqa: E402
 
-__all__ = ["BARS", "measure"]
-
 BARS = (99.0, 0.1)
 """Per cent of cases caught, at least, and of ordinary lines touched, at most."""
 

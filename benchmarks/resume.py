@@ -40,16 +40,6 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 
-__all__ = [
-    "Known",
-    "always_there",
-    "context_of",
-    "known_session",
-    "measure",
-    "missing",
-    "without_what_is_always_there",
-]
-
 BUDGET = 4000
 SESSIONS = 2000
 _START = datetime(2026, 11, 21, 9, 0, 0, tzinfo=UTC)

@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["RIVALS", "Missing", "Qmd", "Rival", "find_qmd", "find_ripgrep", "install"]
-
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "bench"
 
 

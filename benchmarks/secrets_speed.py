@@ -22,8 +22,6 @@ from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
 from crucible.core.secrets import Scanner  # noqa: E402
 from crucible.core.settings.settings import SecretSettings  # noqa: E402
 
-__all__ = ["measure"]
-
 _HARD = {
     "one letter": "a",
     "quotes": '"',

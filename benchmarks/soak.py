@@ -21,7 +21,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.random_sessions import random_session  # noqa: E402  the path is needed first
 from benchmarks.workflows import check_generated  # noqa: E402
-from crucible.documents.markdown.outline import mask_comments, parse_blocks, scan_lines  # noqa: E402
+from crucible.documents.markdown.line_scan import scan_lines  # noqa: E402
+from crucible.documents.markdown.outline import mask_comments, parse_blocks  # noqa: E402
 from crucible.documents.markdown.source import Source  # noqa: E402
 from crucible.documents.session.markup import render_session  # noqa: E402
 from crucible.documents.session.session_reader import read_session  # noqa: E402

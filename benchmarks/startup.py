@@ -11,8 +11,6 @@ from pathlib import Path
 
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
 
-__all__ = ["BAR", "measure", "times"]
-
 BAR = 1.5
 
 

@@ -13,8 +13,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = ["REAL", "SESSIONS", "copy_sessions", "renamer", "write_large"]
-
 SESSIONS = ("limiter", "retry")
 REAL = Path(__file__).resolve().parents[1] / "tests" / "data" / "transcripts" / "claude-code"
 

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from crucible.vault.notes.init_vault import init_vault
 
-__all__ = ["AGENTS", "generated_vault", "session_texts"]
-
 AGENTS = ("claude-code@2.1.197", "codex@0.51.0", "opencode@1.0.80", "gemini-cli@0.14.0", "reviewer")
 _MODELS = ("claude-opus-4-8", "claude-sonnet-4-8", "gpt-6-codex", "gemini-3-pro")
 _CHANNELS = ("dev", "review", "ops", "docs")

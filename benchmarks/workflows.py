@@ -31,8 +31,6 @@ from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.unit.commands.codify.sessions import Work
 
-__all__ = ["chain", "check_generated", "generated", "long_session", "measure", "validate", "web"]
-
 SESSIONS = 2000
 _PHASES = 1000
 _STARTED = datetime(2026, 11, 21, 9, 0, 0, tzinfo=UTC)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["run"]
-
 
 def run() -> None:
     """The console script."""

@@ -16,8 +16,6 @@ from crucible.cli.main import main
 if TYPE_CHECKING:
     from crucible.vault.notes.vault import Vault
 
-__all__ = ["Cru", "CruProcess"]
-
 
 class _Main:
     """`main` in the shape that click's runner calls, so that tests go through the one real error handler."""

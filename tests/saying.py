@@ -5,8 +5,6 @@ from __future__ import annotations
 from crucible.clients.launch.ask import Answer
 from crucible.core.errors import AgentFailed
 
-__all__ = ["Says"]
-
 
 class Says:
     """Answers with these texts, one after the other; an exception is raised."""

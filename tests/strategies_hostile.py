@@ -10,8 +10,6 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-__all__ = ["BLOCKS", "INLINE", "hostile_line", "hostile_text"]
-
 # fmt: off
 BLOCKS = (
     "# One", "## Two @claude-code@2.1 #dev", "###### Six", "#", "##\t", "####### seven", "#tag", "===", "=", "---", "--",

@@ -21,7 +21,7 @@ from benchmarks.workflows import chain, check_generated, validate, web
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.outline import scan_lines
+from crucible.documents.markdown.line_scan import scan_lines
 from crucible.documents.markdown.source import Source
 from tests.unit.commands.imports.places import CLAUDE, LATER, make_vault, run_import
 

@@ -24,7 +24,8 @@ from crucible.cli.main import COMMANDS as TABLE
 from crucible.cli.main import build_root
 from crucible.clients.registry import DIALECTS
 from crucible.commands.check.check_vault import check_sessions
-from crucible.commands.imports.imports import ImportOptions, ImportReport, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.imports import import_transcripts
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
 from crucible.documents.knowledge.items import Item

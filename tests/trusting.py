@@ -9,8 +9,6 @@ from crucible.core.settings.settings import UserSettings, VaultSettings, load_us
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.vault.notes.accept import keep_accepted
 
-__all__ = ["trust", "trusted", "user_of_test"]
-
 
 def user_of_test() -> UserSettings:
     """The settings of the test's user, as commands find them."""

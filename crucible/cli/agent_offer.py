@@ -20,8 +20,6 @@ from crucible.core.settings.settings import AgentSettings
 from crucible.core.settings.toml_values import Table, file_text
 from crucible.vault.notes.init_vault import set_user_settings
 
-__all__ = ["offer_to_ask"]
-
 _TOKENS_IN, _TOKENS_OUT = 4000, 500
 """For one session: the most that the median prompt may have, and a long answer."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-__all__ = ["GAP", "Tier", "aligned", "broadest", "cut_to", "fitted"]
-
 GAP = "  "
 """Between two columns of a table."""
 

@@ -9,8 +9,6 @@ from crucible.clients.launch.ask import Program, asker_of, program_of
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.core.errors import AgentFailed, UsageError
 
-__all__ = ["agent_if_any", "agent_named"]
-
 DEFAULT = "default"
 """The value of `--with` for the agent of the settings."""
 

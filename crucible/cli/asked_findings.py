@@ -17,8 +17,6 @@ from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["ask_first", "with_option"]
-
 with_option = click.option(
     "--with",
     "named",

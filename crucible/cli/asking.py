@@ -14,8 +14,6 @@ from crucible.cli.surroundings import user_settings
 from crucible.clients.launch.ask import Program, asker_of
 from crucible.core.errors import CrucibleError
 
-__all__ = ["agent_at_end", "as_agent", "say_spent", "user_budget"]
-
 
 def as_agent(program: Program, root: Path | None, purpose: str, session: str = "") -> Agent:
     """The program as the agent of this command; see `Agent` for `root`, `purpose` and `session`."""

@@ -33,8 +33,6 @@ from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["add_bookmark", "list_bookmarks", "show_bookmark"]
-
 _FILE = f".crucible/memory/{BOOKMARKS}"
 _LEAST_ID, _LEAST_TEXT = 20, 12
 """Columns that a narrow terminal leaves of an id and of a text."""

@@ -18,8 +18,7 @@ from crucible.commands.briefing.briefing import Supply, Wish, brief
 from crucible.commands.briefing.briefing_parts import Briefing
 from crucible.commands.briefing.facts import has_sessions
 from crucible.commands.briefing.position import find_position
-from crucible.commands.briefing.profile import PROJECTS, profile_path, write_profile
-from crucible.commands.briefing.profile__proposing import propose
+from crucible.commands.briefing.profile import PROJECTS, profile_path, propose, write_profile
 from crucible.commands.briefing.project_files import project_folder
 from crucible.commands.briefing.quoting import Quoter
 from crucible.commands.briefing.recalled import Type, types_on
@@ -41,8 +40,6 @@ from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import named_project_of, project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note
-
-__all__ = ["Asked", "Told", "aim_named", "project_here", "recent_paths", "tell_briefing"]
 
 
 class Asked(NamedTuple):

@@ -15,8 +15,6 @@ from crucible.cli.output import say, write_document, write_json
 from crucible.cli.workflow_ref import WORKFLOW
 from crucible.commands.briefing.briefing_parts import Briefing
 
-__all__ = ["briefing"]
-
 
 @click.command("briefing")
 @click.option("--project", metavar="NAME", help="Of this project; by default the working directory's.")

@@ -17,8 +17,6 @@ from crucible.memory.summary.brief_callout import count_covered, due_phase, find
 from crucible.memory.summary.brief_update import renew_brief, update_brief
 from crucible.vault.notes.vault import Note
 
-__all__ = ["brief"]
-
 
 @click.command
 @click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")

@@ -30,8 +30,6 @@ from crucible.vault.notes.projects import folder_in_project, project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["capture", "project_folder"]
-
 
 @click.command
 @click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")

@@ -22,8 +22,6 @@ from crucible.core.settings.settings import load_vault_settings
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["lines_of", "terminal_ask"]
-
 _LABEL = {"adr": "ADR", "self_correction": "self-correction"}
 _LONGEST_SHOWN = 160
 

@@ -7,11 +7,9 @@ from crucible.cli.output import say, write, write_json
 from crucible.commands.capture.candidates import Proposal, Way
 from crucible.commands.capture.capture import Captured
 from crucible.commands.capture.capture_log import State
+from crucible.commands.capture.friction import Interaction
 from crucible.commands.capture.saving import KEPT_AS, Kept
-from crucible.commands.capture.selection__friction import Interaction
 from crucible.vault.notes.vault import Vault
-
-__all__ = ["say_captured", "write_captured", "write_captured_json"]
 
 
 def write_captured(vault: Vault, captured: Captured) -> None:

@@ -10,8 +10,6 @@ import click
 from crucible.cli.offering import NoteRef
 from crucible.vault.notes.walk import CASES as FOLDER
 
-__all__ = ["CASE", "CASES"]
-
 CASE = NoteRef(FOLDER)
 
 # As much of the commands that take cases as completing an id needs.

@@ -23,8 +23,6 @@ from crucible.vault.index.schema import cell_of_path
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES
 
-__all__ = ["accept", "check_cases", "list_cases", "reject"]
-
 _TABLE = ("id", "type", "status", "difficulty", "about")
 _COLUMNS = (
     *_TABLE,

@@ -22,8 +22,6 @@ from crucible.commands.check.check_vault import check_sessions
 from crucible.core.errors import UsageError
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["check"]
-
 
 @click.command
 @click.option("--secrets", is_flag=True, help="Look for secrets instead, in all that the vault holds.")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -19,12 +22,12 @@ from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import find_note, load_note, open_vault
 from crucible.cli.output import PROBLEMS_FOUND, say, write, write_document, write_json
-from crucible.cli.revising import TerminalDesk, check_terminal, tell_kept
 from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import from_here
+from crucible.cli.surroundings import from_here, working_directory
+from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify import Recorded, codify
-from crucible.commands.codify.edit_draft import place_draft, revise
-from crucible.commands.codify.refine__refining import find_template, refine
+from crucible.commands.codify.edit_draft import Choice, place_draft, revise
+from crucible.commands.codify.refine import find_template, refine
 from crucible.commands.codify.refine_check import errors_of
 from crucible.commands.codify.workflow_file import Kept, keep_as, keep_note, stamped
 from crucible.commands.resume.resume_context import load_children
@@ -35,14 +38,58 @@ from crucible.documents.session.names import slugify
 from crucible.documents.session.session import Session, ToolCalls
 from crucible.documents.workflow.drawing import render_mermaid
 from crucible.documents.workflow.graph import build_graph
-from crucible.documents.workflow.rust_dialect__dialect import render_crucible
-from crucible.documents.workflow.workflow import Workflow
-from crucible.documents.workflow.workflow_check import check_workflow
+from crucible.documents.workflow.rust_dialect import render_crucible
+from crucible.documents.workflow.workflow import Diagnostic, Workflow
+from crucible.documents.workflow.workflow_check import check_workflow, has_errors
 from crucible.documents.workflow.workflow_json import export_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["codify_sessions"]
+_CHOICES = {"e": Choice.EDIT, "s": Choice.SAVE, "q": Choice.QUIT}
+
+
+def check_terminal(door: Door) -> None:
+    """An editor needs one on all sides; `UsageError` where there is none."""
+    if not (door.terminal and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("--interactive needs a terminal", "leave it out, and edit the note that is written")
+
+
+class TerminalDesk:
+    """Who sits at the terminal, with the editor of VISUAL or EDITOR, else vi."""
+
+    def edit(self, path: Path) -> str:
+        """Run the editor on the file; an editor that is not there raises `CrucibleError`."""
+        name = "VISUAL" if os.environ.get("VISUAL", "").strip() else "EDITOR"
+        try:
+            words = shlex.split(os.environ.get(name, "")) or ["vi"]
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}", "mend its quotes") from error
+        program = check_installed(words[0], os.environ, "set VISUAL or EDITOR to your editor")
+        folder = Path(working_directory() or path.parent)
+        ended = ending_of(run_client(program, [*words, str(path)], folder, os.environ))
+        return f"{words[0]}: {ended}; what stands in the file counts" if ended else ""
+
+    def tell(self, line: str) -> None:
+        """On stderr."""
+        say(line, style="yellow")
+
+    def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
+        """One letter; only a yes saves what has errors."""
+        errors = sum(has_errors([one]) for one in problems)
+        if sure:
+            asked = f"Save it with {errors} error{'' if errors == 1 else 's'}?"
+            return Choice.SAVE if click.confirm(asked, default=False, err=True) else self.choose(problems, sure=False)
+        found = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}" if problems else "no problems"
+        asked = f"{found}: [e]dit again, [s]ave, [q]uit without saving"
+        letters = click.Choice([*_CHOICES], case_sensitive=False)
+        letter = click.prompt(asked, type=letters, default="e" if errors else "s", show_choices=False, err=True)
+        return _CHOICES[letter]
+
+
+def tell_kept(path: Path) -> None:
+    """Where a draft is that was not saved."""
+    say(f"the draft is kept: {path}")
+
 
 _STDOUT = "-"
 

@@ -13,8 +13,6 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.watch.vouching import ask as vouched
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["compact_at_end", "compact_memory"]
-
 
 def compact_at_end(vault: Vault, path: Path) -> None:
     """Old lines shrink where they are too many; all of the project's where the session at `path` reached a milestone."""

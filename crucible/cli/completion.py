@@ -5,8 +5,6 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-__all__ = ["completion"]
-
 
 @click.command(short_help="Print the shell's completion script.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))

@@ -12,7 +12,8 @@ from crucible.cli.surroundings import user_settings
 from crucible.clients.launch.programs import ClientProgram
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.clients.session_files import Transcript
-from crucible.commands.imports.imports import ImportOptions, UnreadableRow, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions, UnreadableRow
+from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.resume.continue_session import Native
 from crucible.core.errors import CrucibleError, TranscriptError
 from crucible.documents.session.session import Session
@@ -22,8 +23,6 @@ from crucible.integrations.hooks.sync import CLIENTS as HOOKED
 from crucible.vault.events.spool import spool_folder
 from crucible.vault.events.spooled import Spooled, load_spool
 from crucible.vault.notes.vault import Vault
-
-__all__ = ["fold", "running_client", "spool_files"]
 
 _CLOCKS = timedelta(seconds=2)
 """A file system may round a time down."""

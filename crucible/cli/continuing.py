@@ -48,14 +48,11 @@ from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import Why
 from crucible.memory.bookmarks.bookmark_log import latest
 from crucible.memory.bookmarks.marking import mark
-from crucible.memory.bookmarks.resume_tickets import issue_ticket
-from crucible.memory.bookmarks.resume_tickets__renames import name_now, names_before
+from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now, names_before
 from crucible.memory.summary.brief_update import update_brief
 from crucible.vault.notes.holding import Held, SessionHeld, hold_session, is_held
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
-
-__all__ = ["Way", "Wish", "go_on"]
 
 _MARK = 300
 """Bytes of a prompt's first line, at most."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -11,13 +11,14 @@ from typing import NamedTuple, TypeVar
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.lagging import check_lagging
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write, write_json
 from crucible.cli.programs import project_folder
 from crucible.cli.progress import bar
 from crucible.cli.surroundings import settings_path as user_settings_file
 from crucible.cli.surroundings import user_settings, vault_root
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.imports.note_sources import SourceTable, source_name
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
@@ -26,14 +27,20 @@ from crucible.integrations.doctor.doctor_agents import check_agents
 from crucible.integrations.doctor.doctor_formats import check_formats, migrate_notes
 from crucible.integrations.doctor.doctor_hooks import check_hooks, check_log, last_run
 from crucible.integrations.doctor.doctor_servers import Looked, check_servers
-from crucible.integrations.doctor.doctor_sessions import check_renames
-from crucible.integrations.doctor.doctor_sessions__sessions import check_notes, check_sessions, check_spool
-from crucible.integrations.doctor.doctor_transcripts import check_client_secrets
-from crucible.integrations.doctor.doctor_transcripts__transcripts import (
+from crucible.integrations.doctor.doctor_sessions import (
+    check_notes,
+    check_renames,
+    check_sessions,
+    check_spool,
+    known_until,
+)
+from crucible.integrations.doctor.doctor_transcripts import (
     Native,
+    check_client_secrets,
     check_transcripts,
     find_native,
     last_written,
+    tell_lagging,
 )
 from crucible.integrations.doctor.doctor_vault import (
     check_git_hooks,
@@ -53,8 +60,43 @@ from crucible.vault.index.query import SessionQuery, select, unreadable_rows
 from crucible.vault.index.view import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
 
-__all__ = ["doctor"]
+_LAG = timedelta(minutes=5)
+"""A transcript goes on for a while behind what a note tells: a client's own rows."""
+_FRESH = timedelta(minutes=2)
+"""What was written so lately is somebody's who is at it."""
+_LOOKED_AT = 20
+"""Transcripts that are read to be sure; a mended vault has none that need it."""
+
+
+def check_lagging(
+    vault: Vault,
+    natives: Iterable[Native],
+    rows: Collection[Mapping[str, object]],
+    waiting: Collection[str],
+    now: datetime,
+) -> Iterator[Finding]:
+    """The notes that an import would bring up to date; `waiting` are sessions in the spool, which are told as such."""
+    table = SourceTable(vault)
+    known = {str(row["id"]): known_until(row) for row in rows}
+    late: list[Native] = []
+    for native in natives:
+        note = table.find(source_name(native.transcript.client, native.transcript.native_id))
+        until = known.get(note_name(note.name)) if note else None
+        if until is None or native.written is None or native.transcript.native_id in waiting:
+            continue
+        if now - native.written >= _FRESH and native.written - until > _LAG:
+            late.append(native)
+    sure = [native for native in late[:_LOOKED_AT] if _would_change(vault, native, now)]
+    yield from tell_lagging(sure)
+
+
+def _would_change(vault: Vault, native: Native, now: datetime) -> bool:
+    options = ImportOptions(now=now, dry_run=True)
+    report = import_transcripts(vault, native.dialect, [native.transcript.path], options=options)
+    return bool(report.updated or report.created)
+
 
 _T = TypeVar("_T")
 _SHOWN = 5

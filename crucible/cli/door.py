@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Door"]
-
 
 class Door(NamedTuple):
     """`color` is None when the terminal decides; `terminal` says whether stdout is one."""

@@ -16,8 +16,6 @@ from crucible.documents.markdown.wikilinks import Link, find_links
 from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["View", "expand"]
-
 _DEEPEST = 8
 """Each level is drawn inside the last one; deeper ones would have no width left."""
 

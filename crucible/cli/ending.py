@@ -34,8 +34,6 @@ from crucible.documents.session.session import Status
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["end"]
-
 _OVER = (Status.COMPLETED, Status.FAILED)
 
 

@@ -14,8 +14,6 @@ from crucible.cli.door import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
 from crucible.vault.index.stats import Stats
 
-__all__ = ["bar", "duration", "shortened", "write_stats"]
-
 _GAP = "  "
 _BARS = ("sessions", "tokens_used")
 """The figures that get a bar."""

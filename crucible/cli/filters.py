@@ -16,8 +16,6 @@ from crucible.vault.index.column_conditions import named_column, parse_condition
 from crucible.vault.index.query import STATUSES, SessionQuery, check_column
 from crucible.vault.index.schema import TABLES
 
-__all__ = ["columns_of", "named_columns", "order_options", "query_from", "session_filters", "span_options"]
-
 _Command = TypeVar("_Command")
 
 _SPAN = (

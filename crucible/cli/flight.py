@@ -32,11 +32,9 @@ from crucible.vault.events.event_retention import (
     purge,
 )
 from crucible.vault.index.time_filters import utc
-from crucible.vault.notes.heads__standing import standings
+from crucible.vault.notes.status_of_head import standings
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
-
-__all__ = ["list_flights", "purge_flights", "show_flight"]
 
 _LONGEST = 160
 """Code points of a record in the table."""

@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-__all__ = ["GivenPath"]
-
 
 class GivenPath(click.Path):
     """Never an empty one: `--vault "$UNSET"` must not mean this folder."""

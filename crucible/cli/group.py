@@ -20,7 +20,6 @@ from crucible.core.errors import UsageError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["LazyGroup", "build_group"]
 
 ASKING = frozenset({"recall"})
 """Groups whose first command need not be named."""

@@ -40,8 +40,6 @@ from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["list_history", "prune", "search", "show_history"]
-
 _TABLE = ("started", "id", "agent", "minutes", "done", "decided", "open", "captures", "title")
 _MORE = (
     *("started", "ended", "id", "title", "project", "agent", "minutes", "tokens", "author"),

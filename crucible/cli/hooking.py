@@ -6,8 +6,6 @@ import click
 
 from crucible.integrations.hooks.claude_code_hook import take_payload
 
-__all__ = ["claude_code"]
-
 
 @click.command("claude-code")
 def claude_code() -> None:

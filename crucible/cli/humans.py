@@ -8,8 +8,6 @@ import sys
 from crucible.cli.door import Door
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 
-__all__ = ["human_is_there"]
-
 
 def human_is_there(door: Door) -> bool:
     """True if standard input, output and error are a terminal and the command was not started by an agent."""

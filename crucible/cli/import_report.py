@@ -15,8 +15,6 @@ from crucible.cli.output import clean_line, say, write, write_json
 from crucible.commands.imports.import_report import ImportReport, UnreadableRow
 from crucible.commands.imports.transcript_search import Search
 
-__all__ = ["Part", "tell_stop", "write_all", "write_one"]
-
 _WORDS = ("created", "updated", "unchanged")
 _COUNTS = (*_WORDS, "unreadable")
 

@@ -16,7 +16,6 @@ from typing import Any
 import click
 
 from crucible.cli.door import Door
-from crucible.cli.draining import drain
 from crucible.cli.given import GivenPath
 from crucible.cli.import_report import Part, tell_stop, write_all, write_one
 from crucible.cli.opening import open_vault
@@ -26,11 +25,19 @@ from crucible.cli.progress import bar
 from crucible.cli.stopped import update_histories
 from crucible.cli.surroundings import user_settings
 from crucible.clients.registry import DIALECTS, Dialect
-from crucible.commands.imports.imports import ImportOptions, UnreadableRow, import_all, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions, UnreadableRow
+from crucible.commands.imports.imports import import_all, import_transcripts
 from crucible.commands.imports.transcript_search import other_writer, searches_at, searches_here
 from crucible.core.errors import TranscriptError
+from crucible.integrations.hooks.sync import has_backlog, write_down
+from crucible.vault.notes.vault import Vault
 
-__all__ = ["auto"]
+
+def drain(vault: Vault, options: ImportOptions) -> None:
+    """Write down what hooks were told of and nobody has looked at yet: how a session ended, say, stands in no transcript."""
+    if not options.dry_run and has_backlog(vault.root):
+        write_down(vault.root)
+
 
 _HELP = """Import {title}'s transcripts: each session becomes a note, each subagent a linked note.
 

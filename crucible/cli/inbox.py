@@ -16,13 +16,10 @@ from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError
-from crucible.memory.inbox.pending import Item, Kind
-from crucible.memory.inbox.pending__reading import once, places, read_items
+from crucible.memory.inbox.pending import Item, Kind, once, places, read_items
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Vault
-
-__all__ = ["list_inbox"]
 
 _RECENT = timedelta(days=30)
 """How long after its end a session's items are listed."""

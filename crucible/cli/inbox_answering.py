@@ -20,10 +20,8 @@ from crucible.documents.session.waiting import ITEM_NAME
 from crucible.memory.history.history_update import refresh_history
 from crucible.memory.inbox.answers import Answered, Verdict
 from crucible.memory.inbox.answers import answer as write_answer
-from crucible.memory.inbox.pending__reading import places, read_items
+from crucible.memory.inbox.pending import places, read_items
 from crucible.vault.notes.vault import Vault
-
-__all__ = ["answer"]
 
 _NAME = re.compile(ITEM_NAME)
 

@@ -21,8 +21,6 @@ from crucible.vault.index.schema import Row, path_of_cell
 from crucible.vault.index.view import View
 from crucible.vault.index.watch.vouching import ask
 
-__all__ = ["asked", "keep_index", "open_index", "rebuilt", "say_unreadable"]
-
 Answer = TypeVar("Answer")
 
 _LONG = 500

@@ -16,9 +16,6 @@ from crucible.vault.index.query import find_row, select_rows, unreadable_rows
 from crucible.vault.index.schema import TABLES, Row
 from crucible.vault.index.view import View
 
-__all__ = ["rebuild", "show_table"]
-
-
 _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in TABLES)
 
 

@@ -14,8 +14,6 @@ from crucible.cli.surroundings import from_here, settings_path, user_settings, w
 from crucible.core.templates import render_template
 from crucible.vault.notes.init_vault import init_vault, set_user_settings
 
-__all__ = ["init"]
-
 
 @click.command
 @click.argument("directory", metavar="[DIR]", type=GivenPath(file_okay=False, path_type=Path), required=False)

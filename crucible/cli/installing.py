@@ -16,8 +16,6 @@ from crucible.cli.programs import own_program, project_folder, say_where
 from crucible.core.errors import UsageError
 from crucible.integrations.install.claude_code_settings import install, settings_path, uninstall
 
-__all__ = ["claude_code", "hook_command"]
-
 
 @click.command("claude-code")
 @click.option("--user", is_flag=True, help="For all your projects (the default).")

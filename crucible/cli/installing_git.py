@@ -12,8 +12,6 @@ from crucible.cli.programs import own_program
 from crucible.cli.surroundings import vault_place
 from crucible.integrations.install.git_hooks import find_hook, install, uninstall
 
-__all__ = ["git_hooks"]
-
 
 @click.command("git-hooks")
 @click.option("--remove", is_flag=True, help="Take our lines out again; what was there before has its bytes again.")

@@ -27,8 +27,6 @@ from crucible.integrations.install.mcp_servers import (
     uninstall_mcp,
 )
 
-__all__ = ["codex", "opencode", "register", "say_what_stays"]
-
 _SHOWN = {
     "claude-code": "`claude mcp list`, or /mcp in the client, shows crucible as connected",
     "codex": "`codex mcp list`, or /mcp in the client, shows crucible",

@@ -35,8 +35,6 @@ from crucible.search.recall import Kind
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.notes.walk import KNOWLEDGE
 
-__all__ = ["check_knowledge", "list_knowledge", "search", "show_knowledge", "stats"]
-
 _TABLE = ("id", "type", "scope", "weight", "used", "title")
 _ROOM, _LITTLE_ROOM = 64, 48
 """Columns of a terminal for all of the table, and for the most needed of it."""

@@ -28,8 +28,6 @@ from crucible.memory.knowledge.knowledge_folder import find_item, load_item
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["add", "feedback", "merge", "retire", "verify"]
-
 _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 """What the id of a session's event ends with; an item may be called anything."""
 

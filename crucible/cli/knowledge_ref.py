@@ -10,8 +10,6 @@ import click
 from crucible.cli.offering import NoteRef
 from crucible.vault.notes.walk import KNOWLEDGE
 
-__all__ = ["ITEM", "ITEMS", "ONE_ITEM"]
-
 ITEM = NoteRef(KNOWLEDGE)
 
 # As much of the commands that take items as completing an id needs.

@@ -17,8 +17,6 @@ from crucible.core.errors import CrucibleError, NoteChanged, UsageError
 from crucible.documents.session.session import Session
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["Target", "propose_rules"]
-
 _NAMES = ("AGENTS.md", "CLAUDE.md")
 
 

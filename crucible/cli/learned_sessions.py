@@ -24,8 +24,6 @@ from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["Chosen", "choose", "kin_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

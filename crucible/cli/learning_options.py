@@ -13,8 +13,6 @@ from crucible.commands.learn.case import CaseType
 from crucible.commands.learn.selection import Dedupe
 from crucible.commands.learn.shapes import Shape
 
-__all__ = ["CHOICES", "JSONL", "MARKDOWN", "PUZZLE", "WAYS", "with_options"]
-
 JSONL, MARKDOWN, PUZZLE = "jsonl", "markdown", "puzzle"
 CHOICES = (
     click.option(

@@ -19,8 +19,6 @@ from crucible.commands.learn.puzzle_files import Put
 from crucible.core.errors import CrucibleError
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["Seen", "rows_of", "tell_exported", "tell_kept", "tell_put", "write_preview"]
-
 _COLUMNS = ("type", "cases", "verified", "open", "accepted", "rejected", "sessions", "tokens")
 
 

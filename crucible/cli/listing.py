@@ -15,8 +15,6 @@ from crucible.cli.tables import write_paths, write_rows
 from crucible.core.errors import UsageError
 from crucible.vault.index.query import COLUMNS, select
 
-__all__ = ["list_sessions"]
-
 _TABLE = ("id", "status", "started", "participants")
 
 

@@ -6,20 +6,6 @@ import click
 
 from crucible.cli.log_options import SAID, Logged, logs
 
-__all__ = [
-    "agent_switch",
-    "approval_required",
-    "checkpoint",
-    "decision",
-    "decision_needed",
-    "error",
-    "milestone",
-    "observation",
-    "prose",
-    "task_complete",
-    "user",
-]
-
 
 @click.command
 @click.argument("text", type=SAID)

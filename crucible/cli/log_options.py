@@ -24,19 +24,6 @@ from crucible.commands.record import Recorder
 from crucible.core.errors import UsageError
 from crucible.vault.notes.vault import Vault
 
-__all__ = [
-    "SAID",
-    "Logged",
-    "at_option",
-    "logs",
-    "named_session",
-    "noted_time",
-    "recording_place",
-    "say_warnings",
-    "session_option",
-    "standard_input",
-]
-
 
 class _Said(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
     """A text; `-` reads it from standard input, which can be read once."""

@@ -16,8 +16,6 @@ from crucible.cli.output import write
 from crucible.commands.record import InlineWork
 from crucible.core.errors import UsageError, reason_of
 
-__all__ = ["phase", "subagent", "tasks", "tokens", "tool"]
-
 _MODEL = click.option("--model", metavar="NAME", default="", help="The model; the session's where it has none.")
 _COUNT = click.IntRange(min=0)
 

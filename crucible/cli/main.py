@@ -23,7 +23,6 @@ from crucible.core.errors import CrucibleError
 if TYPE_CHECKING:
     import click
 
-__all__ = ["COMMANDS", "GROUPS", "Entry", "build_root", "load_command", "main", "run"]
 
 _INTERRUPTED = 130
 

@@ -14,8 +14,6 @@ from crucible.cli.surroundings import working_directory
 from crucible.integrations.mcp.server import serve
 from crucible.integrations.mcp.server_context import Place
 
-__all__ = ["mcp"]
-
 
 @click.command
 @click.pass_obj

@@ -30,8 +30,6 @@ from crucible.vault.index.view import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import folder_in_project
 
-__all__ = ["digest"]
-
 
 @click.command("digest")
 @click.option(

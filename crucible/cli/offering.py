@@ -19,8 +19,6 @@ from crucible.vault.notes.walk import find_notes, note_name
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["NoteRef", "offered"]
-
 
 class NoteRef(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
     """Of a note in a folder of the vault its id, its path, or a beginning of its id that no other one there shares."""

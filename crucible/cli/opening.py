@@ -16,8 +16,6 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["find_note", "here", "load_note", "open_vault"]
-
 
 def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     """The vault that was named, or is around us, or is the default; unknown settings are named on stderr.

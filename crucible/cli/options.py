@@ -11,8 +11,6 @@ import click
 
 from crucible.vault.index.time_filters import parse_when
 
-__all__ = ["BEGIN", "END", "Moment", "format_option", "local_now"]
-
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
     """`--format`, the first one being the default; anything else is refused."""

@@ -17,22 +17,6 @@ if TYPE_CHECKING:
 
     from crucible.documents.markdown.source import Problem
 
-__all__ = [
-    "PROBLEMS_FOUND",
-    "clean",
-    "clean_line",
-    "given_width",
-    "in_color",
-    "room_of",
-    "say",
-    "say_lines",
-    "say_problems",
-    "write",
-    "write_document",
-    "write_json",
-    "write_json_lines",
-    "write_text",
-]
 
 PROBLEMS_FOUND = 3
 """The exit code of a command that did its work and found something wrong."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["PassingOn", "client_arguments"]
-
 _MORE = f"{__name__}.more"
 
 

@@ -25,8 +25,6 @@ from crucible.core.files import read_bytes
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.markdown.source import Source
 
-__all__ = ["play"]
-
 _KINDS = {
     CheckKind.FILES: "names the files",
     CheckKind.COMMANDS: "names a command to run",

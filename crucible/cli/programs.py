@@ -12,8 +12,6 @@ from crucible.cli.output import clean_line, say
 from crucible.cli.surroundings import from_here, user_settings, vault_root
 from crucible.core.errors import VaultNotFound
 
-__all__ = ["own_program", "project_folder", "say_where"]
-
 
 def own_program() -> list[str]:
     """How hooks call us: the `cru` that runs now, by its whole path, or this interpreter."""

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from crucible.cli.output import given_width
 
-__all__ = ["Show", "bar"]
-
 Show = Callable[..., None]
 """Called with how much is done and how much there is; what else is told is not shown."""
 

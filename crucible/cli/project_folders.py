@@ -8,8 +8,6 @@ from pathlib import Path
 from crucible.cli.surroundings import whence
 from crucible.vault.notes.projects import folder_in_project
 
-__all__ = ["folders_of"]
-
 
 def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
     """The project's folder around the working directory, None for none, and all of its folders here, that one first."""

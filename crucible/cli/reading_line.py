@@ -10,8 +10,6 @@ from typing import Self
 
 import click
 
-__all__ = ["ReadingLine"]
-
 
 class ReadingLine:
     """Shown for so many notes or more: fewer are read before anybody wonders."""

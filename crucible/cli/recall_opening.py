@@ -18,22 +18,12 @@ from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_scope import EVERYTHING, Place
 from crucible.documents.knowledge.novelty import Similar
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.engine import Embedded, Progress, open_embedded
+from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.embedded.gathering import Progress
 from crucible.search.recall import Recall
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
-
-__all__ = [
-    "ALL_PROJECTS",
-    "Asker",
-    "Opened",
-    "has_server",
-    "open_asked",
-    "open_here",
-    "project_here",
-    "similar_here",
-]
 
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
 """As `recall.postgres_address` has it, which only those load who have a server."""

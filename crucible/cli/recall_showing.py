@@ -22,8 +22,6 @@ from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.search.recall import Answer, Event, Hit, Kind, Question, SessionHit, Snippet
 
-__all__ = ["write_answer"]
-
 _COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
 _NEIGHBOUR, _NARROWEST = 160, 10
 """Columns of an event beside a hit, at most and at least."""

@@ -20,8 +20,6 @@ from crucible.search.postgres.engine import open_postgres, open_pusher, set_up_s
 from crucible.search.postgres.push import Pushed
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
 
-__all__ = ["push", "set_up", "status", "sync"]
-
 _FORCE = click.option(
     "--force", is_flag=True, help="Also where another copy pushed a later state, or this vault is empty."
 )

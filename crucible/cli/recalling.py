@@ -20,8 +20,6 @@ from crucible.core.patterns import late_pattern
 from crucible.search.recall import MOST, USUAL, Answer, Event, Hit, Kind, Question, Snippet
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["recall"]
-
 _LONG = 100
 """Notes: reading one for recall takes longer than for a list."""
 _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")

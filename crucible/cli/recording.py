@@ -30,8 +30,6 @@ from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["pause", "start"]
-
 
 @click.command
 @click.argument("title", default="")

@@ -12,8 +12,6 @@ import click
 from crucible.cli.main import build_root
 from crucible.core.templates import render_template
 
-__all__ = ["Described", "describe", "reference", "reference_text"]
-
 _WIDTH = 100
 
 

@@ -10,8 +10,6 @@ from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write
 from crucible.cli.session_ref import SESSION
 from crucible.commands.rename.rename import rename_named
 
-__all__ = ["rename"]
-
 
 @click.command
 @click.argument("session", metavar="ID", type=SESSION)

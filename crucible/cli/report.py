@@ -25,8 +25,6 @@ from crucible.vault.index.time_filters import begun, utc
 from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["report"]
-
 
 @click.command
 @click.option(

@@ -19,8 +19,6 @@ from crucible.commands.resume.resume_material import Context, Drift, Material
 from crucible.documents.session.session import Session
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["Asked", "Told", "build", "native_of", "place_of", "resume_problem", "tell_context"]
-
 
 class Asked(NamedTuple):
     """The size of a context in tokens, None for the setting, and what the session is resumed for."""

@@ -29,8 +29,6 @@ from crucible.vault.notes.holding import is_held
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["resume"]
-
 
 @click.command(cls=PassingOn)
 @click.argument("session", metavar="[ID]", type=SESSION, required=False)

@@ -18,8 +18,6 @@ from crucible.vault.notes.walk import find_notes, note_name
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["ONE_SESSION", "SESSION", "SESSIONS", "SessionRef"]
-
 
 class SessionRef(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
     """A session's id, its path, or a beginning of its id that no other session shares."""

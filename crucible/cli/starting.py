@@ -29,8 +29,6 @@ from crucible.vault.index.schema import split_list
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["start"]
-
 _PLACE = "{briefing}"
 """What a command line of the user's holds where it wants the briefing."""
 _NAMES = ", ".join(BEGINNERS)

@@ -14,8 +14,6 @@ from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND
 from crucible.vault.index.stats import GROUPINGS, aggregate
 
-__all__ = ["stats"]
-
 
 @click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
 @click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these, beside the total.")

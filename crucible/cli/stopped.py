@@ -19,8 +19,6 @@ from crucible.core.errors import CrucibleError
 from crucible.memory.history.history_folder import entry_path
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["finish", "follow", "say_problems_of", "update_histories"]
-
 
 def finish(
     vault: Vault,

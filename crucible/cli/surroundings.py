@@ -11,25 +11,10 @@ from collections.abc import Mapping, Sequence
 from crucible.cli.door import Door
 from crucible.cli.output import say
 from crucible.core.errors import VaultError
-from crucible.core.settings.settings import (
-    UserSettings,
-    VaultSettings,
-    load_user_settings,
-    load_vault_settings,
-    user_settings_path,
-)
+from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
+from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.settings.trust import told_ignored
 from crucible.vault.notes.discovery import find_vault, is_unfinished
-
-__all__ = [
-    "from_here",
-    "settings_path",
-    "user_settings",
-    "vault_place",
-    "vault_root",
-    "whence",
-    "working_directory",
-]
 
 
 def settings_path() -> str:

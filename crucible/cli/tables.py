@@ -13,8 +13,6 @@ from crucible.cli.aligning import GAP, Tier, broadest, fitted
 from crucible.cli.output import clean_line, say, write_json, write_text
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 
-__all__ = ["write_paths", "write_rows", "write_table"]
-
 Cell = str | int | None
 
 _STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}

@@ -37,8 +37,6 @@ from crucible.memory.tasks.task_knowledge import annotate_new
 from crucible.memory.tasks.task_reading import tasks_of
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["add"]
-
 
 @click.command("add")
 @click.argument("text", type=SAID)

@@ -49,8 +49,6 @@ from crucible.vault.index.view import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["annotate", "done", "pick"]
-
 _KINDS = [kind.value for kind in ChoiceKind]
 
 

@@ -34,15 +34,6 @@ from crucible.vault.notes.vault import Vault
 if TYPE_CHECKING:
     from crucible.documents.session.session import Session
 
-__all__ = [
-    "OpenedTask",
-    "broken_blocks",
-    "client_here",
-    "find_session",
-    "open_task",
-    "our_session",
-    "scope_of",
-]
 
 _MOST_OPENED = 20
 """Untidy notes that are looked into for a broken tasks block, the newest."""

@@ -21,7 +21,6 @@ from crucible.vault.index.view import View
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["ONE_TASK", "TASK"]
 
 _OVER = ("completed", "cancelled", "deleted")
 

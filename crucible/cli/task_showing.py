@@ -14,16 +14,6 @@ from crucible.memory.tasks.readiness import Standing
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref
 from crucible.search.recall import Event
 
-__all__ = [
-    "counted",
-    "say_circles",
-    "task_json",
-    "titles_of",
-    "write_overview",
-    "write_overview_json",
-    "write_task",
-]
-
 _LEAST_TEXT, _LEAST_ID = 12, 20
 """Columns that a narrow terminal leaves of a text and of an id."""
 _CIRCLES, _IN_CIRCLE = 5, 8

@@ -26,15 +26,12 @@ from crucible.cli.task_showing import (
 )
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
-from crucible.memory.tasks.annotations import Shelf, annotation_path, read_annotation
-from crucible.memory.tasks.annotations__fields import values_of
+from crucible.memory.tasks.annotations import Shelf, annotation_path, read_annotation, values_of
 from crucible.memory.tasks.overview import Overview, overview, shown_tasks
 from crucible.memory.tasks.pick import recalled_ids
 from crucible.memory.tasks.task import Annotation, Ref
 from crucible.memory.tasks.task_index import Scope
 from crucible.vault.notes.vault import Vault
-
-__all__ = ["list_tasks", "show_task"]
 
 
 @click.command("list")

@@ -20,7 +20,8 @@ from crucible.cli.door import Door
 from crucible.cli.embeds import View
 from crucible.cli.output import clean, clean_line, given_width
 from crucible.documents.markdown.wikilinks import heading_key
-from crucible.documents.session.findings_block__grounds import render_grounds
+from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session.finding_grounds import render_grounds
 from crucible.documents.session.session import (
     Callout,
     Decision,
@@ -37,11 +38,8 @@ from crucible.documents.session.session import (
     Task,
     ToolCall,
     ToolCalls,
-    Value,
 )
 from crucible.documents.session.session_json import export_time
-
-__all__ = ["console_for", "draw", "draw_phase"]
 
 _Drawn: TypeAlias = Iterator[ConsoleRenderable]
 

@@ -16,8 +16,6 @@ from crucible.core.settings.settings import load_vault_settings
 from crucible.core.settings.trust import Ask, accepted_in
 from crucible.vault.notes.accept import keep_accepted
 
-__all__ = ["trust"]
-
 
 @click.command
 @click.option("--yes", is_flag=True, help="Accept everything without asking.")

@@ -10,8 +10,6 @@ from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["finish_first"]
-
 
 def finish_first(root: str, settings: VaultSettings) -> None:
     """Finish the rename and report it.  If that fails, warn and go on; only `cru session rename` refuses to run then."""

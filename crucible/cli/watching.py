@@ -17,9 +17,8 @@ from crucible.cli.output import say, write
 from crucible.cli.surroundings import user_settings, whence
 from crucible.commands.idle.idle_check import look
 from crucible.vault.index.index import Index
-from crucible.vault.index.watch.watcher import Notice, Started, Told, watch
-
-__all__ = ["follow"]
+from crucible.vault.index.watch.changed_notes import Told
+from crucible.vault.index.watch.watcher import Notice, Started, watch
 
 
 @click.command

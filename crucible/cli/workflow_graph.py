@@ -21,8 +21,6 @@ from crucible.documents.workflow.drawing import render_dot, render_mermaid
 from crucible.documents.workflow.graph_listing import render_lines
 from crucible.documents.workflow.workflow_json import export_workflow, step_ids
 
-__all__ = ["graph"]
-
 _FORMATS = ("text", "mermaid", "dot", "json")
 _WIDE = 100
 """Columns of a drawing that no terminal asked for."""

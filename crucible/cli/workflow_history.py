@@ -17,8 +17,6 @@ from crucible.core.errors import UsageError
 from crucible.documents.workflow.run_query import Run, runs_of
 from crucible.vault.index.time_filters import utc
 
-__all__ = ["history"]
-
 _TABLE = ("started", "status", "run", "steps", "failed", "duration_ms", "tokens_used")
 _COLUMNS = ("started", "status", "run", "steps", "success", "failed", "skipped", "timeout",
             "duration_ms", "tokens_used", "failures", "names", "agents")  # fmt: skip

@@ -15,8 +15,6 @@ from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import WorkflowNote, find_workflow, read_workflow_note, workflow_paths
 
-__all__ = ["Known", "Shelf", "Unread", "known", "say_diagnostics"]
-
 _SHOWN = 10
 """Problems that a command names which was not asked for them."""
 

@@ -16,8 +16,6 @@ from crucible.cli.door import Door
 from crucible.cli.output import clean_line, given_width, say
 from crucible.commands.run.run_model import Fate, Job, Outcome, Plan, Runner, Witness
 
-__all__ = ["FATE_WORDS", "duration_words", "watching"]
-
 _STYLES = {Fate.DONE: "green", Fate.FAILED: "red", Fate.PASSED_OVER: "yellow", Fate.STOPPED: "yellow"}
 FATE_WORDS = {
     Fate.DONE: "done",

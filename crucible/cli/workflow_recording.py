@@ -25,8 +25,6 @@ from crucible.documents.session.session import Session, Status
 from crucible.vault.notes.holding import Held, hold_session
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["Going", "Recording", "begin", "find_going", "recording"]
-
 _CLIENT = "cru-workflow-run"
 
 

@@ -19,8 +19,6 @@ from crucible.vault.notes.walk import find_notes, note_name
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["ONE_WORKFLOW", "WORKFLOW", "WORKFLOWS", "WorkflowRef"]
-
 
 class WorkflowRef(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
     """A workflow's name, its path, its title's slug, or a beginning of its name that no other workflow shares."""

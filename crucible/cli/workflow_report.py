@@ -15,8 +15,6 @@ from crucible.commands.run.step_conditions import command_of, spelled
 from crucible.documents.session.session_json import export_time
 from crucible.documents.workflow.workflow import Grade
 
-__all__ = ["tell_plan", "tell_report"]
-
 _MOST = 5
 """Steps that are told of one datum."""
 

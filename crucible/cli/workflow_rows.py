@@ -19,17 +19,14 @@ from crucible.cli.workflow_tables import write_cells
 from crucible.documents.workflow.run_query import (
     MarkerFigures,
     MarkerQuery,
-    MarkerRow,
     MarkerStats,
     aggregate,
     parse_where,
-    rows_of,
     select_rows,
 )
+from crucible.documents.workflow.run_rows import MarkerRow, rows_of
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.workflow_notes import WorkflowNote
-
-__all__ = ["marker_rows"]
 
 _OURS = ("time", "workflow", "step")
 _TABLE = (*_OURS, "agent", "channel", "status", "duration_ms", "tokens_used")

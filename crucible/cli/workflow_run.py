@@ -33,14 +33,12 @@ from crucible.commands.run.plan import is_frame, plan_run
 from crucible.commands.run.run import Means, Signals, run_plan
 from crucible.commands.run.run_model import Fate, Given, Job, Plan, Report, Runner
 from crucible.commands.run.step_conditions import Commands, commands_in, spelled
-from crucible.commands.run.step_prompt__template import find_template
+from crucible.commands.run.step_prompt import find_template
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.workflow.workflow_check import has_errors
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note
-
-__all__ = ["run"]
 
 _INTERRUPTED = 130
 _ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -27,8 +27,6 @@ from crucible.documents.workflow.workflow import Grade, Marker, Step, key_of
 from crucible.documents.workflow.workflow_json import export_workflow
 from crucible.vault.index.time_filters import utc
 
-__all__ = ["show_workflow"]
-
 _GRADES = {Grade.CRITICAL: ("critical", "bold red"), Grade.OPTIONAL: ("optional", "yellow")}
 
 

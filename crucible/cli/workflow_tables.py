@@ -15,8 +15,6 @@ from crucible.cli.door import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
 from crucible.core.toon import dump_rows
 
-__all__ = ["STATUS_STYLES", "write_cells"]
-
 STATUS_STYLES = {"success": "green", "failed": "red", "skipped": "yellow", "timeout": "red"}
 """Colours of a run's status; any other has none."""
 

@@ -23,8 +23,6 @@ from crucible.vault.index.schema import cell_of_path
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.workflow_notes import WorkflowNote
 
-__all__ = ["list_workflows", "validate"]
-
 _TABLE = ("name", "title", "steps", "runs", "last_run", "last_status", "problems")
 _COLUMNS = (*_TABLE, "errors", "sessions", "path")
 _PROBLEM = ("path", "line", "column", "severity", "code", "message")

@@ -12,39 +12,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
-__all__ = [
-    "Answered",
-    "At",
-    "CallEnd",
-    "Choice",
-    "Compacted",
-    "ContextSeen",
-    "ContinuedIn",
-    "Event",
-    "Faulted",
-    "Injected",
-    "Interrupted",
-    "PlanSettled",
-    "PromptKind",
-    "Prompted",
-    "QuestionsAnswered",
-    "Reasoned",
-    "Replied",
-    "Resumed",
-    "Rewound",
-    "SubagentReturned",
-    "SubagentStarted",
-    "TaskChanged",
-    "TaskState",
-    "TasksListed",
-    "Titled",
-    "ToolReturned",
-    "ToolUsed",
-    "Unknown",
-    "Unreadable",
-    "UsageCounted",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class At:

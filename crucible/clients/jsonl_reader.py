@@ -21,8 +21,6 @@ import orjson
 
 from crucible.core.errors import TranscriptError
 
-__all__ = ["Record", "read_file", "read_records"]
-
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\x00"
 _LONGEST = 1 << 27

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from crucible.clients.events import Choice
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 
-__all__ = ["choice_of"]
-
 
 def choice_of(question: Row, given: Sequence[str]) -> Choice:
     """Read a question; `given` are the user's answers, and one string may hold several labels separated by ", "."""

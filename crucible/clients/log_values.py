@@ -9,8 +9,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-__all__ = ["Row", "arguments_of", "as_dict", "as_list", "as_str", "as_time", "count", "line_count", "number"]
-
 Row: TypeAlias = dict[str, Any]
 
 _MOST = 10**12

@@ -18,8 +18,6 @@ from crucible.clients.gemini import logs as gemini
 from crucible.clients.opencode import logs as opencode
 from crucible.clients.session_files import Reach, Transcript
 
-__all__ = ["DIALECTS", "Dialect", "sniff"]
-
 
 class Dialect(Protocol):
     """One client: a module with these names."""

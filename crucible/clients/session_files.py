@@ -16,16 +16,6 @@ from typing import NamedTuple
 from crucible.clients.log_values import as_time
 from crucible.core.errors import TranscriptError
 
-__all__ = [
-    "DEEPEST",
-    "Reach",
-    "SubagentFile",
-    "Transcript",
-    "check_reachable",
-    "files_below",
-    "reach_of_lines",
-]
-
 DEEPEST = 20
 """Folders in one another that are gone down into: no client has so many, and a folder may be named that holds anything."""
 

@@ -23,29 +23,6 @@ CrucibleError                  exit 1; `str()` is one clear line, `.hint` the ne
 
 from __future__ import annotations
 
-__all__ = [
-    "AgentFailed",
-    "AmbiguousSession",
-    "BadSessionId",
-    "CrucibleError",
-    "EditRefused",
-    "IndexBroken",
-    "LockTimeout",
-    "NoteChanged",
-    "NoteExists",
-    "NoteUnreadable",
-    "OutsideVault",
-    "SecretsError",
-    "ServerFailed",
-    "SessionNotFound",
-    "TranscriptError",
-    "UsageError",
-    "VaultError",
-    "VaultNotFound",
-    "WorkflowNotFound",
-    "reason_of",
-]
-
 
 class CrucibleError(Exception):
     """The root.  `hint` says what to do next, or is empty."""

@@ -32,24 +32,6 @@ from crucible.core.errors import (
 from crucible.core.file_exchange import exchange
 from crucible.core.locks import Lock, hold
 
-__all__ = [
-    "LARGEST_NOTE",
-    "Stamp",
-    "create_exclusive",
-    "finish_move",
-    "fsync_folder",
-    "holds",
-    "inside",
-    "locked",
-    "make_folders",
-    "move_exclusive",
-    "read_bytes",
-    "read_settled",
-    "remove_leftovers",
-    "stamp_of",
-    "write_atomic",
-]
-
 LARGEST_NOTE = 64 * 1024 * 1024
 """Bytes.  A larger file is not read as a note: parsing it would take minutes and gigabytes."""
 

@@ -17,8 +17,6 @@ from typing import NamedTuple
 from crucible.core.errors import reason_of
 from crucible.core.patterns import late_pattern
 
-__all__ = ["UNREADABLE", "WHOLE", "Repository", "digest_of", "is_commit", "read_repository", "run_git"]
-
 WHOLE = 16 * 1024 * 1024
 """Bytes.  Of a larger file only the size, the beginning and the end are looked at: a bookmark is made at once."""
 

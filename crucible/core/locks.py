@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Lock", "hold"]
-
 _HAS_FLOCK = os.name == "posix"
 
 _SHORTEST, _LONGEST = 0.001, 0.5

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any, AnyStr, cast
 
-__all__ = ["ANSI", "UNSEEN", "late_pattern"]
-
 
 class _Late:
     """Stands in for a pattern."""

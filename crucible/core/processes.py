@@ -13,8 +13,6 @@ from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-__all__ = ["cores", "spread"]
-
 _AHEAD = 2
 """Chunks that each process may be ahead of who takes the results."""
 

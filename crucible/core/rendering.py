@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Renderer"]
-
 
 class Renderer(Protocol):
     """A template; which values it is given is its caller's to say."""

@@ -27,8 +27,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from crucible.core.errors import VaultError
 
-__all__ = ["LARGEST_TEMPLATE", "OwnTemplate", "VaultTemplate", "render_template", "template_folder"]
-
 LARGEST_TEMPLATE = 64 * 1024
 """Characters of a vault's template."""
 

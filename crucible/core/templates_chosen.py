@@ -11,8 +11,6 @@ from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, VaultTemplate
 
-__all__ = ["load_template"]
-
 
 def load_template(
     settings: VaultSettings, name: str, *, names: Collection[str], required: Collection[str]

@@ -16,8 +16,6 @@ from typing import Protocol
 
 from crucible.core.errors import CrucibleError, UsageError
 
-__all__ = ["Counter", "Estimate", "counter_of"]
-
 _ASCII = bytes(range(128))
 _DIGITS = string.digits.encode()
 _LETTERS_AND_BLANKS = (string.ascii_letters + " \t\n").encode()

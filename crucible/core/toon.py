@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import toons
 
-__all__ = ["ToonError", "dump_rows", "load"]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -10,8 +10,6 @@ import re
 from crucible.core.patterns import late_pattern
 from crucible.search.recall import Event, Kind
 
-__all__ = ["RECALLED", "RECALLED_END", "without_echoes"]
-
 RECALLED, RECALLED_END = "<!-- cru:recalled -->", "<!-- /cru:recalled -->"
 """Lines around what recall prints for a model; a note shows them escaped or not."""
 

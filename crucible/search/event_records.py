@@ -12,8 +12,6 @@ from pathlib import Path
 from crucible.core.errors import CrucibleError
 from crucible.vault.events.event_reading import Record, read_records
 
-__all__ = ["USED", "read_wholes", "records_of", "string_in", "text_of"]
-
 USED = "ToolUsed"
 _MOST = 200_000
 """Code points of a call that are searched: more is a file, and not what was said."""

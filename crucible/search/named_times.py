@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Moment", "is_then", "moments_in"]
-
 _MONTHS = (
     "january",
     "february",

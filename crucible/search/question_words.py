@@ -14,20 +14,6 @@ from crucible.core.patterns import ANSI, late_pattern
 from crucible.search.recall import Kind
 from crucible.search.stop_words import STOP_WORDS
 
-__all__ = [
-    "FIELDS",
-    "Asked",
-    "meant_kinds",
-    "names_in",
-    "parts_of",
-    "pieces_of",
-    "plain",
-    "read_question",
-    "spoken",
-    "value_of",
-    "words_in",
-]
-
 FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
 """What may stand before a colon in a question."""
 

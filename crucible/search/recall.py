@@ -11,22 +11,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-__all__ = [
-    "LISTED",
-    "MOST",
-    "MOST_CONTEXT",
-    "USUAL",
-    "Answer",
-    "Document",
-    "Event",
-    "Hit",
-    "Kind",
-    "Question",
-    "Recall",
-    "SessionHit",
-    "Snippet",
-]
-
 USUAL, MOST = 5, 20
 """Hits of an answer, unless more are asked for, and at most."""
 MOST_CONTEXT = 50

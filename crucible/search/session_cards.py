@@ -14,19 +14,6 @@ from typing import Any, NamedTuple
 
 from crucible.search.recall import Document, Event, Kind
 
-__all__ = [
-    "Card",
-    "Place",
-    "dump_card",
-    "event_at",
-    "find_event",
-    "hash_of",
-    "load_card",
-    "place_at",
-    "seconds_of",
-    "time_of",
-]
-
 
 class Place(NamedTuple):
     """Where an event's words stand: lines `first` to `end`, from 0."""

@@ -18,8 +18,6 @@ from crucible.search.event_records import USED, records_of, string_in, text_of
 from crucible.search.session_events import Recorded, Whole
 from crucible.vault.events.event_reading import Record
 
-__all__ = ["recorded_calls", "wholes_of"]
-
 _RETURNED, _TOLD = "ToolReturned", "tool"
 
 

@@ -11,8 +11,6 @@ from typing import Protocol
 
 from crucible.search.recall import Document
 
-__all__ = ["NOTHING", "Shelf"]
-
 
 class Shelf(Protocol):
     """Items by name, which is a note's path from the vault and no session's."""

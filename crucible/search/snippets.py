@@ -11,8 +11,6 @@ from crucible.core.patterns import late_pattern
 from crucible.search.question_words import parts_of
 from crucible.search.recall import Snippet
 
-__all__ = ["WIDTH", "clean_snippet", "snippet_of"]
-
 WIDTH = 200
 """Code points of a snippet, the ellipses not counted."""
 

@@ -5,8 +5,6 @@ Owns the list.  They are left out of a question as long as other words are in it
 
 from __future__ import annotations
 
-__all__ = ["STOP_WORDS"]
-
 STOP_WORDS = frozenset(  # a list of a hundred lines is no clearer
     """
     a about above after again against ain all also am an and any anybody anyone anything are aren as at be because been

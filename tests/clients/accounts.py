@@ -23,8 +23,6 @@ from crucible.documents.session.session import Callout, Entry, Intervention, Pro
 from tests.clients.model import MAIN, Compacted, Heard, Said, ScriptedModel
 from tests.clients.wires import Called
 
-__all__ = ["Tokens", "compare", "played", "task_of", "tasks_played", "tokens_played", "tokens_told", "told"]
-
 SHOWN_AT_MOST = 199
 
 

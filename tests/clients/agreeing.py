@@ -11,8 +11,6 @@ from tests.clients.model import MAIN, Said, ScriptedModel
 from tests.clients.plain_notes import look_at
 from tests.clients.stage import Stage
 
-__all__ = ["agree", "agree_in_plain_text", "holds_no_secret", "subagents_of"]
-
 
 def agree(stage: Stage, model: ScriptedModel, main: Session) -> None:
     """Fail unless the note, its subagents' notes and their plain texts tell what was played, and nothing else."""

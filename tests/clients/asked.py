@@ -19,8 +19,6 @@ from tests.clients.scenario import Action, Scenario
 from tests.clients.stage import Stage
 from tests.clients.wires import Answer, Called, Wire
 
-__all__ = ["CLIENTS", "Answering", "answering", "harmless", "running"]
-
 CLIENTS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode"}
 """What a user calls a client, and what notes do."""
 

@@ -23,8 +23,6 @@ from tests.clients.clients import codex_settings, opencode_settings
 from tests.clients.scenario import Human, Prompt
 from tests.clients.waiting import SECONDS
 
-__all__ = ["ATTEND"]
-
 
 @contextmanager
 def _running(command: Sequence[str], project: Path, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:

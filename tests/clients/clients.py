@@ -18,16 +18,6 @@ from typing import IO, Any, Self
 
 from tests.clients.waiting import SECONDS, wait_until
 
-__all__ = [
-    "CLAUDE_TOOLS",
-    "ClaudeCode",
-    "codex_settings",
-    "opencode_settings",
-    "play_codex",
-    "play_opencode",
-    "quiet_environment",
-]
-
 CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate,mcp__crucible"
 Kill = Callable[[], bool]
 """Whether the moment has come."""

@@ -16,8 +16,6 @@ from filelock import FileLock
 
 from tests.paths import ROOT
 
-__all__ = ["VERSIONS", "Unavailable", "client_program"]
-
 VERSIONS = {"@anthropic-ai/claude-code": "2.1.197", "@openai/codex": "0.169.0", "opencode-ai": "1.18.33"}
 """No lock file: it would name the registry that it was made with."""
 

@@ -25,8 +25,6 @@ from tests.clients.playing import Rows
 from tests.clients.stage import Stage, make_stage
 from tests.clients.waiting import SECONDS
 
-__all__ = ["Toll", "kill_at_random"]
-
 TARGETS = ("hook", "sync", "client")
 CLIENT = Path(__file__).with_name("simulated_client.py")
 A_VAULT = 25

@@ -8,8 +8,6 @@ from typing import Any
 from tests.clients.model import ScriptedModel
 from tests.clients.wires import Answer, Wire
 
-__all__ = ["Listening"]
-
 
 class Listening(ScriptedModel):
     """Keeps the texts of every request's messages."""

@@ -21,8 +21,6 @@ from typing import Any, Self
 from tests.clients.scenario import Scenario, Step
 from tests.clients.wires import WIRES, Answer, Called, Message, Usage, Wire
 
-__all__ = ["Compacted", "Heard", "Said", "ScriptedModel"]
-
 MAIN = "main"
 NOTICES = ("<subagent_notification>", "<task-notification>")
 COMPACTION = "Your task is to create a detailed summary of the conversation"

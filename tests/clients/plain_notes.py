@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 
-__all__ = ["PlainNote", "look_at"]
-
 
 @dataclass(frozen=True)
 class PlainNote:

@@ -13,8 +13,6 @@ from tests.clients.scenario import Step
 from tests.clients.stage import Stage
 from tests.clients.waiting import wait_until
 
-__all__ = ["Rows", "play_claude", "rows_of", "start_claude", "transcript_of"]
-
 
 def start_claude(program: Path, stage: Stage, model: ScriptedModel, resume: str = "") -> ClaudeCode:
     """A process of the client on this stage, that is steered where the scenario says so."""

@@ -32,8 +32,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Action", "Human", "Prompt", "Scenario", "Step", "load_scenario"]
-
 SCENARIOS = Path(__file__).with_name("scenarios")
 KINDS = ("run", "read", "write", "edit", "delegate", "call", "wait")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import secrets
 import string
 
-__all__ = ["make_secrets"]
-
 _LETTERS = string.ascii_letters + string.digits
 
 

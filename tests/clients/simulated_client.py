@@ -24,8 +24,6 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.transcripts import REAL, SESSIONS, renamer
 
-__all__ = ["main"]
-
 Row = dict[str, Any]
 
 

@@ -21,8 +21,6 @@ from crucible.vault.notes.vault import Vault
 from tests.clients.clients import quiet_environment
 from tests.clients.waiting import SECONDS, wait_until
 
-__all__ = ["Stage", "cru_folder", "make_stage"]
-
 GIT = ("git", "-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "init.defaultBranch=main")
 
 

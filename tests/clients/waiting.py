@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["SECONDS", "wait_until"]
-
 SECONDS = 120.0
 """How long a client, or what is behind a hook, may take on a busy machine."""
 

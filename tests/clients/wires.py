@@ -13,8 +13,6 @@ from typing import Any
 
 from tests.clients.scenario import Action
 
-__all__ = ["WIRES", "Answer", "Called", "Message", "Result", "Usage", "Wire"]
-
 Event = tuple[str, Any]
 """The name of a server-sent event ("" for none) and its data."""
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["CLOCK", "LIMITER", "note", "write"]
-
 LIMITER = """\
 ---
 type: session

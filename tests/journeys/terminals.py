@@ -8,8 +8,6 @@ import pty
 from crucible.vault.notes.vault import Vault
 from tests.running import CruProcess
 
-__all__ = ["on_a_terminal"]
-
 
 def on_a_terminal(run: CruProcess, vault: Vault, columns: int, *args: str, **env: str) -> list[str]:
     """What a terminal of so many columns gets on stdout, without colours."""

@@ -21,7 +21,7 @@ from crucible.commands.capture.candidates import Candidate, Kind
 from crucible.commands.capture.capture_log import captures_of
 from crucible.commands.capture.preferences import set_preference
 from crucible.core.settings.settings import load_vault_settings
-from crucible.memory.bookmarks.resume_tickets__renames import CAPTURES
+from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.knowledge.knowledge_folder import load_items
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT

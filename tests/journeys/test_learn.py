@@ -16,7 +16,8 @@ from click.testing import Result
 
 from crucible.cli import learning
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.imports import ImportOptions, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault

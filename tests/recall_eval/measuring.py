@@ -11,8 +11,6 @@ from typing import NamedTuple
 from crucible.search.recall import Answer, Question
 from tests.recall_eval.questions import Graded
 
-__all__ = ["NOW", "Figures", "Outcome", "Scored", "figures_by", "put_all", "score"]
-
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 DEPTH = 10
 _ASKED_FOR = 2

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 
 from crucible.search.recall import Document, Event, Kind, Question
 
-__all__ = ["Asked", "Graded", "Wanted", "grade_all", "read_questions"]
-
 FILE = Path(__file__).with_name("questions.jsonl")
 
 

@@ -16,8 +16,6 @@ from tests.recall_eval.measuring import NOW, Figures, Outcome, figures_by, put_a
 from tests.recall_eval.questions import grade_all, read_questions
 from tests.recall_eval.vault import build_vault, documents, open_recall
 
-__all__ = ["main", "measure"]
-
 
 def measure(vault: Vault) -> list[Outcome]:
     """Every question, asked of this vault."""

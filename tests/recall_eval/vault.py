@@ -18,8 +18,6 @@ from crucible.search.recall import Document
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 
-__all__ = ["build_vault", "documents", "open_recall"]
-
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 CLIENTS = ("claude-code", "codex", "opencode", "gemini")

@@ -23,14 +23,6 @@ from crucible.core.templates_chosen import load_template
 from crucible.documents.knowledge.causes import PREVENTABLE, Attribution, Category, FailureReport
 from crucible.documents.markdown.quoting import hang
 
-__all__ = [
-    "RULES",
-    "TEMPLATE",
-    "VARIABLES",
-    "find_template",
-    "judge_fully",
-]
-
 TEMPLATE = "attribution.md.j2"
 VARIABLES = frozenset({"rules", "report", "refused"})
 """What a template is given and must print; `refused` is "" at first."""

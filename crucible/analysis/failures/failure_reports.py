@@ -18,8 +18,6 @@ from crucible.documents.knowledge.novelty import words_of
 from crucible.documents.session.findings import Finding, Kind, Source, findings_of
 from crucible.documents.session.session import Intervention, Outcome, Session
 
-__all__ = ["FailedRun", "reports_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class FailedRun(FailureReport):

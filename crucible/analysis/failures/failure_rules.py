@@ -16,8 +16,6 @@ from crucible.core.patterns import UNSEEN, late_pattern
 from crucible.documents.knowledge.causes import PREVENTABLE, Attribution, Category, FailureReport
 from crucible.documents.markdown.containment import cut, normal_line
 
-__all__ = ["LONGEST", "classify", "does_not_compile", "readable", "says_nothing"]
-
 LONGEST = 400
 """Code points of a cause, and of what would have prevented it."""
 _READ = 4000

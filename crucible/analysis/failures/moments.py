@@ -14,8 +14,6 @@ from crucible.analysis.tools.tool_calls import acts_of
 from crucible.analysis.tools.whole_calls import Evidence, Said
 from crucible.documents.session.session import Entry, Intervention, Outcome, Session, ToolCall, ToolCalls
 
-__all__ = ["CHANGES", "RUNS", "Moment", "moments_of"]
-
 RUNS = frozenset((Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD))
 CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 

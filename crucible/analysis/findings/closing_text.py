@@ -16,8 +16,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.recording.report_lines_blocks import Part
 from crucible.documents.session.sentences import SUMMARY, clipped, leads_on, plain
 
-__all__ = ["key_of", "told"]
-
 _POINT, _BRIEF = 160, 40
 """Most code points of a point, and of one that needs its label."""
 _TITLED = late_pattern(r"\w+(?: \w+)?:\s")

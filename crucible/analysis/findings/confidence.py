@@ -12,8 +12,6 @@ from typing import NamedTuple
 from crucible.documents.session.findings import Source
 from crucible.documents.session.session import Grounds
 
-__all__ = ["Pattern", "short_row"]
-
 _ROW, _PREFIXED = 8, 20
 """Characters of a row id that a note keeps; ids that begin with a kind and the time (`prt_1fff0b2c…`) need more."""
 

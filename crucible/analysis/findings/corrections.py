@@ -21,8 +21,6 @@ from crucible.documents.session.sentences import SUMMARY, plain
 from crucible.documents.session.session import Noted
 from crucible.documents.session.titles import shortened
 
-__all__ = ["Corrections"]
-
 REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
 WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 4, 5)
 STOPPED = Pattern("interruption, then a prompt", Source.INTERRUPTION, 3, 4)

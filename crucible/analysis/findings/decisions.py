@@ -36,8 +36,6 @@ from crucible.documents.session.sentences import SUMMARY
 from crucible.documents.session.session import Decision
 from crucible.documents.session.titles import shortened
 
-__all__ = ["Decisions"]
-
 HANDED_OVER = Pattern("plan handed over", Source.PLAN, 19, 20)
 APPROVED = Pattern("approved plan", Source.PLAN, 3, 3)
 LEFT_PLAN = Pattern("plan left without a word", Source.PLAN, 4, 5)

@@ -37,8 +37,6 @@ from crucible.clients.events import (
 )
 from crucible.documents.session.session import Decision, Failure, Noted
 
-__all__ = ["Detector"]
-
 
 class Detector:
     """Detect the findings of one transcript: callouts as soon as they are certain, items of the findings block at any time."""

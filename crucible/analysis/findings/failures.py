@@ -34,8 +34,6 @@ from crucible.documents.session.sentences import SUMMARY, clipped, leads_on
 from crucible.documents.session.session import Failure, Outcome
 from crucible.documents.session.titles import shortened
 
-__all__ = ["Failures"]
-
 FIXED = Pattern("red, edit, green", Source.FIX, 38, 40)
 PIPED = Pattern("red by its lines, edit, green", Source.FIX, 24, 25)
 CONFLICT = Pattern("conflict, then edits", Source.EDITS, 7, 7)

@@ -9,18 +9,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.recording.report_lines_blocks import Part, blocks_of
 from crucible.documents.session.sentences import SUMMARY, clipped, leads_on, meaningful, plain, sentences
 
-__all__ = [
-    "asks",
-    "filled",
-    "line",
-    "names",
-    "prose",
-    "said",
-    "says_what",
-    "trimmed",
-    "words_in",
-]
-
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""
 _ENOUGH = 60

@@ -14,8 +14,6 @@ from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.sentences import SUMMARY
 from crucible.documents.session.session import Noted
 
-__all__ = ["Instructions"]
-
 INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 21, 49)
 
 _APPROACH, _REASON = 100, 300

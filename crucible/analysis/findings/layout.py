@@ -12,20 +12,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.recording.report_lines_blocks import Block, Part, blocks_of
 from crucible.documents.session.sentences import clipped, leads_on, plain, sentences
 
-__all__ = [
-    "FEW",
-    "Asked",
-    "Option",
-    "Options",
-    "Plan",
-    "Section",
-    "asked_in",
-    "labelled",
-    "options",
-    "plan_of",
-    "sections",
-]
-
 FEW = 3
 """Blanks in a text that is too short to stand alone."""
 _REASON, _ENOUGH = 300, 60

@@ -17,24 +17,6 @@ from crucible.analysis.tools.shell_parser import Part, take_apart
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "Call",
-    "Lines",
-    "base_name",
-    "changes_in",
-    "checks_in",
-    "is_log",
-    "is_red",
-    "is_wrong",
-    "keys_of",
-    "log_lines",
-    "read_call",
-    "red_in",
-    "red_lines",
-    "signature",
-    "words_of",
-]
-
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a table."""

@@ -19,8 +19,6 @@ from crucible.documents.session.sentences import SUMMARY, clipped, meaningful
 from crucible.documents.session.session import Noted
 from crucible.documents.session.titles import shortened
 
-__all__ = ["OpenEnds"]
-
 QUESTION = Pattern("last question", Source.STATE, 19, 19)
 BEGUN = Pattern("begun, not finished", Source.STATE, 7, 8)
 PLANNED = Pattern("planned, not carried out", Source.STATE, 4, 4)

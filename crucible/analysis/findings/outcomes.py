@@ -20,8 +20,6 @@ from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.sentences import SUMMARY
 from crucible.documents.session.session import Noted
 
-__all__ = ["Outcomes", "commits_in", "requests_in"]
-
 CLOSING = Pattern("closing text after edits", Source.SUMMARY, 43, 53)
 COMMIT = Pattern("commit", Source.COMMIT, 45, 45)
 REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)

@@ -11,23 +11,6 @@ from collections.abc import Collection
 
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "LONG",
-    "SHORT",
-    "announced",
-    "beyond_yes",
-    "concedes",
-    "has_alternatives",
-    "is_bare",
-    "is_go_ahead",
-    "is_no",
-    "narrates",
-    "offered_in",
-    "one_by_one",
-    "picked",
-    "takes_all",
-]
-
 _TWO, _FEW = 2, 3
 _MARKS = ".,:;!"
 

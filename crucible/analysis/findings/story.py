@@ -10,8 +10,6 @@ from crucible.analysis.findings.layout import Option, Options, options
 from crucible.analysis.findings.observed_calls import Call
 from crucible.clients.events import PromptKind
 
-__all__ = ["NOTHING", "Said", "Story", "Turn"]
-
 _MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
 """The share of a turn's lines that must remain for it to count."""

@@ -8,8 +8,6 @@ from crucible.core.settings.settings import AgentSettings
 from crucible.core.tokens import Counter, Estimate, counter_of
 from crucible.documents.markdown.quoting import shorten
 
-__all__ = ["BUDGET", "Budget", "budget_of"]
-
 _WIDEST = 16
 """The most code points that a token may have; longer texts are cut before they are counted."""
 

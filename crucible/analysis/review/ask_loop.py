@@ -19,8 +19,6 @@ from crucible.core.patterns import UNSEEN
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.quoting import fenced, hang, quote_line, unmarked
 
-__all__ = ["LOOKED", "Came", "Refused", "ask_checked", "quoted", "seen_by", "visible"]
-
 LOOKED = 100_000
 """Code points of an answer that are read."""
 _TRIES = 2

@@ -13,8 +13,6 @@ from crucible.clients.launch.ask import Answer, Program
 from crucible.core.errors import AgentFailed, CrucibleError
 from crucible.vault.logs.spending import Spent, keep_answer
 
-__all__ = ["Agent", "SoFar", "TimeUsedUp", "told_spent"]
-
 
 class TimeUsedUp(AgentFailed):
     """A program was not asked, because earlier questions used up the time-out."""

@@ -46,8 +46,6 @@ from crucible.clients.events import (
 from crucible.core.patterns import ANSI
 from crucible.documents.session.sentences import clipped, leads_on
 
-__all__ = ["Placed", "lines_of"]
-
 _LONG = 60
 """Texts of at most so many code points say little."""
 _SHORT = 160

@@ -12,8 +12,6 @@ from crucible.documents.recording.call_lines import call_line
 from crucible.documents.recording.report_lines_blocks import Part, blocks_of
 from crucible.documents.session.sentences import clipped, plain
 
-__all__ = ["body_of", "change", "described", "gist", "outline", "tidy"]
-
 _CODE = late_pattern(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _RULER = late_pattern(r"^[ \t|:-]+$", re.MULTILINE)
 _SPACES = late_pattern(r"[ \t]+")

@@ -22,8 +22,6 @@ from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.session.findings import Kind
 from crucible.documents.session.sentences import clipped, sentences
 
-__all__ = ["Claim", "Claims", "Said", "read_answer", "stems_of"]
-
 _KINDS: Mapping[str, Kind] = {
     **{kind: kind for kind in Kind if kind is not Kind.REPORT},
     "open": Kind.OPEN_END,

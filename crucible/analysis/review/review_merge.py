@@ -15,8 +15,6 @@ from crucible.documents.session.findings import Kind, findings_of
 from crucible.documents.session.findings_block import normal_noted, render_noted
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session
 
-__all__ = ["Detected", "Merged", "Told", "merged"]
-
 _CONFIDENCE = {
     Kind.DECISION: 0.82,
     Kind.INSTRUCTION: 0.6,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MOST", "MOST_FACTS", "RULES"]
-
 MOST = 30
 """The most findings of an answer that are read."""
 MOST_FACTS = 4

@@ -14,8 +14,6 @@ from heapq import heapify, heappop, heappush
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import hang
 
-__all__ = ["SAID", "Line", "Record", "Tag", "fit"]
-
 
 class Tag(StrEnum):
     """What a line shows."""

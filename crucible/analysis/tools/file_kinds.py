@@ -22,18 +22,6 @@ from crucible.analysis.tools.toolchains import (
 )
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "INTERPRETERS",
-    "changes_files",
-    "is_known_tool",
-    "is_test_file",
-    "kind_of",
-    "languages_of",
-    "plain_words",
-    "type_of",
-]
-
-
 # --- files -----------------------------------------------------------------------------------------------------------
 
 _ENDINGS = {

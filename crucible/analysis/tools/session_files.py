@@ -18,8 +18,6 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.workflow.workflow import Datum
 
-__all__ = ["Files", "as_datum", "datum_name"]
-
 _LONGEST = 160
 _SHOWN = 200
 _MOST = 64

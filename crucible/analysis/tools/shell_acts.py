@@ -29,8 +29,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum
 
-__all__ = ["command_acts", "is_command"]
-
 
 def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tuple[Act, ...]:
     """What a script did, command by command; when that is nothing that can be named, one act: of bookkeeping, or run where it changed files.

@@ -21,8 +21,6 @@ from crucible.analysis.tools.shell_paths import (
 )
 from crucible.analysis.tools.tool_acts import Act, Deed
 
-__all__ = ["CHANGERS", "SEARCHES", "TELLERS"]
-
 
 def _nothing(_: Command) -> Iterator[Act]:
     return iter(())

@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Part", "take_apart"]
-
 _SHORT = 1000
 """Code points of a script that is remembered."""
 _DEEPEST = 4

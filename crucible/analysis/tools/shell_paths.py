@@ -14,19 +14,6 @@ from crucible.analysis.tools.shell_parser import Part
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "Command",
-    "Teller",
-    "arguments_of",
-    "change_file",
-    "command_text",
-    "leads_out",
-    "outputs_of",
-    "patch_acts",
-    "run_act",
-    "write_file",
-]
-
 
 class Command(NamedTuple):
     """One command, and what is needed to tell its acts."""

@@ -11,8 +11,6 @@ from enum import StrEnum
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum
 
-__all__ = ["Act", "Deed"]
-
 
 class Deed(StrEnum):
     """What kind of thing a tool call, or a part of a shell command, did; the same for every client's tools."""

@@ -21,8 +21,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Outcome, ToolCall
 
-__all__ = ["SHELLS", "Files", "acts_of"]
-
 
 class _Call(NamedTuple):
     """A call with what is known of it; `arguments` are empty where only its line is, `rest` is that without the tool."""

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.documents.workflow.workflow import Datum
 
-__all__ = ["ALONE", "BUILD", "LANGUAGES", "LINT", "RUN_TASKS", "TASKS", "TEST", "TYPES", "VERBS", "Kind"]
-
 
 class Kind(NamedTuple):
     """What a command does, and what it gives."""

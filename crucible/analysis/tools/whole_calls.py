@@ -20,8 +20,6 @@ from crucible.documents.session.session import Outcome, ToolCall
 from crucible.vault.events.event_paths import may_have_records
 from crucible.vault.events.event_reading import Record, read_records
 
-__all__ = ["Evidence", "Said", "evidence_of", "load_evidence"]
-
 
 @dataclass(slots=True)
 class _Told:

@@ -28,8 +28,6 @@ from crucible.clients.events import (
 )
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_str, count
 
-__all__ = ["read_assistant"]
-
 _ENDINGS = frozenset({"end_turn", "stop_sequence"})
 _LONG, _SHORT = "ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens"
 _WRITING_TOOLS = frozenset({"Write", "Edit"})

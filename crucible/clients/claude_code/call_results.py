@@ -12,17 +12,6 @@ from typing import Any, NamedTuple
 from crucible.clients.events import At, CallEnd, TaskChanged, TasksListed, TaskState
 from crucible.clients.log_values import Row, as_dict, count, line_count
 
-__all__ = [
-    "AGENT_TOOLS",
-    "TASK_TOOLS",
-    "call_end",
-    "content_text",
-    "details",
-    "facts_of_use",
-    "peel_agent_tail",
-    "task_events",
-]
-
 AGENT_TOOLS = frozenset({"Task", "Agent"})
 """`Task` became `Agent`; both hand work to a subagent."""
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})

@@ -23,8 +23,6 @@ from crucible.clients.jsonl_reader import read_file, read_records
 from crucible.clients.log_values import as_dict, as_str, as_time
 from crucible.core.errors import TranscriptError
 
-__all__ = ["NO_ROWS", "Rows", "followed", "followers", "rows_of"]
-
 _HEADS = (1 << 16, 4 << 20)
 """Bytes in which the first row of a chain is looked for; the second only where it is not in the first."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")

@@ -45,8 +45,6 @@ from crucible.clients.session_files import (
     reach_of_lines,
 )
 
-__all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
-
 NAME = "claude-code"
 TITLE = "Claude Code"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")

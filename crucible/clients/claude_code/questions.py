@@ -13,8 +13,6 @@ from crucible.clients.claude_code.state import Result
 from crucible.clients.events import CallEnd, Choice, PlanSettled, QuestionsAnswered
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 
-__all__ = ["ASKING_TOOLS", "answered", "edited_plan", "listed_answers", "settled"]
-
 ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
 """The client's answer if the user picked nothing but wrote a note."""

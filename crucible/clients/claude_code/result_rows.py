@@ -29,8 +29,6 @@ from crucible.clients.events import (
 )
 from crucible.clients.log_values import Row, as_dict, as_str, count
 
-__all__ = ["background_end", "call_of", "name_agent", "read_result", "report"]
-
 _LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 _ENDS = {
     "completed": CallEnd.OK,

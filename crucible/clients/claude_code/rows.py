@@ -29,8 +29,6 @@ from crucible.clients.events import (
 )
 from crucible.clients.log_values import Row, as_dict, as_str, as_time, count
 
-__all__ = ["ROWS", "SILENT_ROWS", "feed", "finish"]
-
 SILENT_ROWS = frozenset(
     {
         "agent-color",

@@ -16,8 +16,6 @@ import orjson
 from crucible.clients.claude_code.call_results import content_text
 from crucible.clients.log_values import as_dict, as_str
 
-__all__ = ["MOST", "is_moved", "outputs_folder", "restored"]
-
 MOST = 65_000
 """The maximum length of a restored output in bytes; by default, the event log keeps the same amount."""
 _MARK = "<persisted-output>"

@@ -43,8 +43,6 @@ from crucible.clients.events import (
 )
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 
-__all__ = ["read_user", "tell", "tell_steering"]
-
 _MARKS = ("permissionMode", "thinkingMetadata", "promptSource", "planContent", "origin")
 
 

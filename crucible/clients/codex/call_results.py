@@ -13,17 +13,6 @@ from crucible.clients.codex.values import dicts, parsed
 from crucible.clients.events import CallEnd, TaskState
 from crucible.clients.log_values import Row, as_dict, as_str, line_count, number
 
-__all__ = [
-    "Result",
-    "change_facts",
-    "command_line",
-    "of_command",
-    "of_output",
-    "of_patch",
-    "tasks_of",
-    "tasks_of_script",
-]
-
 
 class Result(NamedTuple):
     """What came of a call.  `open` when the command runs on and another result will follow."""

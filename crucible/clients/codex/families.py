@@ -18,19 +18,6 @@ from crucible.clients.codex.values import made_at
 from crucible.clients.log_values import as_dict, as_str
 from crucible.clients.session_files import SubagentFile, files_below
 
-__all__ = [
-    "Head",
-    "families",
-    "head_of",
-    "is_rollout",
-    "kin_of",
-    "near",
-    "place_of",
-    "rollouts",
-    "subagents_of",
-    "title_of",
-]
-
 _NAME = re.compile(r"rollout-(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-(?P<id>.+?)\.jsonl(?:\.zst)?\Z")
 _ZST = ".zst"
 _SUFFIXES = (".jsonl", f".jsonl{_ZST}")

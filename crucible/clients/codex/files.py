@@ -23,8 +23,6 @@ from crucible.clients.log_values import Row, as_dict, as_str, as_time, number
 from crucible.clients.session_files import Reach, reach_of_lines
 from crucible.core.errors import TranscriptError
 
-__all__ = ["Line", "first_lines", "reach_of_file", "read_lines"]
-
 _ZST = ".zst"
 _HEAD = 4 << 20
 _ENVELOPED = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})

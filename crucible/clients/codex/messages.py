@@ -18,18 +18,6 @@ from crucible.clients.codex.values import dicts
 from crucible.clients.events import At, Injected, Interrupted, Prompted, PromptKind, Reasoned, Replied
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 
-__all__ = [
-    "interrupt",
-    "read_item_message",
-    "read_item_prompt",
-    "read_item_thought",
-    "read_message",
-    "read_thought",
-    "read_ui_message",
-    "read_ui_prompt",
-    "read_ui_thought",
-]
-
 _PLAIN = frozenset({"", "plain"})
 
 

@@ -15,8 +15,6 @@ from crucible.clients.events import At, Choice, PlanSettled, PromptKind, Questio
 from crucible.clients.log_questions import choice_of
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 
-__all__ = ["QUESTION_TOOL", "answered", "read_retained", "settle_plan"]
-
 QUESTION_TOOL = "request_user_input"
 _NOTE, _OTHER = "user_note: ", "None of the above"
 _IMPLEMENT = "Implement the plan."

@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 from crucible.clients.events import At, Event
 from crucible.clients.log_values import Row, as_dict, as_str, number
 
-__all__ = ["Events", "Mirror", "OpenCall", "State", "Turn", "is_subagent", "parent_of"]
-
 Events: TypeAlias = list[Event]
 
 

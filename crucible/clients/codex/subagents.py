@@ -24,17 +24,6 @@ from crucible.clients.events import (
 )
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 
-__all__ = [
-    "AGENT_TOOLS",
-    "agent_named",
-    "read_activity",
-    "read_agent_message",
-    "read_collab",
-    "read_notice",
-    "read_statuses",
-    "start_agent",
-]
-
 AGENT_TOOLS = frozenset({"spawn_agent"})
 _TITLE = 80
 _ENDS = {"completed": CallEnd.OK, "errored": CallEnd.FAILED, "interrupted": CallEnd.INTERRUPTED}

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from crucible.clients.codex.values import dicts
 from crucible.clients.log_values import Row, as_list, as_str
 
-__all__ = ["Said", "inside", "plan_in", "said_by_agent", "said_by_user", "split_plan"]
-
 
 class Said(NamedTuple):
     """Texts in the user's name: what a human said, how many pictures came with it, and what the client put in."""

@@ -41,8 +41,6 @@ from crucible.clients.events import (
 )
 from crucible.clients.log_values import Row, as_dict, as_str, line_count
 
-__all__ = ["API_CALLS", "UI_CALLS", "read_user_shell"]
-
 _KILLED = -1
 _POLL = "write_stdin"
 _KEPT = frozenset({"update_plan", "exec", QUESTION_TOOL, _POLL, *AGENT_TOOLS})

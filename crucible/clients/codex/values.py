@@ -11,8 +11,6 @@ import orjson
 
 from crucible.clients.log_values import Row, as_dict, as_list
 
-__all__ = ["dicts", "made_at", "parsed"]
-
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
 
 

@@ -16,22 +16,6 @@ from crucible.clients.gemini.values import is_response, parts_of, pictures, text
 from crucible.clients.log_questions import choice_of
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, count, line_count
 
-__all__ = [
-    "AGENT_TOOLS",
-    "END_TOOL",
-    "PLAN_TOOL",
-    "QUESTION_TOOL",
-    "TASK_TOOL",
-    "Result",
-    "choices_of",
-    "peel_report",
-    "plan_settled",
-    "report_of",
-    "result_of",
-    "todos",
-    "written_plan",
-]
-
 AGENT_TOOLS = frozenset({"invoke_agent", "delegate_to_agent"})
 """Tools that hand work to a subagent; older versions have a tool for each agent, and the call has an `agentId`."""
 END_TOOL = "complete_task"

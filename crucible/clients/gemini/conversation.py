@@ -22,18 +22,6 @@ from crucible.clients.gemini.texts import is_context
 from crucible.clients.gemini.values import is_response, parts_of, row_id, text_of
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 
-__all__ = [
-    "Conversation",
-    "Damage",
-    "Slot",
-    "Step",
-    "TakenBack",
-    "call_key",
-    "is_metadata",
-    "part_names",
-    "read_conversation",
-]
-
 
 @dataclass(slots=True)
 class Slot:

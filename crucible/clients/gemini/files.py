@@ -17,8 +17,6 @@ from crucible.clients.jsonl_reader import Record, read_records
 from crucible.clients.log_values import Row, as_dict, as_list
 from crucible.core.errors import TranscriptError
 
-__all__ = ["Found", "LogFile", "Place"]
-
 _DECODER = json.JSONDecoder()
 _MESSAGES = re.compile(r'"messages"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")

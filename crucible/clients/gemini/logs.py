@@ -33,8 +33,6 @@ from crucible.clients.jsonl_reader import read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 
-__all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "read_log", "sniff"]
-
 NAME = "gemini"
 TITLE = "Gemini CLI"
 _HEAD, _TAIL = 1 << 16, 1 << 16

@@ -62,8 +62,6 @@ from crucible.clients.gemini.texts import (
 from crucible.clients.gemini.values import is_response, is_thought, parts_of, pictures, row_id, text_of
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count
 
-__all__ = ["Teller"]
-
 _HUMAN = {
     Speech.PROMPT: PromptKind.TYPED,
     Speech.COMMAND: PromptKind.COMMAND,

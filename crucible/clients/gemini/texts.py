@@ -12,8 +12,6 @@ from typing import NamedTuple
 from crucible.clients.gemini.values import is_thought, parts_of
 from crucible.clients.log_values import Row, as_str
 
-__all__ = ["Said", "Speech", "is_acknowledgement", "is_cancellation", "is_context", "said_by_user"]
-
 _CONTEXT = ("<session_context>", "This is the Gemini CLI. We are setting up the context for our chat.")
 _HOOK = "<hook_context>"
 _FILES = "--- Content from referenced files ---"

@@ -12,8 +12,6 @@ from typing import Any
 
 from crucible.clients.log_values import Row, as_dict, as_str
 
-__all__ = ["is_response", "is_thought", "parts_of", "pictures", "row_id", "text_of"]
-
 
 def parts_of(content: object) -> list[Row]:
     """The parts of a message's content or of a call's result, strings as text parts."""

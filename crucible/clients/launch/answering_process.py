@@ -17,8 +17,6 @@ from typing import IO
 from crucible.core.errors import AgentFailed, reason_of
 from crucible.core.patterns import ANSI
 
-__all__ = ["MOST_BYTES", "Exited", "Reins", "Stopped", "TimedOut", "printable", "run_program"]
-
 MOST_BYTES = 1 << 20
 """Of an answer; a program that says more is stopped."""
 

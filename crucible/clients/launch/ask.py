@@ -21,8 +21,6 @@ from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RES
 from crucible.core.errors import AgentFailed
 from crucible.core.settings.settings import AgentSettings
 
-__all__ = ["Answer", "Asker", "Program", "asker_of", "own_environment", "program_of", "read_answer"]
-
 _FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
 """Taken out of its environment: which session it would write to, and what makes Claude Code refuse to start in itself."""
 

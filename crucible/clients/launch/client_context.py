@@ -16,8 +16,6 @@ from typing import NamedTuple
 from crucible.clients.launch.programs import CLIENTS, LONGEST_ARGUMENT
 from crucible.core.errors import UsageError
 
-__all__ = ["BEGINNERS", "Beginner", "Beginning", "begin", "beginner_of"]
-
 _INLINE = "OPENCODE_CONFIG_CONTENT"
 _DEVELOPER = "developer_instructions="
 

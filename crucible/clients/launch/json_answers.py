@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["objects_in"]
-
 _FENCE = late_pattern(r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _LONGEST = 100_000
 """Code points of an answer that are looked at."""

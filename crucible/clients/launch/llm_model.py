@@ -10,8 +10,6 @@ import json
 import sys
 from typing import Any
 
-__all__ = ["answer", "main"]
-
 
 def answer(name: str, prompt: str) -> dict[str, Any]:
     """What the model says, and the tokens it took where it tells them."""

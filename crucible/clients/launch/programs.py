@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = ["CLIENTS", "LONGEST_ARGUMENT", "NO_FILES", "ClientProgram", "client_of", "command_line"]
-
 LONGEST_ARGUMENT = 128 * 1024 - 1
 """Bytes that Linux takes in one argument."""
 

@@ -5,15 +5,6 @@ it in.  One that `cru` started to go on with a session is folded into that sessi
 prompt is in the client's log, so there the marks stand.  This imports nothing, since hooks look here before anything else.
 """
 
-__all__ = [
-    "BRIEFED_ENVIRONMENT",
-    "OWN_ENVIRONMENT",
-    "OWN_MARK",
-    "RESUMING_ENVIRONMENT",
-    "find_resume_mark",
-    "resume_mark",
-]
-
 OWN_MARK = "<!-- cru:own-session -->"
 """Stands in the first prompt."""
 

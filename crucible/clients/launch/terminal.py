@@ -20,8 +20,6 @@ from typing import IO, Any
 
 from crucible.core.errors import CrucibleError, reason_of
 
-__all__ = ["ClientFailed", "ClientMissing", "check_installed", "ending_of", "run_client", "unbroken"]
-
 
 class ClientMissing(CrucibleError):
     """A client's program is not there, or cannot be run."""

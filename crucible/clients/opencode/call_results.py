@@ -24,18 +24,6 @@ from crucible.clients.events import (
 from crucible.clients.log_questions import choice_of
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, count, line_count
 
-__all__ = [
-    "AGENT_TOOLS",
-    "Report",
-    "Tool",
-    "called",
-    "find_report",
-    "returned",
-    "started",
-    "tool_of",
-    "written_plan",
-]
-
 AGENT_TOOLS = frozenset({"task", "subagent"})
 """`task` became `subagent` in 2.0; both hand work to a session of its own."""
 _QUESTION_TOOL, _PLAN_TOOL = "question", "plan_exit"

@@ -26,8 +26,6 @@ from typing import Any, NamedTuple
 
 from crucible.core.errors import TranscriptError
 
-__all__ = ["Database", "is_database", "opened"]
-
 _MAGIC = b"SQLite format 3\x00"
 _WAL_VERSION = 2
 _PATIENCE = 5.0

@@ -23,8 +23,6 @@ from crucible.clients.opencode.values import utc
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.core.errors import TranscriptError
 
-__all__ = ["NAME", "TITLE", "default_folder", "find", "reach", "read", "sniff"]
-
 NAME = "opencode"
 TITLE = "OpenCode"
 _DATABASES = ("opencode.db", "opencode-*.db")

@@ -46,8 +46,6 @@ from crucible.clients.opencode.order import Kind, Moment, created_at, moments, r
 from crucible.clients.opencode.stored import Head, Message, Part, Store
 from crucible.clients.opencode.values import utc
 
-__all__ = ["bare_title", "kind_in", "tell"]
-
 _DEFAULT_TITLE = re.compile(r"\A(?:New|Child) session - \d{4}-")
 _OF_SUBAGENT = re.compile(r" \(@([\w./-]+) subagent\)\Z")
 _USERS_SHELL = "The following tool was executed by the user"

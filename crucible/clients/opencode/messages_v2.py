@@ -12,8 +12,6 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str
 from crucible.clients.opencode.stored import Message, Part
 from crucible.clients.opencode.values import millis
 
-__all__ = ["QUIET_ROLES", "message_of_row"]
-
 QUIET_ROLES = frozenset({"agent-switched", "model-switched", "location-switched", "idle"})
 """Rows that say nothing in a note; `idle` may tell of an interruption."""
 _STATUS = {"streaming": "pending"}

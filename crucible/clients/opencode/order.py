@@ -21,8 +21,6 @@ from crucible.clients.log_values import Row, as_dict, as_str
 from crucible.clients.opencode.stored import Message, Part
 from crucible.clients.opencode.values import millis
 
-__all__ = ["Kind", "Moment", "created_at", "moments", "role_of"]
-
 _NEAR = 60_000
 """Milliseconds within which a row's own column tells better than its data when it was written.  Later, the row was
 written again (a result that was pruned, a database that was carried over)."""

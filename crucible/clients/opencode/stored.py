@@ -11,8 +11,6 @@ from typing import Protocol
 
 from crucible.clients.log_values import Row
 
-__all__ = ["Head", "Message", "Part", "Store"]
-
 
 @dataclass(frozen=True, slots=True)
 class Head:

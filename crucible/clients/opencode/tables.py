@@ -15,8 +15,6 @@ from crucible.clients.opencode.messages_v2 import message_of_row
 from crucible.clients.opencode.stored import Head, Message, Part
 from crucible.clients.opencode.values import millis, parse
 
-__all__ = ["Tables", "began_by_command", "has_sessions"]
-
 _HEADS = ("session_v2", "session")
 _HEAD = (
     *("id", "parent_id", "title", "directory", "version", "agent"),

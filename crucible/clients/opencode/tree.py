@@ -15,8 +15,6 @@ from crucible.clients.opencode.stored import Head, Message, Part
 from crucible.clients.opencode.tables import began_by_command
 from crucible.clients.opencode.values import millis, parse
 
-__all__ = ["Export", "Tree", "read_export", "read_head", "session_files"]
-
 _LOOK = 1 << 16
 _ROLES = frozenset({"user", "assistant"})
 

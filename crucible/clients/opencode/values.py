@@ -11,8 +11,6 @@ import orjson
 
 from crucible.clients.log_values import Row
 
-__all__ = ["millis", "parse", "utc"]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = 253_402_300_799_000
 """Milliseconds to the end of the year 9999."""

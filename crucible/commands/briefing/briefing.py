@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from crucible.commands.briefing.briefing__telling import Frame, fit
 from crucible.commands.briefing.briefing_parts import Briefing, Section
+from crucible.commands.briefing.briefing_text import Frame, fit
 from crucible.commands.briefing.facts import Known, Sources, find_known, with_kept
 from crucible.commands.briefing.position import find_position, position_lines
 from crucible.commands.briefing.profile import load_profile, profile_section
@@ -23,7 +23,7 @@ from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import fence, quote_span
 from crucible.documents.session.findings import Kind
 from crucible.memory.inbox.pending import Item as Waiting
-from crucible.memory.inbox.pending__reading import places, read_items
+from crucible.memory.inbox.pending import places, read_items
 from crucible.memory.tasks.annotations import Shelf
 from crucible.memory.tasks.overview import Client, Overview, overview, shown_tasks
 from crucible.memory.tasks.task_index import Scope
@@ -32,8 +32,6 @@ from crucible.vault.index.schema import shard_of
 from crucible.vault.index.time_filters import begun, time_of
 from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
-
-__all__ = ["Supply", "Wish", "brief"]
 
 _ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "recall", "profile", "files")
 """In which sections are printed."""

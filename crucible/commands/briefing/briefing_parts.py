@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from crucible.documents.markdown.quoting import fence
 
-__all__ = ["Briefing", "Cut", "Item", "Rank", "Section", "Source"]
-
 
 class Rank(IntEnum):
     """How long an item is kept: the lowest goes first."""

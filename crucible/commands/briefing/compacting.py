@@ -20,8 +20,6 @@ from crucible.vault.index.query import SessionQuery, matching
 from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["ANNOUNCED", "REACHED", "Compacted", "compact", "live_sessions"]
-
 ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"
 REACHED = "Milestone reached. Compacting {count} old entries of memory…"
 """What is announced before."""

@@ -31,17 +31,6 @@ from crucible.memory.tasks.task_index import Scope, gather
 from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 
-__all__ = [
-    "LINES",
-    "Digest",
-    "Digested",
-    "Wanted",
-    "build_digest",
-    "conventions_in",
-    "digest_items",
-    "digest_of",
-]
-
 LINES = 15
 """Lines of a digest where there is enough to tell."""
 _TEXT, _WHY = 200, 120

@@ -38,17 +38,6 @@ from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import is_markdown, note_name
 
-__all__ = [
-    "Fact",
-    "Known",
-    "Sources",
-    "find_known",
-    "has_news",
-    "has_sessions",
-    "with_kept",
-    "with_memory",
-]
-
 _HISTORIES = 10
 _TRIED = 40
 """History notes that are opened at most to find so many of the project."""

@@ -16,8 +16,6 @@ from crucible.vault.index.schema import Row, shard_of
 from crucible.vault.index.time_filters import age_words, begun, last_active
 from crucible.vault.index.view import View
 
-__all__ = ["Position", "find_position", "position_lines"]
-
 _MOST = 100
 """The number of newest sessions to look at."""
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -16,8 +16,6 @@ from crucible.commands.briefing.briefing_parts import Item, Rank, Section
 from crucible.commands.briefing.quoting import Quoter
 from crucible.core.patterns import late_pattern
 
-__all__ = ["BULLET", "LARGEST", "find_files", "headed", "included_section", "project_folder", "read_text"]
-
 LARGEST = 64 * 1024
 """Bytes that are read of one file."""
 _LINES, _READ = 12, 16 * 1024

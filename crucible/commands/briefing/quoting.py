@@ -11,8 +11,6 @@ from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.quoting import quote_line
 from crucible.vault.index.schema import CALLOUT_LENGTH
 
-__all__ = ["Quoter", "whole_words"]
-
 LONG = 300
 """Characters of a line."""
 _LOOKED_AT = 4_000

@@ -20,8 +20,6 @@ from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.recall import Hit, Kind, Question, Recall
 from crucible.search.stop_words import STOP_WORDS
 
-__all__ = ["Type", "keywords", "knowledge_section", "question_of", "types_on"]
-
 MOST_WORDS, MOST_ITEMS = 10, 5
 _WORD = late_pattern(r"[^\W\d_][\w-]{2,40}")
 _NOT_TOLD = STOP_WORDS | frozenset({"add", "use", "new", "fix", "make", "made", "also", "done", "get", "set", "one"})

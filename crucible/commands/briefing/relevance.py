@@ -17,8 +17,6 @@ from crucible.commands.briefing.briefing_parts import Item, Rank, Section
 from crucible.core.patterns import late_pattern
 from crucible.documents.workflow.workflow import Workflow
 
-__all__ = ["Aim", "Leaning", "aim_of", "aimed", "explain", "rank_alike", "stems"]
-
 
 class Leaning(StrEnum):
     """What a workflow is for."""

@@ -24,8 +24,6 @@ from crucible.memory.tasks.task import OpenTask, Ref
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import begun, time_of
 
-__all__ = ["Told", "conventions_of", "decisions_of", "is_new", "is_useful", "lessons_of", "open_ends_of"]
-
 _CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
 _OF_ONE, _COMPLETED = 2, 3
 _FOLLOWED = 1

@@ -33,8 +33,6 @@ from crucible.memory.tasks.task_reading import tasks_of
 from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["Ended", "Helpers", "after_stop"]
-
 _Result = TypeVar("_Result")
 
 OpenRecall: TypeAlias = "Callable[[], Recall]"

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from crucible.documents.knowledge.causes import Attribution, FailureReport
 
-__all__ = ["FAILURES", "PRESELECTED", "PROMPTED", "PROPOSED", "Candidate", "Kind", "Proposal", "Way"]
-
 PROPOSED = 0.6
 PROMPTED = 0.7
 PRESELECTED = 0.8

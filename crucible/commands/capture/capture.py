@@ -20,16 +20,10 @@ from crucible.commands.capture.capture_log import (
     spend,
 )
 from crucible.commands.capture.detection import detect
+from crucible.commands.capture.friction import Budget, Interaction, budget_of
 from crucible.commands.capture.question import Answer, Ask, Offer
 from crucible.commands.capture.saving import Kept, Saver
-from crucible.commands.capture.selection import (
-    deserves_question,
-    minutes_of,
-    phases_of,
-    sort_out,
-    told_safely,
-)
-from crucible.commands.capture.selection__friction import Budget, Interaction, budget_of
+from crucible.commands.capture.selection import deserves_question, minutes_of, phases_of, sort_out, told_safely
 from crucible.core.errors import BadSessionId, CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
@@ -41,8 +35,6 @@ from crucible.memory.history.history_folder import add_captures
 from crucible.memory.knowledge.adding_items import Choice
 from crucible.memory.tasks.decision_tasks import task_findings
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["Captured", "When", "capture_session"]
 
 
 class When(StrEnum):

@@ -16,26 +16,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.commands.capture.candidates import Candidate, Proposal, Way
-from crucible.commands.capture.selection__friction import Budget, Interaction
+from crucible.commands.capture.friction import Budget, Interaction
 from crucible.core import files
 from crucible.documents.knowledge.novelty import normal_title
-from crucible.memory.bookmarks.resume_tickets__renames import CAPTURES, names_before
+from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before
 from crucible.memory.history.history import Capture, Captures
 from crucible.vault.logs.jsonl_fields import number_of, session_of, text_of, time_of, time_text, word_of
 from crucible.vault.logs.jsonl_store import Unfit, append_lines, has_lines, read_lines
-
-__all__ = [
-    "CAPTURES",
-    "Known",
-    "Remembered",
-    "State",
-    "append_states",
-    "captures_of",
-    "key_of",
-    "load_known",
-    "remembered",
-    "spend",
-]
 
 _PATIENCE = 10.0
 """Seconds that another process is waited for, which only looks and writes a line."""

@@ -14,8 +14,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal
 from crucible.documents.session.note_entries import fenced_lines
 
-__all__ = ["Record", "is_decision_record", "read_record", "records_of", "subject_of"]
-
 _TEXT = r"\.(?:md|mdx|markdown|adoc|asciidoc|asc|rst|txt|org|textile)"
 _FOLDER = r"(?:m?adrs?|adls?|log4brains|[\w-]*(?:decisi[oó]n|decis[õo]|d[ée]cision|entscheidung|besluit|decyzj)[\w-]*)"
 _RECORD = late_pattern(

@@ -15,8 +15,6 @@ from crucible.core import files
 from crucible.core.errors import VaultError
 from crucible.core.settings.toml_values import Table, file_text
 
-__all__ = ["set_preference"]
-
 _CONFIG = ".crucible/config.toml"
 _HEAD = re.compile(r"(?m)^\ufeff?[ \t]*\[[ \t]*capture[ \t]*\][^\n]*(?:\n|\Z)")
 _END = re.compile(r"\Z")

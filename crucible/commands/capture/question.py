@@ -15,8 +15,6 @@ from crucible.commands.capture.candidates import Proposal
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Act", "Answer", "Ask", "Offer", "Typed", "accepted", "read_typed"]
-
 _MOST_TYPED = 400
 """Characters of a line that are looked at."""
 

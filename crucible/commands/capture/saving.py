@@ -28,8 +28,6 @@ from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.logs.jsonl_fields import is_inner_path
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["KEPT_AS", "UNASKED", "Kept", "Saver"]
-
 KEPT_AS: Mapping[Kind, ItemType] = {
     Kind.ADR: ItemType.DECISION,
     Kind.DECISION: ItemType.DECISION,

@@ -29,17 +29,6 @@ from crucible.vault.events.event_paths import OWN_FIELDS, archive_path, flight_f
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = [
-    "Found",
-    "Progress",
-    "check_secrets",
-    "decoded",
-    "found_in_lines",
-    "found_in_name",
-    "found_in_text",
-    "is_wide",
-]
-
 Progress: TypeAlias = "Callable[[int, int], None]"
 """How many files were looked at, and how many there are."""
 

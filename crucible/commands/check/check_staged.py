@@ -28,8 +28,6 @@ from crucible.core.errors import SecretsError, reason_of
 from crucible.core.secrets import Scanner
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["check_staged"]
-
 _DIFF = (
     *(
         "diff",

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from crucible.core.errors import CrucibleError
-from crucible.documents.markdown.containment import FORMAT, format_of
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
 from crucible.documents.markdown.source import Problem, Span
 from crucible.documents.markdown.wikilinks import Link, find_links, find_property_links
 from crucible.documents.session.session import Session, Subagent
 from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["Finding", "check_sessions", "is_attachment", "link_table"]
 
 _ATTACHMENTS = {
     *(

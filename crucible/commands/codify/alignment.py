@@ -6,15 +6,19 @@ the same unless others fit better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft_steps import DraftStep
-from crucible.documents.workflow.workflow import key_of
-
-__all__ = ["Traits", "best_pairs", "traits_of"]
+from crucible.commands.codify.draft import Drafted
+from crucible.commands.codify.draft_steps import Branch, DraftStep, Figures, Remark, RemarkKind
+from crucible.commands.codify.step_titles import Names, work_name
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import contain_line, cut, normal_line
+from crucible.documents.session.session import Outcome
+from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, key_of
 
 _LEAST = 0.35
 _SAME_NAME = 0.4
@@ -97,3 +101,272 @@ def _shared(one: frozenset[_T], other: frozenset[_T]) -> float:
     """Which part of what either has both have."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
+
+
+_LONGEST_WORDS = 100
+_MOST_SESSIONS = 3
+_CARE = (Grade.OPTIONAL, Grade.PLAIN, Grade.CRITICAL)
+_ARROW = late_pattern(r"\s*(?:→|[-=]>)\s*")
+
+
+@dataclass(slots=True)
+class _Column:
+    """A step of the workflow to be: how each session had it, what is below it, and where it leads under which conditions."""
+
+    members: dict[str, DraftStep]
+    traits: list[Traits]
+    below: list[_Column] = field(default_factory=list)
+    name: str = ""
+    report: Datum | None = None
+    remarks: list[Remark] = field(default_factory=list)
+    branches: list[tuple[str, _Column]] = field(default_factory=list)
+    sessions: frozenset[str] = frozenset()
+
+
+def align(drafts: Sequence[Drafted]) -> tuple[DraftStep, ...]:
+    """The steps of one workflow that tells of all these sessions; a session that is given twice counts once."""
+    given = {draft.session: draft for draft in reversed(drafts)}
+    order = list(dict.fromkeys(draft.session for draft in drafts))
+    if len(given) == 1:
+        return given[order[0]].steps
+    columns = _aligned({session: given[session].steps for session in sorted(given)})
+    whole = list(_walk(columns))
+    for column in whole:
+        column.sessions = frozenset(column.members)
+    _name(whole)
+    _branch(whole, frozenset(given))
+    merger = _Merger(order, whole)
+    return tuple(merger.step(column) for column in columns)
+
+
+def _aligned(sequences: Mapping[str, Sequence[DraftStep]]) -> list[_Column]:
+    """The steps of one level, session by session, and then those below each."""
+    columns: list[_Column] = []
+    for session, steps in sequences.items():
+        columns = _with(columns, session, steps)
+    for column in columns:
+        if any(step.children for step in column.members.values()):
+            column.members = {session: _as_group(step) for session, step in column.members.items()}
+            column.below = _aligned({session: step.children for session, step in column.members.items()})
+    return columns
+
+
+def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) -> list[_Column]:
+    """The columns and one more session's steps: what has no partner stands behind the columns before its neighbour."""
+    own = [_Column({session: step}, [traits_of(step)]) for step in steps]
+    woven: list[_Column] = []
+    done = taken = 0
+    pairs = best_pairs([column.traits for column in columns], [column.traits[0] for column in own])
+    for left, right in pairs:
+        woven += [*columns[done:left], *own[taken:right], columns[left]]
+        columns[left].members[session] = steps[right]
+        columns[left].traits += own[right].traits
+        done, taken = left + 1, right + 1
+    return [*woven, *columns[done:], *own[taken:]]
+
+
+def _as_group(step: DraftStep) -> DraftStep:
+    """A step without children whose like has some: what it did itself is its only child, with all that was said of that."""
+    if step.children or not (step.acts or step.takes or step.report):
+        return step
+    work = replace(
+        step,
+        name=work_name(step.acts) or step.name,
+        remarks=tuple(remark for remark in step.remarks if remark.kind is not RemarkKind.ASKED),
+        runs=tuple(replace(run, duration_ms=None, tokens=None) for run in step.runs),
+    )
+    asked = tuple(remark for remark in step.remarks if remark.kind is RemarkKind.ASKED)
+    return replace(step, grade=Grade.PLAIN, remarks=asked, acts=(), report=None, takes=(), children=(work,))
+
+
+def _walk(columns: Iterable[_Column]) -> Iterator[_Column]:
+    for column in columns:
+        yield column
+        yield from _walk(column.below)
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def _name(whole: Sequence[_Column]) -> None:
+    """Each column the name that most of its sessions have; those that more sessions have choose first."""
+    names, reports = Names(), Names(str.casefold, "_")
+    for column in sorted(whole, key=lambda column: -len(column.members)):
+        column.name = names.claim(_most(step.name for step in column.members.values()) or "Step")
+        report = _most(step.report for step in column.members.values())
+        if report:
+            column.report = replace(report, name=reports.claim(report.name))
+
+
+_H = TypeVar("_H", bound=Hashable)
+
+
+def _most(values: Iterable[_H | None]) -> _H | None:
+    """The one that is there most often, of several the first; None if there is none."""
+    counted = Counter(value for value in values if value)
+    return max(counted, key=counted.__getitem__, default=None)
+
+
+# --- ways ------------------------------------------------------------------------------------------------------------
+
+
+def _branch(whole: Sequence[_Column], everyone: frozenset[str]) -> None:
+    """A branch to each step that only some sessions have, or a word in it where no step stands before it.
+
+    The branch is at the last step before it that these sessions and others have; at one with parts, which does nothing itself, only
+    where no other is, and never into its own parts.  Parts of a step go with it.
+    """
+    nexts = _nexts(whole)
+    ends = [at + sum(1 for _ in _walk([column])) for at, column in enumerate(whole)]
+    gone_along = {id(part) for column in whole for part in column.below if part.sessions == column.sessions}
+    targets: dict[int, list[int]] = {}
+    for at, column in enumerate(whole):
+        if id(column) in gone_along or column.sessions == everyone:
+            continue
+        before = [n for n in range(at) if ends[n] <= at and whole[n].sessions > column.sessions]
+        if before:
+            source = max(before, key=lambda n: (not whole[n].below, n))
+            targets.setdefault(source, []).append(at)
+        else:
+            column.remarks.append(Remark(RemarkKind.ONLY_IN, _listed(column.sessions)))
+    for source, found in targets.items():
+        whole[source].branches = list(_ways(whole, source, found, nexts[source]))
+
+
+def _nexts(whole: Sequence[_Column]) -> list[dict[int, set[str]]]:
+    """Where the sessions of each column went on to, and which did; `len(whole)` where they ended."""
+    following: dict[str, int] = {}
+    nexts: list[dict[int, set[str]]] = [{} for _ in whole]
+    for at in range(len(whole) - 1, -1, -1):
+        for session in whole[at].members:
+            nexts[at].setdefault(following.get(session, len(whole)), set()).add(session)
+            following[session] = at
+    return nexts
+
+
+def _ways(
+    whole: Sequence[_Column], source: int, targets: Sequence[int], nexts: Mapping[int, set[str]]
+) -> Iterator[tuple[str, _Column]]:
+    """A condition for each target.  Where no session simply went on, the way of most of them is `Otherwise`."""
+    went_on = any(at == len(whole) or whole[at].sessions >= whole[source].sessions for at in nexts)
+    main: set[str] = set()
+    if not went_on:
+        main = max(nexts.items(), key=lambda way: (len(way[1]), way[0]))[1]
+    others = [at for at in targets if not whole[at].sessions <= main]
+    opened: dict[frozenset[str], str] = {}
+    for at in others or targets:
+        sessions = whole[at].sessions
+        opened[sessions] = _opening(whole[at]) or opened.get(sessions) or _failure(whole[source], sessions)
+        when = opened[sessions] or f'"{contain_line(whole[at].name)}" is called for'
+        yield f"{_ARROW.sub(', ', when)} (as in {_listed(sessions)})", whole[at]
+    if others:
+        yield from (("", whole[at]) for at in targets if at not in others)
+
+
+def _opening(column: _Column) -> str:
+    """The words with which a user opened a step, of the first session in which one did."""
+    for step in column.members.values():
+        for one in step.walk():
+            for remark in one.remarks:
+                if remark.kind is RemarkKind.ASKED and key_of(remark.text):
+                    return f'the user says "{contain_line(cut(normal_line(remark.text), _LONGEST_WORDS))}"'
+    return ""
+
+
+def _failure(column: _Column, sessions: Iterable[str]) -> str:
+    """What had failed last in a step of these sessions."""
+    for session in sorted(sessions):
+        step = column.members[session]
+        acts = [act for one in step.walk() for act in one.acts if act.outcome is Outcome.FAILED and key_of(act.what)]
+        if acts:
+            return f'"{contain_line(cut(normal_line(acts[-1].what), _LONGEST_WORDS))}" fails'
+        if any(run.status in (RunStatus.FAILED, RunStatus.TIMEOUT) for run in step.runs):
+            return f'"{contain_line(column.name)}" fails'
+    return ""
+
+
+def _listed(sessions: Iterable[str]) -> str:
+    """Ids of sessions, a few of many."""
+    names = sorted(sessions)
+    more = [f"{len(names) - _MOST_SESSIONS} more"] if len(names) > _MOST_SESSIONS else []
+    names = [*names[:_MOST_SESSIONS], *more]
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+
+class _Merger:
+    """Columns as steps; `order` is that of the sessions as they were given."""
+
+    def __init__(self, order: Sequence[str], whole: Sequence[_Column]) -> None:
+        self._order = order
+        self._reports = {
+            (session, step.report.name.casefold()): column.report
+            for column in whole
+            for session, step in column.members.items()
+            if step.report and column.report
+        }
+
+    def step(self, column: _Column) -> DraftStep:
+        """What all members of a column come to."""
+        steps = list(column.members.values())
+        below = tuple(self.step(part) for part in column.below)
+        return DraftStep(
+            column.name,
+            _most(step.agent for step in steps),
+            _most(step.channel for step in steps),
+            max((step.grade for step in steps), key=_CARE.index),
+            (*_unsaid(_remarks(steps), below), *column.remarks),
+            _acts(steps),
+            column.report,
+            tuple(dict.fromkeys(self._takes(column))),
+            tuple(Branch(condition, target.name) for condition, target in column.branches),
+            below,
+            tuple(self._runs(column)),
+        )
+
+    def _takes(self, column: _Column) -> Iterator[Datum]:
+        for session, step in column.members.items():
+            for datum in step.takes:
+                yield self._reports.get((session, datum.name.casefold())) or datum
+
+    def _runs(self, column: _Column) -> Iterator[Figures]:
+        """Every run with the agent that it was by, which need not be the step's."""
+        for session in self._order:
+            step = column.members.get(session)
+            if step:
+                yield from (replace(run, agent=run.agent or step.agent) for run in step.runs)
+
+
+def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
+    """Each once; one without a reason is told by the same one with a reason."""
+    told: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
+    for remark in (remark for step in steps for remark in step.remarks):
+        told[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
+    for reasons in told.values():
+        yield from (remark for why, remark in reasons.items() if why or len(reasons) == 1)
+
+
+def _unsaid(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[Remark]:
+    """What the steps below do not say already."""
+    told = {
+        (remark.kind, normal_line(remark.text), why)
+        for child in below
+        for one in child.walk()
+        for remark in one.remarks
+        for why in ("", normal_line(remark.why))
+    }
+    for remark in remarks:
+        if (remark.kind, normal_line(remark.text), normal_line(remark.why)) not in told:
+            yield remark
+
+
+def _acts(steps: Sequence[DraftStep]) -> tuple[Act, ...]:
+    """The acts of all of them, those of one only where no other did the same; what went well once stands for all."""
+    acts: dict[tuple[object, ...], Act] = {}
+    for act in (act for step in steps for act in step.acts):
+        key = (act.deed, act.what, act.reads, act.writes)
+        if key not in acts or (act.outcome is Outcome.OK and acts[key].outcome is not Outcome.OK):
+            acts[key] = act
+    return tuple(acts.values())

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, cast
 
 from crucible.analysis.tools.whole_calls import Evidence
-from crucible.commands.codify.alignment__aligning import align
+from crucible.commands.codify.alignment import align
 from crucible.commands.codify.draft import Drafted, draft_session, told_of
 from crucible.commands.codify.draft_steps import DraftStep
 from crucible.commands.codify.parameters import Parameter, filled
@@ -25,9 +25,6 @@ from crucible.documents.markdown.containment import slug
 from crucible.documents.session.session import AgentRef, Session
 from crucible.documents.session.titles import shortened
 from crucible.documents.workflow.workflow import Datum, Workflow, key_of
-
-__all__ = ["Recorded", "codify"]
-
 
 _T = TypeVar("_T")
 _EXAMPLE = 80

@@ -12,7 +12,7 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.codify.draft_steps import DraftStep, Figures, Remark, RemarkKind
 from crucible.commands.codify.parameters import Parameter, parameters_of
-from crucible.commands.codify.repeatable__repeating import repeated
+from crucible.commands.codify.repeatable import repeated
 from crucible.commands.codify.session_tree import Teller
 from crucible.commands.codify.step_titles import Names, slug_of, tidy_name, work_name
 from crucible.commands.codify.stretches import Figured, Node, Stretch, fold
@@ -21,8 +21,6 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import AgentRef, Session
 from crucible.documents.session.titles import shortened, untagged
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus
-
-__all__ = ["Drafted", "draft_session", "told_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ from crucible.analysis.tools.tool_acts import Act
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus
 
-__all__ = ["Branch", "DraftStep", "Figures", "Remark", "RemarkKind"]
-
 
 class RemarkKind(StrEnum):
     """What a line of a step's prose is; `settling` has its label."""

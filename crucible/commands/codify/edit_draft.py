@@ -23,8 +23,6 @@ from crucible.documents.workflow.workflow_markup import phase_name
 from crucible.documents.workflow.workflow_reader import read_workflow
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["Choice", "Desk", "place_draft", "problems_of", "revise", "with_problems", "without_problems"]
-
 _FOLDER = Path(".crucible", "cache", "drafts")
 _MOST = 50
 """Problems that are told at the top of a draft."""

@@ -15,8 +15,6 @@ from crucible.commands.codify.stretches import Node, Stretch
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Session
 
-__all__ = ["Parameter", "filled", "in_words", "parameters_of", "unfilled"]
-
 
 class Parameter(NamedTuple):
     """A name, what it is, and the value that it had."""

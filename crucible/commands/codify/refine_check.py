@@ -14,35 +14,16 @@ from dataclasses import dataclass, replace
 
 from crucible.analysis.review.ask_loop import Refused
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import (
-    FORMAT,
-    contain,
-    contain_line,
-    normal_line,
-    read_code_span,
-    uncontain,
-    uncontain_line,
-)
+from crucible.documents.markdown.code_spans import FORMAT, read_code_span
+from crucible.documents.markdown.containment import contain, contain_line, normal_line, uncontain, uncontain_line
 from crucible.documents.markdown.frontmatter import find_frontmatter_span
 from crucible.documents.markdown.source import Source
+from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.graph import build_graph
-from crucible.documents.workflow.workflow import (
-    AgentRef,
-    Condition,
-    Datum,
-    Flow,
-    Grade,
-    Marker,
-    Severity,
-    Step,
-    Workflow,
-    key_of,
-)
+from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Marker, Severity, Step, Workflow, key_of
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import phase_name, render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
-
-__all__ = ["Tagged", "accept", "document_of", "errors_of", "tag"]
 
 _KEPT = ("decided:", "constraint:")
 """Lines that a step never loses."""

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.request_words import INPUTS, is_specific
+from crucible.commands.codify.draft_steps import Remark, RemarkKind
+from crucible.commands.codify.parameters import Parameter, filled, in_words
+from crucible.commands.codify.request_words import (
+    INPUTS,
+    LOG,
+    LONGEST,
+    REQUEST,
+    Input,
+    Words,
+    held,
+    is_specific,
+    name_of,
+    parted,
+)
 from crucible.commands.codify.step_titles import ANY, CHANGES, CHOSEN
-from crucible.commands.codify.stretches import CHANGING, PROVING, Node, is_done, merged
-from crucible.commands.codify.work_lines import is_variant, whole
+from crucible.commands.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch, is_done, merged
+from crucible.commands.codify.work_lines import commands_name, hands_on, is_variant, lines_of, whole
+from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Outcome
-
-__all__ = ["generalize"]
+from crucible.documents.workflow.workflow import key_of
 
 
 def generalize(nodes: Sequence[Node]) -> None:
@@ -68,3 +82,299 @@ def _is_top(file: str, text: str) -> bool:
     """True for a text file at the top of the project, such as its changelog, if the step's own words explain it."""
     is_any = text.startswith((ANY, CHOSEN)) or any(f"{{{{{name}}}}}" in text for name in INPUTS)
     return not is_any and "/" not in file and not is_specific(file)
+
+
+_FEW = 6
+"""Most words of a later request that may name its step; longer ones are talk, and their work names the step."""
+
+
+class Repeated(NamedTuple):
+    """A session's requests for another run, and their title."""
+
+    nodes: list[Node]
+    parameters: tuple[Parameter, ...]
+    title: str
+
+
+def repeated(title: str, nodes: Sequence[Node], parameters: Sequence[Parameter], again: Collection[str]) -> Repeated:
+    """The requests worth repeating; nodes without a user's words were written as steps and stay as they are.
+
+    `again` are the keys of requests that several sessions have.
+    """
+    if not any(_asked(node) for node in nodes):
+        return Repeated(list(nodes), tuple(parameters), title)
+    return _Repeater(parameters, again).made(title, nodes)
+
+
+def _asked(node: Node) -> str:
+    return next((one.text.strip() for one in node.remarks if one.kind is RemarkKind.ASKED), "")
+
+
+class _Repeater:
+    """`pending` is work that only counts if a repeated step follows; else it is talk at the end."""
+
+    def __init__(self, parameters: Sequence[Parameter], again: Collection[str]) -> None:
+        self._parameters = parameters
+        self._given: dict[str, Parameter] = {}
+        self._again = again
+        self._kept: list[Node] = []
+        self._pending: list[Node] = []
+        self._one_off: set[int] = set()
+        self._lines: dict[int, set[str]] = {}
+        self._last_changed: Node | None = None
+        self._first: Node | None = None
+        self._opening = ""
+        self._is_done = False
+
+    def made(self, title: str, nodes: Sequence[Node]) -> Repeated:
+        self._first = next(filter(_asked, nodes))
+        self._opening = _asked(self._first)
+        opening = self._parted(self._first)
+        later = {key_of(node.name) for node in nodes[1:]}
+        for node in nodes:
+            self._take(node)
+        if not self._is_done:  # the first lookups were the reason for the work
+            self._kept += self._pending
+        worked = [one for one in self._kept if self._lines.get(id(one)) or _worked(one)]
+        self._kept = worked or self._kept
+        if self._kept and self._kept[0] is not self._first:
+            self._open(self._kept[0], opening)
+        for node in self._kept:
+            _delegate(node, is_one_off=id(node) in self._one_off)
+        if not any(map(_repeats, self._kept)):
+            self._kept = []
+        generalize(self._kept)
+        return Repeated(
+            self._kept,
+            (*self._parameters, *self._given.values()),
+            self._title("" if key_of(title) in later else title),
+        )
+
+    def _title(self, title: str) -> str:
+        """The session's own title, unless it names one-time work."""
+        if not self._kept:
+            return title
+        first, *others = self._kept
+        text = filled(title, self._parameters)
+        if id(first) not in self._one_off:
+            return first.name if not text or is_specific(text) else in_words(text)
+        names = [first.name, *(node.name for node in others[:2] if node.name != CHOSEN)]
+        if any(act.deed in PROVING for act in first.acts()):
+            names.insert(1, "check it")
+        return normal_line(", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])]))
+
+    def _open(self, first: Node, opening: Words) -> None:
+        """The first words of a session give later ones their meaning."""
+        if opening.lead and not opening.lead.endswith("?") and (_asked(first) or first.name == CHOSEN):
+            first.remarks.insert(0, Remark(RemarkKind.ASKED, self._with_given(opening)))
+            first.name = name_of(opening.lead) or first.name
+        elif first.name == CHOSEN:
+            self._request(first)
+        elif not self._opening.endswith("?") and 0 < len(_asked(first).split()) <= _FEW:
+            self._give(REQUEST, self._opening)
+            first.remarks.insert(0, Remark(RemarkKind.ASKED, f"{{{{{REQUEST.name}}}}}"))
+
+    def _request(self, node: Node) -> None:
+        """Any request may come first."""
+        self._one_off.add(id(node))
+        self._give(REQUEST, self._opening)
+        self._generalize(node, ANY, f"{{{{{REQUEST.name}}}}}")
+
+    def _parted(self, node: Node) -> Words:
+        return parted(filled(_asked(node), self._parameters))
+
+    def _take(self, node: Node) -> None:
+        words = self._parted(node)
+        if key_of(node.name) in self._again:
+            words = words._replace(lead=words.lead or node.name)
+        elif node.is_late and words.lead.endswith("?"):
+            words = words._replace(lead="")
+        _flatten(node)
+        acts = node.acts()
+        before = self._last_changed
+        is_changed = any(act.deed in CHANGING and is_done(act) for act in acts)
+        told = [one for one in lines_of(filter(is_done, acts)) if one.kind is not RemarkKind.CHECK]
+        is_handed_on = hands_on(acts)
+        if self._last_changed is not None:  # from here on, talk only adds to the work
+            repeats = is_handed_on or (bool(words.lead) and _delegates(node))
+        else:
+            looks = any(one.kind is RemarkKind.LOOK for one in told)
+            is_own = node is self._first or looks or is_handed_on or _delegates(node)
+            repeats = bool(words.lead) and is_own
+        if not _asked(node) or key_of(node.name) in self._again or repeats:
+            self._repeat(node, words, {one.text for one in told})
+        elif before is not None and not (is_changed and _ended_red(before)):
+            _absorb(before, node)
+            return
+        elif self._kept and is_changed:
+            self._one_off.add(id(node))
+            self._generalize(node, CHOSEN, "")
+            self._pending.append(node)
+        elif not self._kept and not node.only_looked():
+            self._request(node)
+            self._kept.append(node)
+        if is_changed:
+            self._last_changed = node
+        is_step = id(node) in self._lines and not _ended_red(node)
+        self._is_done |= is_step and (is_changed or is_handed_on)
+
+    def _repeat(self, node: Node, words: Words, lines: set[str]) -> None:
+        keys = {key_of(one.name) for one in self._kept}
+        is_known = lines and any(lines <= known for known in self._lines.values())
+        if not self._pending and (key_of(node.name) in keys or is_known):
+            if self._last_changed is not None:
+                _absorb(self._last_changed, node)
+            return
+        self._lines[id(node)] = lines
+        if _asked(node):
+            self._worded(node, words)
+        self._kept += [*self._pending, node]
+        self._pending = []
+
+    def _worded(self, node: Node, words: Words) -> None:
+        """A request in its own words; a pasted log is the output of the check that the words name."""
+        lead, given = words.lead, words.given
+        name = name_of(lead) if given or "{{" in lead else node.name
+        if not lead or (self._kept and len(lead.split()) > _FEW):
+            name, lead, given = commands_name(node.acts()) or (name if lead else ""), "", None
+        name = name or (f"Carry out the {given.name}" if given else CHOSEN)
+        reds = list(_red_at_first(node.acts()))
+        if given is LOG and (check := _named_check(node, words.lead)):
+            reds, given = [check], None
+        for check in reds:
+            node.hear(Remark(RemarkKind.LOOK, check))
+        if given:
+            self._one_off.add(id(node))
+        self._generalize(node, name, self._with_given(Words(lead, given, words.rest)))
+
+    def _with_given(self, words: Words) -> str:
+        if words.given is None:
+            return words.lead.rstrip(":")
+        self._give(words.given, words.rest)
+        return f"{words.lead} {{{{{words.given.name}}}}}".strip()
+
+    def _generalize(self, node: Node, name: str, asked: str) -> None:
+        """Keep only the words of a step that apply to another run."""
+        told = [one for one in node.remarks if one.kind is not RemarkKind.ASKED]
+        kept = (held(one, is_one_off=id(node) in self._one_off) for one in told)
+        node.remarks = [*([Remark(RemarkKind.ASKED, asked)] if asked else []), *filter(None, kept)]
+        node.name = name
+        node.is_late = False
+
+    def _give(self, given: Input, value: str) -> None:
+        for one in self._parameters:
+            value = value.replace(f"{{{{{one.name}}}}}", one.value)
+        self._given.setdefault(given.name, Parameter(given.name, given.meaning, normal_line(value) or given.name))
+
+
+# --- work ------------------------------------------------------------------------------------------------------------
+
+
+def _worked(node: Node) -> bool:
+    """True if something was changed, run, checked or delegated with success."""
+    return _reports(node) or any(is_done(act) and act.deed not in LOOKING | NOISE for act in node.acts())
+
+
+def _repeats(node: Node) -> bool:
+    """True if a step looks up, checks, hands on or delegates work, or changes what its own words ask for."""
+    says_kind = node.name not in (ANY, CHOSEN) or _reports(node)
+    is_changed = any(act.deed in CHANGING for act in node.acts())
+    return (says_kind and is_changed) or _delegates(node) or any(map(bool, lines_of(node.acts())))
+
+
+def _reports(node: Node) -> bool:
+    """True if some of its work was delegated."""
+    return any(one.reports for one in node.walk())
+
+
+def _named_check(node: Node, lead: str) -> str:
+    """The command of a check that a request names, as `fix lint errors` does `make lint`."""
+    words = {key_of(word).removesuffix("s") for word in lead.split()}
+    checks = (act.what for act in node.acts() if act.deed in PROVING and act.outcome is Outcome.OK)
+    return next((what for what in checks if words & {key_of(word) for word in what.split()}), "")
+
+
+def _delegates(node: Node) -> bool:
+    """True if work was delegated to several kinds of agents: then the delegation is part of the method."""
+    return len({str(one.agent) for one in node.walk() if one.reports}) > 1
+
+
+def _ended_red(node: Node) -> bool:
+    """True if work was handed on although its last check failed: the fix follows."""
+    acts = node.acts()
+    last = next((act for act in reversed(acts) if act.deed in PROVING), None)
+    return last is not None and last.outcome is Outcome.FAILED and hands_on(acts)
+
+
+def _flatten(node: Node) -> None:
+    """Merge the parts of an agent's task list into the request's own work."""
+    node.parts = _joined(_opened(node))
+
+
+def _opened(node: Node) -> Iterator[Stretch | Node]:
+    for part in node.parts:
+        if isinstance(part, Node) and not part.reports:
+            for remark in part.remarks:
+                node.hear(remark)
+            yield from _opened(part)
+        else:
+            yield part
+
+
+def _joined(parts: Iterable[Stretch | Node]) -> list[Stretch | Node]:
+    joined: list[Stretch | Node] = []
+    for part in parts:
+        if isinstance(part, Stretch) and joined and isinstance(last := joined[-1], Stretch):
+            last.take(part)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _delegate(node: Node, *, is_one_off: bool) -> None:
+    """Subagents whose step names a kind of work keep it; the work of the others is the request's own."""
+    can_tell = not is_one_off or _delegates(node)
+    parts: list[Stretch | Node] = []
+    for part in node.parts:
+        if isinstance(part, Stretch):
+            parts.append(part)
+        elif _says_its_kind(part, can_tell=can_tell):
+            part.parts = _joined(part.all_stretches())
+            parts.append(part)
+        else:
+            parts += part.all_stretches()
+    node.parts = _joined(parts)
+
+
+def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
+    """True for a task that names no code; otherwise the title of its note may replace it."""
+    if is_specific(part.name) or is_specific(_asked(part)) or len(_asked(part)) > LONGEST:
+        part.name, part.remarks = part.about if can_tell else "", []
+    return bool(name_of(part.name)) and not is_specific(part.name)
+
+
+def _absorb(before: Node, node: Node) -> None:
+    """A step takes over the checks and the command corrections of requests that continue it."""
+    before.whole.add(node.whole)
+    for one in filter(None, (held(one, is_one_off=True) for one in node.remarks)):
+        if one.kind is RemarkKind.CONSTRAINT:
+            before.hear(one)
+    for stretch in node.stretches():
+        stretch.acts = [act for act in stretch.acts if act.deed in CHANGING | PROVING]
+        home = next((one for one in before.stretches() if hands_on(one.acts)), None)
+        if home is None:
+            before.parts.append(stretch)
+        else:  # checks come before a commit and a push
+            at = next(at for at, act in enumerate(home.acts) if hands_on([act]))
+            home.acts[at:at] = stretch.acts
+            home.is_critical |= stretch.is_critical
+    _flatten(before)
+
+
+def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
+    """The checks that failed before any change: their output says what to fix."""
+    for act in acts:
+        if act.deed in CHANGING and is_done(act):
+            return
+        if act.deed in PROVING and act.outcome is Outcome.FAILED:
+            yield whole(act)

@@ -13,19 +13,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.titles import UNTITLED, prompt_name
 
-__all__ = [
-    "INPUTS",
-    "LOG",
-    "LONGEST",
-    "REQUEST",
-    "Input",
-    "Words",
-    "held",
-    "is_specific",
-    "name_of",
-    "parted",
-]
-
 _LONGEST_LINE = 120
 LONGEST = 200
 """Code points of a request that names a kind of work; a longer one describes the work itself."""

@@ -14,7 +14,6 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
 from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.codify.draft_steps import Remark, RemarkKind
-from crucible.commands.codify.session_tree__hearing import hear
 from crucible.commands.codify.stretches import CONFLICT, NOISE, PROVING, Figured, Node
 from crucible.documents.markdown.containment import cut, normal_line, slug
 from crucible.documents.recording.subagent_ends import part_ending
@@ -37,7 +36,38 @@ from crucible.documents.session.session import (
 from crucible.documents.session.titles import UNTITLED, prompt_name, untagged
 from crucible.documents.workflow.workflow import key_of
 
-__all__ = ["DEEPEST", "Teller"]
+_REMARKS = {
+    Kind.DECISION: RemarkKind.DECIDED,
+    Kind.CORRECTION: RemarkKind.CONSTRAINT,
+    Kind.FAILURE: RemarkKind.LEARNED,
+    Kind.ENVIRONMENT: RemarkKind.LEARNED,
+    Kind.OUTCOME: RemarkKind.DID,
+}
+_ORDER = [*_REMARKS]
+
+
+def hear(node: Node, found: Sequence[Finding]) -> None:
+    """Add a phase's findings.  Left out: open ends and reports, and commits, which are commands."""
+    kept = [one for one in found if one.kind in _ORDER and one.source != Source.COMMIT]
+    corrected = {normal_line(one.summary).strip('"') for one in kept if one.kind == Kind.CORRECTION}
+    kept = [one for one in kept if one.kind != Kind.DECISION or one.summary not in corrected]
+    for one in sorted(kept, key=lambda one: _ORDER.index(Kind(one.kind))):
+        node.hear(_remark(one))
+
+
+def _remark(one: Finding) -> Remark:
+    why = "; ".join(
+        f"{label}: {normal_line(text)}" if label else normal_line(text)
+        for label, text in (
+            ("why" if one.kind == Kind.DECISION else "", one.details),
+            ("cause", one.cause),
+            ("fixed by", one.resolution),
+            ("by", one.by),
+        )
+        if text
+    )
+    return Remark(_REMARKS[Kind(one.kind)], one.summary, why, one.id, one.points)
+
 
 DEEPEST = 4
 """Levels of steps below the first: a heading has at most six marks."""

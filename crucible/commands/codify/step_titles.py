@@ -14,8 +14,6 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.titles import key_words, shortened
 from crucible.documents.workflow.workflow import Datum, key_of
 
-__all__ = ["ANY", "CHANGES", "CHOSEN", "Names", "slug_of", "tidy_name", "work_name"]
-
 CHANGES = Datum("changes", "Files")
 """The files that a step changes; another run changes others."""
 ANY, CHOSEN = "Carry out the request", "Make the changes that the user chooses"

@@ -13,22 +13,6 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.draft_steps import Remark
 from crucible.documents.session.session import AgentRef, Outcome
 
-__all__ = [
-    "CHANGING",
-    "CONFLICT",
-    "LOOKING",
-    "MERGES",
-    "NOISE",
-    "PROVING",
-    "Figured",
-    "Node",
-    "Stretch",
-    "fold",
-    "folded_acts",
-    "is_done",
-    "merged",
-]
-
 NOISE = frozenset({Deed.PLAN, Deed.DELEGATE})
 """An agent's own bookkeeping; delegated work is a step."""
 LOOKING = frozenset({Deed.READ, Deed.SEARCH, Deed.FETCH})

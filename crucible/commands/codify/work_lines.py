@@ -20,8 +20,6 @@ from crucible.commands.codify.stretches import CHANGING, MERGES, PROVING, merged
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 
-__all__ = ["commands_name", "hands_on", "has_effect", "is_variant", "lines_of", "whole"]
-
 _FORGES = frozenset("git jj hg svn gh glab hub tea".split())  # noqa: SIM905
 _PROGRAMS = _FORGES | frozenset(
     """

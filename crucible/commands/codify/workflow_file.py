@@ -29,13 +29,11 @@ from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Source, Span
 from crucible.documents.markdown.wikilinks import parse_linktext
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.workflow.workflow_reader__kind import kind_of
-from crucible.vault.notes.note_folder__stamping import is_stamped
-from crucible.vault.notes.note_folder__stamping import stamped as with_stamp
+from crucible.documents.workflow.workflow_reader import kind_of
+from crucible.vault.notes.note_folder import is_stamped
+from crucible.vault.notes.note_folder import stamped as with_stamp
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import WORKFLOWS, note_name
-
-__all__ = ["Kept", "is_untouched", "keep_as", "keep_note", "sessions_of", "stamped"]
 
 _KEY, _SESSIONS = "codified", "sessions"
 _NUMBERED = r"-([2-9]|[1-9]\d{1,8})"

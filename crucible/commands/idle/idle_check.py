@@ -18,8 +18,6 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.schema import Row, path_of_cell
 from crucible.vault.index.view import View
 
-__all__ = ["Whence", "is_due", "look", "look_at"]
-
 Whence = Callable[[], tuple[str, Mapping[str, Sequence[str]]]]
 """Tells the working directory, "" for none, and the user's projects with their folders: for the bookmarks' sake."""
 

@@ -25,14 +25,12 @@ from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import IDLE_REASON
 from crucible.memory.bookmarks.bookmark import Why
 from crucible.memory.bookmarks.marking import mark
-from crucible.memory.bookmarks.resume_tickets__renames import names_before
+from crucible.memory.bookmarks.resume_tickets import names_before
 from crucible.vault.events.spool import is_name, spool_folder
 from crucible.vault.index.index import Index
 from crucible.vault.notes.holding import is_held
 from crucible.vault.notes.projects import folder_in_project
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["pause_idle"]
 
 _Place: TypeAlias = "tuple[str, Mapping[str, Sequence[str]]]"
 

@@ -15,8 +15,6 @@ from crucible.documents.session.properties import link_to
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["link_moves"]
-
 
 def link_moves(vault: Vault, table: SourceTable, moves: Iterable[tuple[str, str]], created: Collection[str]) -> None:
     """`moves` are pairs of sources, the earlier one first."""

@@ -27,8 +27,7 @@ from crucible.clients.redact import redactor_of
 from crucible.clients.registry import Dialect
 from crucible.clients.session_files import SubagentFile, Transcript
 from crucible.commands.imports.import_report import Importing, ImportOptions, UnreadableRow, told_rows
-from crucible.commands.imports.note_families import Family, is_inline
-from crucible.commands.imports.note_families__returns import Returns
+from crucible.commands.imports.note_families import Family, Returns, is_inline
 from crucible.commands.imports.note_sources import SourceTable, source_name
 from crucible.commands.imports.resumed_sessions import Tickets, who_was_before
 from crucible.commands.imports.strands import Strand, mark_of, written_at
@@ -38,15 +37,14 @@ from crucible.commands.imports.whole_turns import WholeTurns
 from crucible.core.errors import TranscriptError
 from crucible.documents.recording.call_details import Details
 from crucible.documents.recording.recorder import Recorder
-from crucible.documents.session.names import LONGEST_ID, new_session_id, slugify
+from crucible.documents.session.names import new_session_id, slugify
 from crucible.documents.session.refresh import Said
 from crucible.documents.session.session import Session
+from crucible.documents.session.session_id import LONGEST_ID
 from crucible.documents.session.titles import UNTITLED, key_words
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["Folding", "JoinsError", "LeftOutError"]
 
 _HOPELESS = 1000
 """Unreadable rows, and nothing else, after which a file is given up."""

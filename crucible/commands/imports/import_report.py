@@ -13,8 +13,6 @@ from crucible.clients.redact import Redactor
 from crucible.documents.session.status_rules import Client
 from crucible.vault.notes.vault import Note
 
-__all__ = ["ImportOptions", "ImportReport", "Importing", "Met", "UnreadableRow", "told_rows"]
-
 Met: TypeAlias = "Callable[[str, Note | None, str], None]"
 
 ROWS_PER_FILE = 100

@@ -47,8 +47,6 @@ from crucible.documents.session.shared_notes import holds_others
 from crucible.vault.events.event_summary import Facts, save_meta
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["ImportOptions", "ImportReport", "Progress", "UnreadableRow", "import_all", "import_transcripts"]
-
 Progress = Callable[[int, int, str], None]
 """Told how many transcripts are done, of how many, and which one is next ("" at the end)."""
 

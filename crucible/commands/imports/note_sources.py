@@ -18,8 +18,6 @@ from crucible.documents.markdown.source import Source
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import OnError, is_markdown, note_name
 
-__all__ = ["SourceTable", "source_name"]
-
 _ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
 _HEAD = 8192
 _LONGEST_HEAD = 1 << 20

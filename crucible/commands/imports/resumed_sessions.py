@@ -20,11 +20,8 @@ from crucible.core.errors import TranscriptError, VaultError
 from crucible.documents.recording.entry_texts import whole_seconds
 from crucible.documents.session.session import Session
 from crucible.documents.session.titles import RESUMED
-from crucible.memory.bookmarks.resume_tickets import Ticket, find_ticket, has_tickets
-from crucible.memory.bookmarks.resume_tickets__renames import name_now
+from crucible.memory.bookmarks.resume_tickets import Ticket, find_ticket, has_tickets, name_now
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["Joining", "Tickets", "who_was_before"]
 
 _SAID = frozenset((PromptKind.TYPED, PromptKind.STEERING))
 

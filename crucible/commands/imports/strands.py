@@ -24,8 +24,6 @@ from crucible.documents.session.sync_mark import rows_by_source
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Note
 
-__all__ = ["Strand", "mark_of", "written_at"]
-
 OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
 """Gives a strand its id, and a writer unless nothing may be written."""
 

@@ -16,8 +16,6 @@ from crucible.documents.session.markup import render_entry
 from crucible.documents.session.session import Prose, Session
 from crucible.vault.notes.vault import Note
 
-__all__ = ["LastSecond", "look_at_last_second"]
-
 _SECOND = timedelta(seconds=1)
 _INSTANT = timedelta(microseconds=1)
 _SAID = {PromptKind.TYPED, PromptKind.STEERING}

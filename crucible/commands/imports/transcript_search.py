@@ -20,8 +20,6 @@ from crucible.commands.imports.import_report import Importing, UnreadableRow
 from crucible.commands.imports.note_sources import source_name
 from crucible.core.errors import TranscriptError, reason_of
 
-__all__ = ["Search", "find_transcripts", "other_writer", "reason_at", "searches_at", "searches_here"]
-
 _LOOKED_INTO = 200
 """Files of a folder that are looked into for who wrote them."""
 _NEVER = datetime.min.replace(tzinfo=UTC)

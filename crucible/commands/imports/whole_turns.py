@@ -21,8 +21,6 @@ from crucible.clients.events import (
     ToolUsed,
 )
 
-__all__ = ["WholeTurns"]
-
 _BEGINS = Prompted | Resumed | Replied | ToolUsed
 _ENDS = Answered | Interrupted | Faulted | Rewound | ContinuedIn
 

@@ -23,8 +23,6 @@ from crucible.documents.knowledge.causes import Attribution, FailureReport
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import ToolCall
 
-__all__ = ["attribute", "judge_case", "report_of"]
-
 _PUTS = (Deed.WRITE, Deed.EDIT)
 
 

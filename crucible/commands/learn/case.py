@@ -15,26 +15,6 @@ from typing import NamedTuple, TypeAlias
 
 from crucible.documents.knowledge.causes import Attribution
 
-__all__ = [
-    "BODIES",
-    "Body",
-    "Call",
-    "Case",
-    "CaseType",
-    "Choice",
-    "Correction",
-    "Delegation",
-    "Difficulty",
-    "Fault",
-    "Place",
-    "Puzzle",
-    "Review",
-    "Role",
-    "Trajectory",
-    "Turn",
-    "type_of",
-]
-
 
 class CaseType(StrEnum):
     """What a case teaches."""

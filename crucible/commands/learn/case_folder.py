@@ -14,7 +14,6 @@ from typing import NamedTuple
 from crucible.commands.learn.case import Case, Place, Review
 from crucible.commands.learn.case_notes import render_case
 from crucible.commands.learn.case_notes_reading import Read, is_as_written, is_case, read_case
-from crucible.commands.learn.cases_base import CASES_BASE, CASES_BASE_NAME
 from crucible.core import files
 from crucible.core.errors import (
     CrucibleError,
@@ -32,7 +31,101 @@ from crucible.vault.notes.note_folder import FolderNotes
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import CASES, OnError
 
-__all__ = ["CaseNote", "Kept", "find_case", "keep_cases", "load_case", "load_cases", "review_case"]
+CASES_BASE_NAME = "Cases.base"
+
+CASES_BASE = """\
+# Every case that was extracted from sessions. Set its status in the table: proposed, accepted or rejected.
+filters:
+  and:
+    - 'type == "case"'
+    - 'file.inFolder("cases")'
+properties:
+  file.name:
+    displayName: Case
+  note.case_type:
+    displayName: Type
+  note.status:
+    displayName: Status
+  note.session:
+    displayName: Session
+  note.phase_name:
+    displayName: Phase
+  note.difficulty:
+    displayName: Difficulty
+  note.verified:
+    displayName: Verified
+  note.category:
+    displayName: Why
+  note.agent:
+    displayName: Agent
+  note.project:
+    displayName: Project
+  note.tokens:
+    displayName: Tokens
+views:
+  - type: table
+    name: To review
+    filters:
+      and:
+        - 'status == "proposed"'
+    order:
+      - file.name
+      - case_type
+      - status
+      - session
+      - difficulty
+      - verified
+      - tokens
+    sort:
+      - property: started
+        direction: DESC
+  - type: table
+    name: Accepted
+    filters:
+      and:
+        - 'status == "accepted"'
+    order:
+      - file.name
+      - case_type
+      - status
+      - session
+      - tokens
+    sort:
+      - property: started
+        direction: DESC
+    summaries:
+      note.tokens: Sum
+  - type: table
+    name: Rejected
+    filters:
+      and:
+        - 'status == "rejected"'
+    order:
+      - file.name
+      - case_type
+      - status
+      - session
+    sort:
+      - property: started
+        direction: DESC
+  - type: table
+    name: By type
+    groupBy:
+      property: case_type
+      direction: ASC
+    order:
+      - file.name
+      - status
+      - session
+      - phase_name
+      - category
+      - agent
+      - project
+    sort:
+      - property: started
+        direction: DESC
+"""
+
 
 _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 

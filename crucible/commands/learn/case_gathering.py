@@ -28,8 +28,6 @@ from crucible.vault.notes.phase_links import heading_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, find_notes, note_name
 
-__all__ = ["Gathered", "Gatherer", "Wanted"]
-
 _HELD = 16
 """Sessions in memory: a parent and its subagents are asked for one after the other."""
 _CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")

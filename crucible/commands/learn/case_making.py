@@ -31,8 +31,6 @@ from crucible.core.tokens import Estimate
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.findings import Finding
 
-__all__ = ["case_id", "difficulty_of", "distinct", "make_case", "measured"]
-
 _PLAIN = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}")
 _NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
 _UNCOUNTED = frozenset({"hints", "attribution"})

@@ -25,7 +25,8 @@ from crucible.core.errors import BadSessionId, EditRefused
 from crucible.core.patterns import late_pattern
 from crucible.documents.knowledge.causes import Attribution
 from crucible.documents.knowledge.typed_properties import property_of
-from crucible.documents.markdown.containment import FORMAT, contain_line, cut, normal_line
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.markdown.frontmatter import render_frontmatter
 from crucible.documents.markdown.wikilinks import (
     render_link,
@@ -33,19 +34,7 @@ from crucible.documents.markdown.wikilinks import (
 )
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.session_id import check_session_id
-from crucible.vault.notes.note_folder__stamping import stamped
-
-__all__ = [
-    "FIELDS",
-    "SECTIONS",
-    "STAMP",
-    "STAMP_BESIDES",
-    "Section",
-    "render_case",
-    "render_sections",
-    "sections_of",
-    "without_origin",
-]
+from crucible.vault.notes.note_folder import stamped
 
 _TITLE = 80
 _KEYS = (

@@ -26,9 +26,7 @@ from crucible.documents.knowledge.typed_properties import Properties, linktext_o
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
 from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.markdown.wikilinks import with_links
-from crucible.vault.notes.note_folder__stamping import is_stamped
-
-__all__ = ["Read", "is_as_written", "is_case", "read_case"]
+from crucible.vault.notes.note_folder import is_stamped
 
 _LINK = late_pattern(r"\s*\[\[([^\[\]]+)\]\]\s*")
 _UNCLEAR = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter", "bad-turns"})

@@ -10,8 +10,6 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-__all__ = ["mapped", "names_of", "texts_of"]
-
 _T = TypeVar("_T")
 
 

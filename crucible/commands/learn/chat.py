@@ -19,17 +19,6 @@ from crucible.commands.learn.case import Call, Role, Turn
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.quoting import fenced
 
-__all__ = [
-    "Message",
-    "Row",
-    "chat_messages",
-    "conversation",
-    "plain_messages",
-    "quoted",
-    "spoken",
-    "without_marks",
-]
-
 Row: TypeAlias = dict[str, Any]
 
 _MARK = late_pattern(

@@ -21,8 +21,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Source
 from crucible.documents.session.session import Intervention, Outcome, Prose
 
-__all__ = ["find_corrections"]
-
 _DID, _THEN = 2, 4
 """How many changes before and after are shown."""
 

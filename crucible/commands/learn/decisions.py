@@ -20,8 +20,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Kind, Source
 from crucible.documents.session.session import Intervention, Prose
 
-__all__ = ["find_choices"]
-
 _NEAR, _LATE = 8, 40
 """Most moments to search before the answer for the agent's words, and most moments between the answer and its callout."""
 

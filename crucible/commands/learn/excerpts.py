@@ -18,20 +18,6 @@ from crucible.commands.learn.timeline import Timeline, turns_of
 from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.session.session import Intervention, Outcome, Prose
 
-__all__ = [
-    "CUT",
-    "SENTENCE",
-    "SIDE",
-    "TELLING",
-    "brief",
-    "brief_turns",
-    "files_before",
-    "message_of",
-    "request_of",
-    "telling",
-    "with_words",
-]
-
 SIDE = 3200
 """Code points of a part of a case."""
 CUT = "[… cut …]"

@@ -8,8 +8,9 @@ nothing writes nothing.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,14 +21,144 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from crucible.commands.learn.case import Case
-from crucible.commands.learn.dataset_card import CARD_MARK, Tally, Written, render_card
+from crucible.commands.learn.chat import Row
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.shapes import Provenance, Shape, row_of
 from crucible.commands.learn.splits import Families, Splits
-from crucible.commands.learn.tool_schemas import with_tools
 from crucible.core.errors import UsageError, VaultError, reason_of
+from crucible.core.patterns import late_pattern
+from crucible.core.templates import render_template
 
-__all__ = ["Export", "Exported", "export_files", "export_stream", "target_of"]
+CARD_MARK = "<!-- written by cru session learn -->"
+"""What tells a card of ours from a README of somebody else's."""
+
+_TABLES = ("type", "split", "agent", "model", "difficulty", "project", "fault", "category", "review")
+_MOST = 40
+"""Rows of a table; the rest is told as a number."""
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of the rows that were written, by what their metadata say; of what gave none, by its type; of what was taken out of them, by rule."""
+
+    rows: int = 0
+    tokens: int = 0
+    by: defaultdict[str, Counter[object]] = field(default_factory=lambda: defaultdict(Counter))
+    left_out: Counter[str] = field(default_factory=Counter)
+    redactions: Counter[str] = field(default_factory=Counter)
+
+    def add(self, metadata: Row) -> None:
+        """Count a row."""
+        self.rows += 1
+        self.tokens += int(str(metadata["tokens"]))
+        for name in (*_TABLES, "session", "verified", "complete", "problems"):
+            self.by[name][metadata[name]] += 1
+
+
+class Written(NamedTuple):
+    """A file of the set that was written beside the card, with its split."""
+
+    path: Path
+    split: str
+    rows: int
+    size: int
+
+
+def render_card(shape: Shape, tally: Tally, files: Sequence[Written], provenance: Provenance) -> str:
+    """The card's text."""
+    return render_template(
+        "dataset-card.md.j2",
+        mark=CARD_MARK,
+        shape=shape.value,
+        licence=_licence(provenance.licence),
+        licence_name=_code(provenance.licence),
+        source=_code(provenance.source),
+        size=next((name for most, name in _SIZES if tally.rows < most), "1M<n<10M"),
+        files=[(_yaml(one.path.name), _yaml(one.split or "train"), _code(one.path.name), one.rows) for one in files],
+        tally=tally,
+        tables=[(name.capitalize(), _table(tally.by[name])) for name in _TABLES if tally.by[name].keys() - {""}],
+        left_out=_table(tally.left_out),
+        redactions=_table(tally.redactions),
+    )
+
+
+def _table(counts: Counter[Any]) -> list[tuple[str, int]]:
+    """The most frequent ones first, and what the rest comes to."""
+    found = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    rows = [(_code(name), count) for name, count in found[:_MOST]]
+    rest = sum(count for _, count in found[_MOST:])
+    return [*rows, (f"{len(found) - _MOST} others", rest)] if rest else rows
+
+
+_UNSAFE = late_pattern(r"[`|\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def _code(text: str) -> str:
+    """A name as code in one line of a table; what would end either is a blank."""
+    clean = _UNSAFE.sub(" ", text).strip()[:120]
+    return f"`{clean}`" if clean else "(none)"
+
+
+_UNREADABLE = late_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_KNOWN = late_pattern(r"[a-z0-9][a-z0-9.+-]{1,40}")
+
+
+def _licence(licence: str) -> list[tuple[str, str]]:
+    """The hub's fields: an identifier as it is, any other wording by name."""
+    wanted = licence.lower()
+    if wanted == "unspecified":
+        return [("license", "unknown")]
+    if _KNOWN.fullmatch(wanted):
+        return [("license", _yaml(wanted))]
+    return [("license", "other"), ("license_name", _yaml(licence))]
+
+
+def _yaml(text: str) -> str:
+    """A text as YAML's double quotes hold it, which are JSON's; what no YAML may hold is a blank."""
+    return orjson.dumps(_UNREADABLE.sub(" ", text)).decode()
+
+
+_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+
+
+def with_tools(rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows with `messages`, each with its `tools` after them; the first is yielded after all are read."""
+    calls: Counter[str] = Counter()
+    known: dict[str, dict[str, set[str]]] = {}
+    with tempfile.TemporaryFile() as spool:
+        for row in rows:
+            for function in _functions(row):
+                calls[function["name"]] += 1
+                own = known.setdefault(function["name"], {})
+                for argument, value in orjson.loads(function["arguments"]).items():
+                    own.setdefault(argument, set()).add(_KINDS.get(type(value), "null"))
+            spool.write(orjson.dumps(row) + b"\n")
+        spool.seek(0)
+        often = sorted(known, key=lambda name: (-calls[name], name))
+        for row in map(orjson.loads, spool):
+            names = sorted({function["name"] for function in _functions(row)})
+            if len({frozenset(known[name]) for name in names}) == 1:
+                names += [one for one in often if known[one].keys() != known[names[0]].keys()][:1]
+            tools = [_schema(name, known[name]) for name in names]
+            yield {"messages": row.pop("messages"), "tools": tools, **row}
+
+
+def _schema(name: str, arguments: Mapping[str, set[str]]) -> Row:
+    properties = {argument: _typed(arguments[argument]) for argument in sorted(arguments)}
+    parameters = {"type": "object", "properties": properties}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+def _typed(kinds: set[str]) -> Row:
+    names = sorted(kinds - {"integer"} if "number" in kinds else kinds)
+    items: Row = {"items": {}} if "array" in names else {}
+    return {"type": names[0] if len(names) == 1 else names, **items}
+
+
+def _functions(row: Row) -> Iterator[Row]:
+    return (call["function"] for message in row["messages"] for call in message.get("tool_calls", ()))
+
 
 _Line: TypeAlias = tuple[str, bytes]
 """A row as JSON with its line end, behind the split that it belongs to ("" for none)."""

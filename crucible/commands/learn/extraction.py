@@ -6,8 +6,10 @@ Owns the order, and that no two have one id.  Messages stand to the letter; what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import assert_never
 
+from crucible.analysis.failures.moments import Moment
 from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.learn.case import (
     Body,
@@ -21,23 +23,178 @@ from crucible.commands.learn.case import (
     Trajectory,
     Turn,
 )
-from crucible.commands.learn.case_making import distinct, measured
+from crucible.commands.learn.case_making import distinct, make_case, measured
 from crucible.commands.learn.case_texts import texts_of
 from crucible.commands.learn.corrections import find_corrections
 from crucible.commands.learn.decisions import find_choices
-from crucible.commands.learn.delegations import find_delegations
-from crucible.commands.learn.excerpts import CUT
+from crucible.commands.learn.excerpts import (
+    CUT,
+    SENTENCE,
+    SIDE,
+    brief,
+    brief_turns,
+    request_of,
+    with_words,
+)
 from crucible.commands.learn.puzzles import find_puzzles
+from crucible.commands.learn.puzzles_proof import verification_after
 from crucible.commands.learn.rubric import is_gradable
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.timeline import Timeline, build_timeline
-from crucible.commands.learn.trajectories import find_trajectories
+from crucible.commands.learn.timeline import Timeline, build_timeline, outcome_of, placed, said_at
+from crucible.commands.learn.word_overlap import content_words
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
-from crucible.documents.session.findings import Source, findings_of
-from crucible.documents.session.session import Session
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.session.findings import Kind, Source, findings_of
+from crucible.documents.session.session import Callout, Intervention, Outcome, Phase, Prose, Session, Status, Subagent
+from crucible.documents.session.titles import untagged
 
-__all__ = ["extract", "is_teachable"]
+_LATER = 12
+"""Moments after a delegation that are looked at."""
+_BEFORE = 6
+"""Moments before it whose words are no news."""
+_ENOUGH = 2
+"""Words that only the result had said, in what the parent says or does later."""
+_LONGEST = 300
+
+
+def find_delegations(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
+    """The delegations of a session, in the order of its note; `children` are the subagents' sessions by id."""
+    for finding, moment in placed(timeline, Kind.REPORT):
+        entry = moment.entry
+        if not isinstance(entry, Subagent) or _has_failed(entry):
+            continue
+        child = children.get(entry.link) if entry.link else None
+        task = untagged(_task(entry, child)).strip().removeprefix("Task:").strip()
+        result = _result(entry, child)
+        used, evidence = _use(timeline, moment, task, result)
+        body = Delegation(entry.agent.name, brief(task, 2 * SIDE), brief(result, 4 * SIDE), used, evidence)
+        anchor = entry.link or f"{task}\n{entry.summary or ''}"
+        verification = verification_after(timeline, moment.at) if used else ""
+        yield make_case(timeline, moment, body, anchor, finding=finding, verification=verification)
+
+
+def _has_failed(entry: Subagent) -> bool:
+    """Whether a note says that the subagent came to no answer; what stands as its result is an error then."""
+    return any(line.strip(" .").casefold() == "the subagent failed" for line in entry.text.split("\n"))
+
+
+def _task(entry: Subagent, child: Session | None) -> str:
+    """The subagent's task: from its note, else from the callout."""
+    if child is not None:
+        told = next((one.text for one in child.preamble if isinstance(one, Prose)), "")
+        if told.strip():
+            return told
+    return entry.task or entry.text or (child.title if child else "")
+
+
+def _result(entry: Subagent, child: Session | None) -> str:
+    """What came back: the last words of the subagent's note, else all that the callout has of them."""
+    entries = list(child.all_entries()) if child is not None else list(entry.entries)
+    last = next((one.text for one in reversed(entries) if isinstance(one, Prose)), "")
+    return max(last, entry.summary or "", key=len)
+
+
+def _use(timeline: Timeline, moment: Moment, task: str, result: str) -> tuple[bool | None, str]:
+    """Whether the result was used, and what shows it."""
+    known = content_words(task) | _said_before(timeline, moment)
+    news, names = content_words(result) - known, _names_in(result) - _names_in(task)
+    seen: set[str] = set()
+    for later in timeline.moments[moment.at + 1 : moment.at + 1 + _LATER]:
+        if isinstance(later.entry, Intervention):
+            break
+        text = later.entry.text if isinstance(later.entry, Prose) else _made(later)
+        seen |= news & content_words(text)
+        if len(seen) >= min(_ENOUGH, len(news) or _ENOUGH) or names & _names_in(text):
+            return True, cut(normal_line(text), _LONGEST)
+    return None, ""
+
+
+_NAME_DELEGATIONS = late_pattern(r"[A-Za-z_]\w*(?:[._/-]\w+)+|`[^`\n]{2,80}`")
+
+
+def _names_in(text: str) -> set[str]:
+    """Names of code and files, which nobody says by chance."""
+    return {name.strip("`") for name in _NAME_DELEGATIONS.findall(text[:8000])}
+
+
+def _said_before(timeline: Timeline, moment: Moment) -> frozenset[str]:
+    """What was known before: the goal, and what was said and called last."""
+    before = timeline.moments[max(0, moment.at - _BEFORE) : moment.at]
+    said_then = (one.entry.text for one in before if isinstance(one.entry, Prose))
+    called = (one.call.call for one in before if one.call)
+    return content_words(" ".join([timeline.goal_of(moment.phase), *said_then, *called]))
+
+
+def _made(moment: Moment) -> str:
+    """What a call wrote; looking at something shows nothing."""
+    if moment.call is None or not any(act.writes for act in moment.acts):
+        return ""
+    values = moment.arguments.values() if moment.arguments else [moment.call.call]
+    return " ".join(one[:2000] for one in values if isinstance(one, str))
+
+
+def find_trajectories(timeline: Timeline) -> Iterator[Case]:
+    """The workflows of a session: each phase that was completed, came to an outcome and was not corrected."""
+    parts = [list(group) for _, group in groupby(timeline.moments, key=_top)]
+    corrected = _corrected(timeline)
+    for part in parts:
+        is_whole = _top(part[0]) not in corrected and _is_done(timeline, part, is_last=part is parts[-1])
+        if is_whole and (case := _case(timeline, part)):
+            yield case
+
+
+def _corrected(timeline: Timeline) -> set[str]:
+    """The phases with work that the user corrected, there or at the beginning of a later one."""
+    before = (timeline.moments[:at] for at in said_at(timeline))
+    last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
+    return {_top(moment) for moment in last if moment}
+
+
+def _top(moment: Moment) -> str:
+    return moment.phase.partition(".")[0]
+
+
+def _phase(timeline: Timeline, moment: Moment) -> Phase:
+    return timeline.phases.get(_top(moment)) or timeline.phase_of(moment.at)
+
+
+def _is_done(timeline: Timeline, part: list[Moment], *, is_last: bool) -> bool:
+    if is_last and timeline.session.status not in (Status.COMPLETED, None):
+        return False
+    calls = [one for one in part if one.call]
+    phase = _phase(timeline, part[0])
+    is_stopped = isinstance(part[-1].entry, Callout) and part[-1].entry.title.startswith("Interrupted")
+    is_cut = calls and calls[-1].outcome in (Outcome.INTERRUPTED, Outcome.PENDING, Outcome.REJECTED)
+    return bool(calls) and phase.status == "success" and not is_stopped and not is_cut
+
+
+def _case(timeline: Timeline, part: list[Moment]) -> Case | None:
+    first = part[0]
+    outcome = outcome_of(timeline, _top(first))
+    if outcome is None:
+        return None
+    goal = timeline.goal_of(_top(first))
+    steps = _steps(timeline, part)
+    turns = brief_turns(steps, SIDE * 6, SIDE)
+    if not any(one.changed for one in steps) or sum(len(one.calls) for one in turns) < sum(
+        bool(one.call) for one in steps
+    ):
+        return None  # a piece of a phase is no workflow
+    # Of a phase what stays when others come before it, as its number does not; `distinct` parts those with the same name.
+    anchor = f"{goal}\n{_phase(timeline, first).name}"
+    begun = next((one.at for one in part if not isinstance(one.entry, Intervention)), first.at)
+    is_long = len(goal.split()) >= SENTENCE
+    body = Trajectory(brief(goal, SIDE // 2) if is_long else request_of(timeline, begun), turns)
+    return make_case(
+        timeline, first, body, anchor, finding=outcome, verification=verification_after(timeline, first.at)
+    )
+
+
+def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
+    """The calls that changed or proved something, each with the words right before it, and the closing words."""
+    closing = part[-1:] if isinstance(part[-1].entry, Prose) else []
+    return with_words(timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing])
 
 
 def extract(

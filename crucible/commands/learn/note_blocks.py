@@ -14,22 +14,10 @@ from crucible.commands.learn.case import Call, Role, Turn
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import harmless_json
-from crucible.documents.markdown.containment import contain, contain_code, normal, uncontain, uncontain_code
+from crucible.documents.markdown.containment import contain, normal, uncontain
+from crucible.documents.markdown.fences import contain_code, uncontain_code
 from crucible.documents.markdown.quoting import fenced
 from crucible.documents.session.note_entries import fenced_lines
-
-__all__ = [
-    "NO_PART",
-    "Part",
-    "parts_of",
-    "read_items",
-    "read_text",
-    "read_turns",
-    "render_exact",
-    "render_items",
-    "render_text",
-    "render_turns",
-]
 
 _FENCE = late_pattern(r" {0,3}(`{3,}|~{3,})([^`]*)")
 _HEADING = late_pattern(r"##[ \t](.*)")

@@ -23,26 +23,13 @@ from crucible.commands.learn.scrubbing import Scrubber
 from crucible.core import files
 from crucible.core.errors import NoteExists, UsageError, VaultError, reason_of
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import FORMAT, contain_line, cut, normal_line
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.quoting import fenced
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.markdown.yaml_scalars import Value
-
-__all__ = [
-    "QUESTION",
-    "Put",
-    "PuzzleFile",
-    "SolutionFile",
-    "exports_folder",
-    "put_puzzles",
-    "puzzle_file_names",
-    "read_puzzle_file",
-    "read_solution_file",
-    "render_puzzle_file",
-    "render_solution_file",
-]
 
 QUESTION = "What went wrong, and what is to be done so that the goal is reached? Say which files change and how, and how you would see that it works."
 

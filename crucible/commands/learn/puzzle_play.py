@@ -16,8 +16,6 @@ from crucible.commands.learn.rubric import Result, check_answer, is_met
 from crucible.core.templates import OwnTemplate
 from crucible.documents.markdown.quoting import fenced, labelled
 
-__all__ = ["Verdict", "judge_answer", "parts_of", "prompt_of"]
-
 _LONGEST = 40_000
 
 _PLAY_RULES = """\

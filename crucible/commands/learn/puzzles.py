@@ -36,8 +36,6 @@ from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.session.findings import Finding, Kind
 from crucible.documents.session.session import Intervention, Outcome
 
-__all__ = ["find_puzzles"]
-
 _BACK = 400
 """How many moments before a callout are searched for its failed call."""
 _CONFLICT = "CONFLICT ("

@@ -14,8 +14,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.session.session import Outcome
 
-__all__ = ["verification_after", "verified_by"]
-
 _PROOFS = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
 _SHOWS = late_pattern(
     r"(?:git|ls|cat|echo|pwd|mkdir|rm|cd|cp|mv|chmod|touch|which|sleep|export|apt|apt-get|sudo|find|head|tail|wc|date|ps|kill|ln)(?:\s|$)"

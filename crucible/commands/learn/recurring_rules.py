@@ -16,8 +16,6 @@ from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.session.findings import Finding, Kind, findings_of
 from crucible.documents.session.session import Session
 
-__all__ = ["HEADING", "Rule", "diff_of", "rules_of", "with_rules"]
-
 HEADING = "## Corrections from past sessions"
 _LONGEST = 200
 _ALIKE, _LEAST = 0.6, 2

@@ -29,17 +29,6 @@ from crucible.commands.learn.case_texts import texts_of
 from crucible.commands.learn.word_overlap import content_words
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "Check",
-    "CheckKind",
-    "Result",
-    "check_answer",
-    "is_gradable",
-    "is_met",
-    "rubric_json",
-    "rubric_of",
-]
-
 
 class CheckKind(StrEnum):
     """What a check looks for: names of files, commands, words that only the answer has, and lines that must not be there."""

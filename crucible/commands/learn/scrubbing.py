@@ -22,7 +22,6 @@ from crucible.core.secrets.scanner import Redact
 if TYPE_CHECKING:
     from re import Match
 
-__all__ = ["Scrubber"]
 
 _NAME = r"[^/\\\s\"'`:*?<>|,;()\[\]{}$%&=]+"
 _PATHS = late_pattern(

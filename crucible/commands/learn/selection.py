@@ -22,8 +22,6 @@ from crucible.commands.learn.case import Case, Puzzle, Review
 from crucible.commands.learn.case_texts import texts_of
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Dedupe", "Picked", "duplicates", "likeness", "pick", "sketch_of"]
-
 
 class Dedupe(StrEnum):
     """What counts as the same."""

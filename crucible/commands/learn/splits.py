@@ -18,8 +18,6 @@ from typing import NamedTuple
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Families", "Kin", "Splits", "parse_splits"]
-
 _NAME = late_pattern(r"[a-z][a-z0-9_]{0,39}")
 _SHARE = late_pattern(r"[01]?(?:\.[0-9]{1,9})?")
 _HINT = "such as --split train=0.9,test=0.1"

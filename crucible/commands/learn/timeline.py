@@ -24,8 +24,6 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.titles import untagged
 
-__all__ = ["Timeline", "build_timeline", "outcome_of", "placed", "placed_at", "said_at", "turns_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Timeline:

@@ -9,8 +9,6 @@ from functools import lru_cache
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["content_words"]
-
 _WORD = late_pattern(r"[^\W_]+")
 _SMALL_WORDS = (
     "a about after again all also an and any are as at be because been before but by can could did do does done for from further go had "

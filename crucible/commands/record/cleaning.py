@@ -15,8 +15,6 @@ from crucible.core.secrets.redaction import unscanned
 from crucible.documents.markdown.containment import cut, normal, normal_line, slug
 from crucible.documents.session.session import AgentRef
 
-__all__ = ["Cleaning", "agent_of", "check_text"]
-
 _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 

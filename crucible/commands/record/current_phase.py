@@ -9,12 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, PhaseField, Plan, Standing, Step
-from crucible.documents.session.session import AgentRef, Callout, Phase, Session, Value
+from crucible.documents.session.session import AgentRef, Callout, Phase, Session
 from crucible.documents.session.titles import UNTITLED
 from crucible.documents.session.usage_property import KINDS, Spent, spent_lines, spent_more
-
-__all__ = ["closing", "counted", "in_phase", "joining", "new_phase"]
 
 
 def in_phase(plan: Plan, now: datetime) -> Plan:

@@ -28,8 +28,6 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 
-__all__ = ["Told", "Verbs", "check_count", "told_error"]
-
 
 class Told(NamedTuple):
     """One thing that was told: the note's entry, the flight recorder's kind and values.

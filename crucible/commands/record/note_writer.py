@@ -17,8 +17,10 @@ from crucible.commands.record.cleaning import Cleaning
 from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, VaultNotFound
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
-from crucible.core.settings.settings import load_user_settings, load_vault_settings, user_settings_path
+from crucible.core.settings.settings import load_user_settings, load_vault_settings
+from crucible.core.settings.toml_scan import user_settings_path
 from crucible.documents.markdown.source import Edit, Source
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import (
     Addition,
     Appended,
@@ -30,23 +32,12 @@ from crucible.documents.session.append import (
     read_head,
 )
 from crucible.documents.session.redaction_counts import redacted_more
-from crucible.documents.session.session import Session, Status, Value
+from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.events.event_entries import append_entry
 from crucible.vault.events.event_summary import Facts, save_meta
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
-
-__all__ = [
-    "PATIENCE",
-    "Clock",
-    "SessionEnded",
-    "Writer",
-    "aware",
-    "patient",
-    "utc_now",
-    "whole_second",
-]
 
 Clock = Callable[[], datetime]
 

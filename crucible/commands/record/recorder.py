@@ -21,12 +21,11 @@ from crucible.commands.record.subagent import Delegated, InlineWork, begin_child
 from crucible.commands.record.task_list import Change, added, moved, read_items, replaced
 from crucible.commands.record.tasks import change_tasks
 from crucible.core.errors import CrucibleError, UsageError
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, PhaseField, Standing, Step, TaskList
-from crucible.documents.session.session import Mode, Session, Status, Task, Value
+from crucible.documents.session.session import Mode, Session, Status, Task
 from crucible.documents.session.titles import prompt_name
 from crucible.memory.bookmarks.bookmark import Why
-
-__all__ = ["Recorder"]
 
 
 class Recorder(Verbs):

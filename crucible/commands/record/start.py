@@ -30,8 +30,6 @@ from crucible.vault.events.event_summary import Facts
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["open_session", "resume", "session"]
-
 _TITLE_SLUG = 60
 """Code points of a title that make an id."""
 

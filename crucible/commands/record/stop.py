@@ -17,14 +17,13 @@ from crucible.commands.record.note_writer import PATIENCE, Writer, whole_second
 from crucible.commands.record.stop_bookmark import Remark, keep_bookmark, keep_brief
 from crucible.commands.record.subagent import tell_parent
 from crucible.core.errors import CrucibleError
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, Standing, Summary
 from crucible.documents.session.properties import format_time
-from crucible.documents.session.session import Status, Value
+from crucible.documents.session.session import Status
 from crucible.memory.bookmarks.bookmark import Why
 from crucible.vault.events.event_reading import last_time
 from crucible.vault.events.event_summary import Facts, save_meta
-
-__all__ = ["END_STEPS", "EndStep", "Ended", "end_session", "pause_session"]
 
 
 class Ended(NamedTuple):

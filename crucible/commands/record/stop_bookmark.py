@@ -19,8 +19,6 @@ from crucible.memory.bookmarks.marking import mark
 from crucible.memory.summary.brief_update import update_brief
 from crucible.vault.notes.projects import folder_in_project
 
-__all__ = ["Remark", "finished", "keep_bookmark", "keep_brief", "remark"]
-
 
 class Remark(NamedTuple):
     """What is said beside a pause: a note, and what is in the way; cleaned."""

@@ -18,6 +18,7 @@ from crucible.commands.record.current_phase import in_phase
 from crucible.commands.record.entries import Told, Verbs, check_count, told_error
 from crucible.commands.record.note_writer import Clock, Writer, aware, whole_second
 from crucible.core.errors import CrucibleError, NoteExists, SessionNotFound, UsageError
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, Plan, Retold, Standing
 from crucible.documents.session.append_closing import find_subagent
 from crucible.documents.session.append_shown import joined
@@ -25,20 +26,10 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.names import slugify
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.redaction_counts import redacted_lines
-from crucible.documents.session.session import (
-    AgentRef,
-    Entry,
-    Mode,
-    Prose,
-    Session,
-    Subagent,
-    Value,
-)
+from crucible.documents.session.session import AgentRef, Entry, Mode, Prose, Session, Subagent
 from crucible.documents.session.session_id import LONGEST_ID
 from crucible.documents.session.titles import key_words
 from crucible.vault.events.event_summary import Facts
-
-__all__ = ["Delegated", "InlineWork", "begin_child", "tell_parent"]
 
 _SLUG = 40
 """Code points of a child's id behind its parent's."""

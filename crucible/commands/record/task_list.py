@@ -17,8 +17,6 @@ from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Task
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
 
-__all__ = ["Change", "added", "moved", "numbered", "read_items", "replaced"]
-
 Change: TypeAlias = "Callable[[tuple[Task, ...], datetime], tuple[Task, ...]]"
 """The tasks that are there, and the time; out the tasks that are to be there."""
 

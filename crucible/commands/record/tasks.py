@@ -24,8 +24,6 @@ from crucible.documents.session.task_block import TASK_CREATED
 from crucible.memory.bookmarks.bookmark import Why
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["NewTask", "TaskWriter", "change_tasks"]
-
 
 class NewTask(NamedTuple):
     """A task to be made: what is to be done, the places (from 0) of those made with it that come before, and ids of older ones that do."""

@@ -48,8 +48,6 @@ from crucible.vault.notes.rename_journal import (
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["Left", "RenameReport", "finish_rename", "rename_named", "rename_session"]
-
 
 @dataclass(frozen=True, slots=True)
 class RenameReport:

@@ -16,8 +16,6 @@ from crucible.memory.history.history_notes import read_entry
 from crucible.vault.notes.links import plan_rename
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["Followed", "move_history"]
-
 
 class Followed(NamedTuple):
     """How many links were changed, by the notes' paths seen from the vault, and what could not be."""

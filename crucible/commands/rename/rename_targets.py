@@ -13,14 +13,12 @@ from pathlib import Path
 from crucible.core.errors import BadSessionId, CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
 from crucible.memory.bookmarks.bookmark_log import BOOKMARKS, follow_rename
-from crucible.memory.bookmarks.resume_tickets__renames import keep_rename
+from crucible.memory.bookmarks.resume_tickets import keep_rename
 from crucible.memory.history.memory_log import move_memories
 from crucible.memory.tasks.annotations import move_annotations
 from crucible.memory.tasks.task_knowledge import shelf_of
-from crucible.vault.events.event_retention__moving import move_flight
+from crucible.vault.events.event_retention import move_flight
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["Left", "check_is_session", "copy_bookmarks", "move_events", "move_tasks"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,6 @@ from crucible.memory.summary.brief import MOST_WORDS
 from crucible.memory.summary.brief_callout import count_covered, find_brief, first_request
 from crucible.memory.summary.brief_text import Known, extend_digest, render_digest
 
-__all__ = ["Filled", "Given", "Required", "fill", "require"]
-
 _LEVELS = ((None, 40), (400, 50), (200, 60), (120, 100))
 """Characters of a line per decision, open task and error, and the part of the budget, in percent, up to which they may be
 that long; None for their whole text."""

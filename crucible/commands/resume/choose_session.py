@@ -18,7 +18,6 @@ from crucible.vault.index.view import View
 if TYPE_CHECKING:  # a client's start waits for each import
     from crucible.memory.bookmarks.bookmark import Bookmark
 
-__all__ = ["Paused", "newest_first", "newest_rows", "paused_rows"]
 
 _NEWEST = 20
 

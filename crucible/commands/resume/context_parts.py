@@ -26,17 +26,6 @@ from crucible.memory.summary.brief_callout import first_request, stated_goal
 from crucible.memory.summary.brief_text import Known, bare
 from crucible.vault.notes.walk import note_name
 
-__all__ = [
-    "decisions_part",
-    "drift_part",
-    "errors_part",
-    "goal_part",
-    "said_lines",
-    "stopped_part",
-    "subagent_lines",
-    "tasks_part",
-]
-
 _WHOLE = 10**9
 _LINE = 400
 _LABEL = 20

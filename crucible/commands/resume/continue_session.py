@@ -28,24 +28,6 @@ from crucible.memory.bookmarks.bookmark import task_at_work
 from crucible.vault.index.time_filters import age_words
 from crucible.vault.notes.projects import project_of
 
-__all__ = [
-    "CONTEXT",
-    "Chosen",
-    "Native",
-    "Start",
-    "check_goes_on",
-    "choose_client",
-    "confirmation",
-    "drift_lines",
-    "drift_prompt",
-    "drift_words",
-    "find_native",
-    "folder_of",
-    "last_client",
-    "newest_source",
-    "plan_start",
-]
-
 CONTEXT = "{context}"
 """What a command line of the user's holds where it wants the context."""
 

@@ -17,8 +17,6 @@ from crucible.core.git import Repository, digest_of, is_commit, read_repository,
 from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.vault.logs.jsonl_fields import is_inner_path
 
-__all__ = ["find_drift"]
-
 _SUBJECTS = 10
 _SEARCHED = 5000
 """Untracked files that a moved one is looked for among."""

@@ -11,8 +11,6 @@ from typing import NamedTuple, TypeVar
 
 from crucible.documents.session.session import Callout, Entry, Intervention, Phase, Session, Subagent, ToolCalls
 
-__all__ = ["Extent", "Placed", "find_extent", "raw_size"]
-
 Kind = TypeVar("Kind")
 
 

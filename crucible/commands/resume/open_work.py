@@ -15,8 +15,6 @@ from crucible.documents.session.waiting import QUESTIONS, Answers
 from crucible.memory.bookmarks.bookmark import Bookmark, NumberedTask, open_tasks
 from crucible.memory.summary.brief_text import Known, bare
 
-__all__ = ["OpenWork", "Said", "find_open_work"]
-
 _LABEL = 20
 """Letters that an open end may have besides the tasks that it lists."""
 

@@ -16,8 +16,6 @@ from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import Bookmark, task_at_work
 from crucible.vault.index.time_filters import AFTERWARDS, age_words
 
-__all__ = ["check_at_rest", "last_active", "position_line", "task_words"]
-
 
 def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
     """As `You are in phase-3 of 7, at task 3 of 5; last active 2 h ago.`, all words of ours."""

@@ -28,8 +28,6 @@ from crucible.documents.session.session import (
 )
 from crucible.memory.summary.brief_text import Known
 
-__all__ = ["Window", "choose_window", "is_named_by_words", "phase_line", "render_call", "subagent_line"]
-
 _LONGEST, _SHORTEST = 1500, 80
 _NEWEST = 2
 """So many entries at the end may be twice as long as the others."""

@@ -34,16 +34,6 @@ from crucible.memory.bookmarks.bookmark_log import latest
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = [
-    "LABEL",
-    "VARIABLES",
-    "build_context",
-    "find_material",
-    "find_template",
-    "load_children",
-    "settled_context",
-]
-
 TEMPLATE = "resume.md.j2"
 
 LABEL = """\

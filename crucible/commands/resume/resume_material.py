@@ -9,8 +9,6 @@ from datetime import datetime
 from crucible.documents.session.session import Session
 from crucible.memory.bookmarks.bookmark import Bookmark
 
-__all__ = ["Context", "Drift", "FileChange", "LeftOut", "Material"]
-
 
 @dataclass(frozen=True, slots=True)
 class FileChange:

@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.source import Edit, Span
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field
-from crucible.documents.session.session import Session, Status, Value
+from crucible.documents.session.session import Session, Status
 from crucible.documents.session.shared_notes import is_ours
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["End", "Woken", "has_news", "settle", "wake"]
 
 _KEYS = ("status", "ended", "resume_point", "pause_reason")
 

@@ -20,8 +20,6 @@ from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["DIGEST", "LINK", "condition_lines", "digest_of", "earlier_of", "find_run"]
-
 LINK, DIGEST = "workflow", "workflow_digest"
 """Properties of a run's session: its workflow, and what that asked for when the run began."""
 

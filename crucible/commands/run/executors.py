@@ -18,8 +18,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import slug
 from crucible.documents.session.session import AgentRef
 
-__all__ = ["Cast", "Player", "cast_of"]
-
 _NAMES = ", ".join(CLIENTS)
 _PART = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.DOTALL
 

@@ -18,8 +18,6 @@ from crucible.core.errors import UsageError
 from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Condition, Datum, Step, Workflow, key_of
 
-__all__ = ["behind", "file_of", "is_frame", "is_request", "plan_run", "value_of"]
-
 
 def plan_run(workflow: Workflow, graph: Graph, given: Given, *, first: str = "") -> Plan:
     """The plan of a workflow without circles.

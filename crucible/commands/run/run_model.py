@@ -15,21 +15,6 @@ from crucible.clients.launch.ask import Asker
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, RunStatus, Step
 
-__all__ = [
-    "Crowd",
-    "Earlier",
-    "Fate",
-    "Given",
-    "Handed",
-    "Job",
-    "Link",
-    "Outcome",
-    "Plan",
-    "Report",
-    "Runner",
-    "Witness",
-]
-
 
 class Fate(StrEnum):
     """What became of a step."""

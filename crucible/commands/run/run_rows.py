@@ -26,8 +26,6 @@ from crucible.documents.workflow.workflow_reader import read_workflow
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["Spot", "add_marker", "row_of", "spot_of"]
-
 _ATTEMPTS = 20
 """How often an editor may be faster than we are."""
 

@@ -18,8 +18,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.quoting import fenced, quote_block, quote_span
 from crucible.documents.workflow.workflow import Condition
 
-__all__ = ["Commands", "Unclear", "command_of", "commands_in", "hold", "read_yes", "spelled"]
-
 _SPAN = late_pattern(r"(`+)(?!`)(.+?)(?<!`)\1")
 _LIMIT = 20_000
 _MOST = 1 << 22

@@ -13,11 +13,11 @@ from crucible.commands.run.plan import file_of, is_request, value_of
 from crucible.commands.run.run_model import Given, Handed, Job, Plan
 from crucible.core.patterns import late_pattern
 from crucible.core.rendering import Renderer
+from crucible.core.settings.settings import VaultSettings
+from crucible.core.templates_chosen import load_template
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.quoting import fenced, quote_block, quote_span, unmarked
 from crucible.documents.workflow.workflow import Datum, Step
-
-__all__ = ["ENDING", "LABEL", "REQUIRED", "VARIABLES", "Said", "build_prompt", "read_said"]
 
 LABEL = """\
 You carry out one step of a workflow, in the folder that you stand in; its other steps are not yours to do. Crucible started you, and nobody \
@@ -162,3 +162,11 @@ def read_said(answer: str) -> Said:
     text = "\n".join(line for at, line in enumerate(lines) if at not in ends).strip("\n")
     last = found[-1][1]
     return Said(text, last[1] == "done", last[2].strip(_MARKS) if last[1] == "failed" else "")
+
+
+TEMPLATE = "step.md.j2"
+
+
+def find_template(settings: VaultSettings) -> Renderer:
+    """The template for steps in a vault with these settings.  Raises `CrucibleError` if it is broken."""
+    return load_template(settings, TEMPLATE, names=VARIABLES, required=REQUIRED)

@@ -25,8 +25,6 @@ from crucible.core.secrets.separators import AFTER, BESIDE, BETWEEN, CLOSE, EOL,
 from crucible.core.secrets.table_layouts import Value, find_answer, find_before, find_columns, find_cookies, find_items
 from crucible.core.secrets.value_ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes, is_key
 
-__all__ = ["NAMES", "Value", "find_values", "is_value_of", "secret_part"]
-
 _LONGEST_NAME = 64
 
 _NAME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"

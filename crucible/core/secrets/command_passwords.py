@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
+from crucible.core.secrets.randomness import changes
 from crucible.core.secrets.rule import Form, Rule
-from crucible.core.secrets.secret_values import changes, is_chance, is_placeholder
+from crucible.core.secrets.secret_values import is_chance, is_placeholder
 from crucible.core.secrets.separators import EOL, LEAD
-
-__all__ = ["command_forms", "command_rules", "is_password_there", "is_strong"]
 
 _COMMANDS = r"""
 mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlsh mariadb mariadb-dump mariadb-admin mysqlcheck | -pV

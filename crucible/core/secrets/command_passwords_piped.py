@@ -11,8 +11,6 @@ from crucible.core.patterns import late_pattern
 from crucible.core.secrets.command_passwords import is_password_there
 from crucible.core.secrets.rule import Form
 
-__all__ = ["piped_forms"]
-
 _READERS = (
     "password-stdin", "with-token", "sudo -s", "chpasswd", "secret put", "passphrase-fd", "cryptsetup", "passwd --stdin", "kinit",
     "smbpasswd", "vercel env add", "gh secret set", "secret create", "pass insert", "secrets create", "versions add",

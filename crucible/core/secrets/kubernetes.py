@@ -12,8 +12,6 @@ from crucible.core.secrets.rule import Form
 from crucible.core.secrets.secret_values import is_placeholder
 from crucible.core.secrets.separators import EOL, LEAD
 
-__all__ = ["manifest_forms"]
-
 _LITERALS = (
     "kind: secret",
     'kind": "secret"',

@@ -8,8 +8,6 @@ from __future__ import annotations
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.separators import CLOSE
 
-__all__ = ["is_named"]
-
 
 def is_named(text: str, start: int, end: int) -> bool:
     """Whether a value may follow the name that contains this literal; a fast check, since mostly none does."""

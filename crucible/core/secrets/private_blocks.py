@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["PRIVATE", "PRIVATE_MARK", "Hidden", "hide_private"]
-
 PRIVATE = "private"
 """The rule by which it is counted."""
 PRIVATE_MARK = f"[{PRIVATE}]"

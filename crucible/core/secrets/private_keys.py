@@ -12,8 +12,6 @@ from crucible.core.secrets.rule import Form
 from crucible.core.secrets.separators import EOL
 from crucible.core.secrets.token_prefixes import is_random
 
-__all__ = ["key_forms"]
-
 
 def key_forms() -> list[Form]:
     """The forms of private keys."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from crucible.core.secrets.rule import Rule, read_table
 from crucible.core.secrets.secret_values import is_varied
 
-__all__ = ["provider_rules"]
-
 _SIGNS = "abcdefghijklmnopqrtuvwxyz0123456789_-"
 _OKTA = " ".join([*(f"00{sign}" for sign in _SIGNS), *(f"00s{sign}" for sign in _SIGNS + "s")])
 """How a token of Okta begins; `00` alone would stand in each `0.00s` of a test."""

@@ -11,8 +11,6 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
-__all__ = ["changes", "entropy", "likeness"]
-
 _PAIRS = (
     "?988?=9C:E=687F:E675;>>><B"  # a
     "6::;6;@?7:B5=>7=E99=7BC@:A"  # b

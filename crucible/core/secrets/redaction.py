@@ -12,8 +12,6 @@ from crucible.core.errors import BadSessionId, CrucibleError, VaultError
 from crucible.core.secrets.scanner import Redact, Scanner
 from crucible.core.settings.settings import SecretSettings
 
-__all__ = ["redact_of", "refuse_secret", "remembering", "unscanned"]
-
 
 def redact_of(settings: SecretSettings) -> Redact:
     """What a vault's settings ask for; `VaultError` when the scanner cannot run."""

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["ESCAPED", "NO_HASH", "START", "Form", "Rule", "read_table"]
-
 ESCAPED = r"(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u00[0-9a-f]{2})"
 NO_HASH = r"(?<!sha\d\d\d[=:-])"
 START = rf"(?:(?<![A-Za-z0-9]){NO_HASH}|{ESCAPED})"

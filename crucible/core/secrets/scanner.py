@@ -32,8 +32,6 @@ from crucible.core.secrets.token_prefixes import prefix_rules
 from crucible.core.secrets.visible_text import CONTROLS, Visible, plain_of
 from crucible.core.settings.settings import SecretSettings
 
-__all__ = ["Finding", "Redact", "Scanner", "all_forms", "all_rules"]
-
 Redact: TypeAlias = "Callable[[str], tuple[str, Mapping[str, int]]]"
 """A text in; out the text without its secrets, and how many were taken out by rule."""
 

@@ -10,17 +10,6 @@ from functools import lru_cache
 
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "NAME_LITERALS",
-    "PASSWORD_WORDS",
-    "Weight",
-    "is_login",
-    "is_piped",
-    "is_verb",
-    "weight_of",
-    "words_set",
-]
-
 
 class Weight(IntEnum):
     """How surely a value under a name is a secret."""

@@ -14,23 +14,6 @@ from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes, entropy, likeness
 from crucible.core.secrets.secret_names import PASSWORD_WORDS, Weight, weight_of, words_set
 
-__all__ = [
-    "changes",
-    "entropy",
-    "holds_login",
-    "is_chance",
-    "is_hash",
-    "is_phrase",
-    "is_placeholder",
-    "is_plain_word",
-    "is_random",
-    "is_secret",
-    "is_striking",
-    "is_varied",
-    "is_worded",
-    "stands_out",
-]
-
 _FILLERS = (
     words_set(
         """

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["AFTER", "BESIDE", "BETWEEN", "CLOSE", "EOL", "LEAD", "OPEN", "SCHEME", "WRAPPER"]
-
 EOL = r"(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)"
 """The end of a line, in a text or in a string of JSON."""
 

@@ -10,8 +10,6 @@ from crucible.core.secrets.rule import Rule, read_table
 from crucible.core.secrets.secret_values import is_chance, is_dummy
 from crucible.core.secrets.token_prefixes import is_random
 
-__all__ = ["service_rules"]
-
 _AROUND = (
     r"""[A-Za-z][\w.-]{0,60}\\{0,8}["'`]?[\])]?(?:[ \t]{1,4}(?:(?i:api|access|secret|auth|app|private|personal|account)[ _-]?){0,2}"""
     r"""(?i:key|token|secret|login|pat|sid)s?(?:[ \t](?:is|was))?[ \t]{1,4}|[ \t]{0,8}(?:(?i:api[ _-]?)?(?i:key|token|secret))?[ \t]{0,4}"""

@@ -10,11 +10,10 @@ import binascii
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.command_passwords import is_password_there, is_strong
+from crucible.core.secrets.randomness import changes
 from crucible.core.secrets.rule import Rule
-from crucible.core.secrets.secret_values import changes, holds_login, is_chance, is_dummy, is_placeholder
+from crucible.core.secrets.secret_values import holds_login, is_chance, is_dummy, is_placeholder
 from crucible.core.secrets.token_prefixes import is_random
-
-__all__ = ["DATA_URI", "shape_rules"]
 
 DATA_URI = late_pattern(r";base64,[A-Za-z0-9+/=_-]*+")
 """The bytes of a picture; nothing in them is a secret."""

@@ -21,8 +21,6 @@ from crucible.core.secrets.secret_values import (
 )
 from crucible.core.secrets.separators import EOL, LEAD
 
-__all__ = ["Value", "find_answer", "find_before", "find_columns", "find_cookies", "find_items"]
-
 
 class Value(NamedTuple):
     """Where a value stands, how surely it is a text (`quoted`), and the weight of its name."""

@@ -11,10 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from crucible.core.patterns import late_pattern
+from crucible.core.secrets.randomness import changes
 from crucible.core.secrets.rule import START, Rule
-from crucible.core.secrets.secret_values import changes, is_varied
-
-__all__ = ["LONG", "is_random", "prefix_rules", "read_prefixes", "run_rules"]
+from crucible.core.secrets.secret_values import is_varied
 
 _NO_HEX = "(?![0-9a-f]{20,}(?![A-Za-z0-9]))"
 """More letters than hexadecimal digits never come out as those alone: what does is a hash, `token-<sha1>`."""

@@ -10,16 +10,6 @@ from string import ascii_letters
 
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "JUDGED",
-    "LINE_START",
-    "end_of_bare",
-    "end_of_quoted",
-    "full_end",
-    "inside_quotes",
-    "is_key",
-]
-
 _LONGEST_QUOTED = 64 * 1024
 _MOST_SIGNS = 20
 """So many `=` are in no value."""

@@ -12,8 +12,6 @@ from functools import cache
 
 from crucible.core.patterns import ANSI, late_pattern
 
-__all__ = ["CONTROLS", "Visible", "plain_of"]
-
 # Line ends and tabs stay; the last ones are seen by nobody: soft hyphens, joiners, marks of direction and of byte order.
 _UNSEEN = late_pattern(
     ANSI.pattern + "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"

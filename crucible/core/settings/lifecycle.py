@@ -20,19 +20,6 @@ from crucible.core.settings.toml_values import (
 )
 from crucible.core.settings.trust import VaultTable
 
-__all__ = [
-    "LIFECYCLE_CONFIG",
-    "BriefingSettings",
-    "CaptureSettings",
-    "FrictionSettings",
-    "HistorySettings",
-    "Lifecycle",
-    "MemorySettings",
-    "SourceSettings",
-    "TaskSettings",
-    "read_lifecycle",
-]
-
 LIFECYCLE_CONFIG = """\
 [capture]
 # save = "phase"              # when a running session is written down: phase (a turn's end), tool, or interval

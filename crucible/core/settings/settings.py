@@ -23,7 +23,7 @@ from crucible.core.settings.lifecycle import (
     TaskSettings,
     read_lifecycle,
 )
-from crucible.core.settings.toml_scan import expand, user_settings_path, vault_named
+from crucible.core.settings.toml_scan import expand, vault_named
 from crucible.core.settings.toml_values import (
     StrPath,
     Table,
@@ -51,24 +51,6 @@ from crucible.core.settings.trust import (
     accepts_nothing,
     read_templates,
 )
-
-__all__ = [
-    "DEFAULT_CONFIG",
-    "AgentSettings",
-    "CaptureSettings",
-    "FlightSettings",
-    "KnowledgeSettings",
-    "RecallSettings",
-    "ResumeSettings",
-    "SecretSettings",
-    "UserSettings",
-    "VaultSettings",
-    "load_user_settings",
-    "load_vault_settings",
-    "read_user_settings",
-    "read_vault_settings",
-    "user_settings_path",
-]
 
 _CONFIG = """\
 # Crucible's settings for this vault.  Every line is optional; the values shown are the defaults.

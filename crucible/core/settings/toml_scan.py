@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["expand", "read_tidy", "user_settings_path", "vault_named"]
-
 
 def user_settings_path(env: Mapping[str, str], home: str | os.PathLike[str]) -> str:
     """`CRUCIBLE_CONFIG`, else `crucible/config.toml` in the user's configuration folder (XDG)."""

@@ -15,27 +15,6 @@ from typing import Any, TypeAlias, TypeVar
 from crucible.core.errors import VaultError
 from crucible.core.settings.toml_scan import read_tidy
 
-__all__ = [
-    "StrPath",
-    "Table",
-    "WrongValueError",
-    "backend",
-    "boolean",
-    "count",
-    "expressions",
-    "expressions_by_name",
-    "factor",
-    "file_text",
-    "folder",
-    "folders_by_project",
-    "no_toml",
-    "one_of",
-    "positive",
-    "seconds",
-    "share",
-    "text_value",
-]
-
 _LARGEST = 1024 * 1024
 """Bytes of a settings file."""
 

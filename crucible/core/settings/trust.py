@@ -17,21 +17,6 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from crucible.core.settings.toml_values import StrPath, Table
 
-__all__ = [
-    "TEMPLATES",
-    "Accepts",
-    "Ask",
-    "TemplateFile",
-    "VaultTable",
-    "accepted_in",
-    "accepts_nothing",
-    "ignored_names",
-    "is_inside",
-    "read_templates",
-    "record_line",
-    "told_ignored",
-]
-
 TEMPLATES = (
     "attribution.md.j2",
     "briefing.md.j2",

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["PREVENTABLE", "Attribution", "Category", "FailureReport"]
-
 
 class Category(StrEnum):
     """Where a failure comes from."""

@@ -15,15 +15,14 @@ from crucible.documents.knowledge.causes import Category
 from crucible.documents.knowledge.item_texts import HEADINGS, TEXT, Body, read_body, render_body
 from crucible.documents.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Verification
 from crucible.documents.knowledge.typed_properties import Properties, linktext_of, property_of
-from crucible.documents.markdown.containment import FORMAT, format_of
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.markdown.wikilinks import LinkText, render_link
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.names import slugify
 from crucible.documents.session.session_id import check_session_id
-
-__all__ = ["Read", "body_of", "parts_of", "properties_of", "read_item", "render_item", "slug_of"]
 
 _KEYS = (
     "type", "title", "status", "scope", "project", "domain", "tags", "source", "session", "phase", "also_from", "merged", "category", "confidence",

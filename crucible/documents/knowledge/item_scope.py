@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from crucible.documents.knowledge.items import Item
 
-__all__ = ["EVERYTHING", "Place", "same_place", "sees"]
-
 
 class Place(NamedTuple):
     """For whom an item is, or from where somebody looks: a `scope` of `items.Scope`, and the names of project and domain.

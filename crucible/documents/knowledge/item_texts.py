@@ -10,20 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import (
-    FORMAT,
-    contain,
-    contain_code,
-    uncontain,
-    uncontain_code,
-    whole_fences,
-)
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import contain, uncontain
+from crucible.documents.markdown.fences import contain_code, uncontain_code, whole_fences
 from crucible.documents.markdown.quoting import fenced
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.note_entries import fenced_lines
 from crucible.documents.session.phase_headings import read_title
-
-__all__ = ["HEADINGS", "TEXT", "Body", "Chunk", "read_body", "render_body", "render_text"]
 
 TEXT = "text"
 """The part that has no heading."""

@@ -16,7 +16,6 @@ from crucible.core.settings.settings import KnowledgeSettings
 if TYPE_CHECKING:
     from crucible.documents.knowledge.items import Item
 
-__all__ = ["Facts", "Weight", "freshness", "needs_verification", "type_weight", "usefulness", "weigh"]
 
 _DAY = timedelta(days=1)
 

@@ -18,19 +18,6 @@ from crucible.documents.knowledge.causes import Category
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.session.session_id import check_session_id
 
-__all__ = [
-    "UNTITLED",
-    "Failure",
-    "Item",
-    "ItemType",
-    "Origin",
-    "Provenance",
-    "Scope",
-    "Status",
-    "Verification",
-    "tidy_tag",
-]
-
 UNTITLED = "Untitled"
 """The title of an item that was given none."""
 

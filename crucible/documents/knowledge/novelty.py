@@ -17,18 +17,6 @@ from crucible.documents.knowledge.item_scope import Place, same_place, sees
 from crucible.documents.knowledge.item_weight import Facts, weigh
 from crucible.documents.knowledge.items import Item
 
-__all__ = [
-    "Alike",
-    "Room",
-    "Similar",
-    "first_to_go",
-    "normal_title",
-    "overlap",
-    "room_for",
-    "same_or_alike",
-    "words_of",
-]
-
 _FILLERS = frozenset(("the", "a", "an", "is", "are", "was", "were", "be", "been"))
 _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
 # Scripts that put no blanks between words: each sign counts.

@@ -16,8 +16,6 @@ from crucible.documents.markdown.wikilinks import LinkText, parse_linktext, with
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.properties import FieldReader
 
-__all__ = ["Properties", "linktext_of", "property_of"]
-
 _E = TypeVar("_E", bound=StrEnum)
 
 

@@ -8,19 +8,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-__all__ = [
-    "BLOCK_ID",
-    "DATED",
-    "ENTITY",
-    "FENCE_START",
-    "LANGUAGES",
-    "OPENINGS",
-    "SCHEME",
-    "SPAN_START",
-    "TAG",
-    "Opening",
-]
-
 
 class Opening(NamedTuple):
     """A mark that Obsidian or a plugin acts on.

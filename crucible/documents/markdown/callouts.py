@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.outline import Kind, find_blocks
+from crucible.documents.markdown.line_scan import Kind
+from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import Lines, Source
-
-__all__ = ["RawCallout", "callout_kind", "find_callouts", "quote_lines", "read_callout", "unquote_lines"]
 
 _HEAD = late_pattern(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)(?:[ \t]+(.*?))?[ \t]*$")
 

@@ -10,18 +10,6 @@ import re
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.active_markup import SPAN_START
 
-__all__ = [
-    "FORMAT",
-    "code_span",
-    "harmless_json",
-    "read_code",
-    "read_code_span",
-    "seal_code",
-    "seal_shown",
-    "unseal_code",
-    "unseal_shown",
-]
-
 FORMAT = 2
 """The current version of the escape rules, stored in a note's property `format`."""
 

@@ -19,15 +19,11 @@ from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.markdown.active_markup import SCHEME
 from crucible.documents.markdown.code_spans import (
     FORMAT,
-    code_span,
-    read_code,
-    read_code_span,
     seal_code,
     seal_shown,
     unseal_shown,
 )
 from crucible.documents.markdown.containment_inline import (
-    FIELDS,
     Pass,
     Rule,
     convert_inline,
@@ -36,42 +32,12 @@ from crucible.documents.markdown.containment_inline import (
 )
 from crucible.documents.markdown.fences import (
     by_parts,
-    contain_code,
     convert_fence,
     joined,
     seal_fence,
     seal_parts,
-    uncontain_code,
     unseal_fence,
-    whole_fences,
 )
-
-__all__ = [
-    "FIELDS",
-    "FORMAT",
-    "LABELS",
-    "QUOTE_END",
-    "Rule",
-    "code_span",
-    "contain",
-    "contain_code",
-    "contain_line",
-    "convert",
-    "convert_line",
-    "convert_span",
-    "cut",
-    "format_of",
-    "is_inert",
-    "normal",
-    "normal_line",
-    "read_code",
-    "read_code_span",
-    "slug",
-    "uncontain",
-    "uncontain_code",
-    "uncontain_line",
-    "whole_fences",
-]
 
 LABELS = ("Rationale", "Resolution", "Summary", "Task")
 """The label words that a callout reads."""

@@ -23,8 +23,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.active_markup import BLOCK_ID, DATED, ENTITY, SCHEME, TAG
 from crucible.documents.markdown.code_spans import FORMAT, seal_code, unseal_code
 
-__all__ = ["FIELDS", "Pass", "Rule", "convert_inline", "seal_inline", "unseal_inline"]
-
 FIELDS = ("started", "ended", "tokens")
 """The keys of a phase's inline fields."""
 

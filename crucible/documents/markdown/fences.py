@@ -15,18 +15,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.active_markup import FENCE_START, LANGUAGES
 from crucible.documents.markdown.code_spans import FORMAT, seal_shown, unseal_shown
 
-__all__ = [
-    "by_parts",
-    "contain_code",
-    "convert_fence",
-    "joined",
-    "seal_fence",
-    "seal_parts",
-    "uncontain_code",
-    "unseal_fence",
-    "whole_fences",
-]
-
 _OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
 """The info words that format 1 escapes."""
 

@@ -33,16 +33,6 @@ from crucible.documents.markdown.yaml_scalars import (
 if TYPE_CHECKING:
     import yaml
 
-__all__ = [
-    "Frontmatter",
-    "append_item",
-    "find_frontmatter",
-    "find_frontmatter_span",
-    "remove_key",
-    "render_frontmatter",
-    "set_key",
-]
-
 
 class Frontmatter(NamedTuple):
     """What stands at the top of a note; all empty when `present` is false.

@@ -22,8 +22,6 @@ from crucible.documents.markdown.yaml_nodes import (
 )
 from crucible.documents.markdown.yaml_scalars import Value, read_scalar
 
-__all__ = ["read_properties"]
-
 _LINE_END = late_pattern(r"\r\n?|\n")
 _RECOVERED = 200
 

@@ -16,8 +16,6 @@ from typing import Literal, NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import Span
 
-__all__ = ["Hidden", "HiddenKind", "Scan", "code_ranges", "hidden_near", "hidden_ranges", "scan"]
-
 HiddenKind = Literal["fence", "indented", "code", "comment", "html", "math"]
 
 

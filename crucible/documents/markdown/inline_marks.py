@@ -11,21 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.hidden_ranges import code_ranges, hidden_ranges
+from crucible.documents.markdown.hidden_ranges import hidden_ranges
 from crucible.documents.markdown.source import Span
-
-__all__ = [
-    "BlockId",
-    "FootnoteDefinition",
-    "FootnoteReference",
-    "Tag",
-    "code_ranges",
-    "find_block_ids",
-    "find_footnote_definitions",
-    "find_footnote_references",
-    "find_tags",
-    "hidden_ranges",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,6 @@ from enum import IntEnum
 
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "HEADING",
-    "SEPARATOR",
-    "TOOLS_LINE",
-    "Block",
-    "Kind",
-    "add_text",
-    "scan_lines",
-    "without_blanks",
-]
-
 TOOLS_LINE = "**Tool calls:**"
 """The paragraph that makes the list after it a list of tool calls."""
 

@@ -20,7 +20,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.hidden_ranges import scan
 from crucible.documents.markdown.line_scan import (
     HEADING,
-    SEPARATOR,
     TOOLS_LINE,
     Block,
     Kind,
@@ -34,17 +33,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = [
-    "SEPARATOR",
-    "TOOLS_LINE",
-    "Block",
-    "Kind",
-    "Outline",
-    "find_blocks",
-    "mask_comments",
-    "parse_blocks",
-    "scan_lines",
-]
 
 TOO_LARGE = 16_000_000
 """Code points above which an untidy note is not parsed any more: it would take half a minute."""

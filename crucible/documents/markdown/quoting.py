@@ -18,19 +18,6 @@ from collections.abc import Iterable
 from crucible.core.patterns import UNSEEN, late_pattern
 from crucible.documents.markdown.containment import normal
 
-__all__ = [
-    "fence",
-    "fenced",
-    "hang",
-    "labelled",
-    "plain",
-    "quote_block",
-    "quote_line",
-    "quote_span",
-    "shorten",
-    "unmarked",
-]
-
 _LINE_ENDS = late_pattern("[\u2028\u2029]")
 _ANY_LINE_END = late_pattern("\r\n?|[\n\u0085\u2028\u2029]")
 _TAG = late_pattern(r"<(?=\s*[/!?|]|[A-Za-z]|[^\x00-\x7f]|\s+[A-Za-z][\w:.-]*[\s/]*>|\s*\Z)")

@@ -19,8 +19,6 @@ from typing import NamedTuple
 from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
 
-__all__ = ["NOWHERE", "Edit", "Lines", "Problem", "Source", "Span", "apply_edits"]
-
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = late_pattern(r"\r\n?|\n")
 

@@ -19,22 +19,6 @@ from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.hidden_ranges import hidden_near
 from crucible.documents.markdown.source import Source, Span
 
-__all__ = [
-    "Link",
-    "LinkKind",
-    "LinkText",
-    "display",
-    "encode_target",
-    "find_links",
-    "find_property_links",
-    "heading_key",
-    "parse_linktext",
-    "render_link",
-    "strip_heading_for_link",
-    "with_links",
-    "without_links",
-]
-
 LinkKind = Literal["wiki", "md"]
 
 

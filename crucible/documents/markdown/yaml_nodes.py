@@ -18,22 +18,6 @@ from crucible.documents.markdown.yaml_scalars import Value, read_scalar
 if TYPE_CHECKING:
     import yaml
 
-__all__ = [
-    "DEPTH",
-    "ODD",
-    "READ_ERRORS",
-    "BrokenYaml",
-    "Composed",
-    "Reading",
-    "TooLarge",
-    "compose",
-    "compose_into",
-    "end_line",
-    "is_bare",
-    "is_list",
-    "is_map",
-    "read_composed",
-]
 
 _LINE_END = late_pattern(r"\r\n?|\n")
 # Tabs, lone CR, other controls, what YAML 1.1 takes for a line end, and what it does not take at all.

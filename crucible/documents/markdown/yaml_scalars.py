@@ -14,18 +14,6 @@ from typing import TypeAlias
 
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "EXACT",
-    "Value",
-    "read_list",
-    "read_scalar",
-    "render_entry",
-    "render_items",
-    "same_value",
-    "well_formed",
-    "write_scalar",
-]
-
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 """A frontmatter value by YAML 1.2 core meaning; dates and times stay text."""
 

@@ -11,8 +11,6 @@ from crucible.documents.markdown.containment import normal
 from crucible.documents.recording.command_output import printed
 from crucible.documents.session.session import Callout, Outcome
 
-__all__ = ["TOOL", "Details", "detail_of"]
-
 TOOL = "tool"
 """The kind of callout; its title is the call."""
 

@@ -16,8 +16,6 @@ from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.recording.path_display import relative
 from crucible.documents.session.markup import CALL_LIMIT
 
-__all__ = ["Arguments", "asks", "call_line", "one_line"]
-
 Arguments: TypeAlias = Mapping[str, object]
 _Teller: TypeAlias = Callable[[Arguments, str], str]
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
 
-__all__ = ["Printed", "bare", "is_partial", "printed", "unframed"]
-
 _ENDS = 20_000
 """Code points that are read at each end of a long output."""
 

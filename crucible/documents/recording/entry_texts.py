@@ -13,16 +13,6 @@ from crucible.documents.recording.call_lines import one_line
 from crucible.documents.session.session import AgentRef, Callout, Failure, Intervention, Outcome
 from crucible.documents.session.titles import shortened
 
-__all__ = [
-    "OUTCOMES",
-    "agent_ref",
-    "happening",
-    "intervention",
-    "rewinding",
-    "switch",
-    "whole_seconds",
-]
-
 _FAULT_LIMIT = 1000
 
 OUTCOMES = {

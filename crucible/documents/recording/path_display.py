@@ -10,8 +10,6 @@ from functools import lru_cache
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["relative"]
-
 _HOME = late_pattern(r"(?:[A-Za-z]:)?[\\/](?:home|Users)[\\/][^\\/]+|/root(?=/|\Z)")
 _BEGINS = r"(?:(?<![\w.~/\\-])|(?<=\s-[A-Z]))(?:file://)?"
 

@@ -19,8 +19,6 @@ from crucible.documents.recording.session_draft import Call, Delegation, Stretch
 from crucible.documents.session.session import Outcome
 from crucible.documents.session.status_rules import Turn, question_in
 
-__all__ = ["Calling", "OpenPlace"]
-
 OpenPlace: TypeAlias = Callable[[], Stretch]
 """Gives the phase or sub-phase in which the next entry goes."""
 

@@ -15,8 +15,6 @@ from crucible.documents.session.session import Entry
 from crucible.documents.session.status_rules import Turn
 from crucible.documents.session.titles import Titles, shortened
 
-__all__ = ["Placing"]
-
 
 class Placing:
     """The part of a `Recorder` that knows its phases.

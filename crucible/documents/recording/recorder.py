@@ -8,12 +8,13 @@ grows with the note and not with the transcript.  Making a `Session` of it is `d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import assert_never
 
 from crucible.clients.events import (
     Answered,
+    CallEnd,
     Compacted,
     ContextSeen,
     ContinuedIn,
@@ -44,13 +45,12 @@ from crucible.documents.markdown.containment import normal
 from crucible.documents.recording.call_details import Details
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import happening, intervention, rewinding, whole_seconds
-from crucible.documents.recording.pending_calls import Calling
+from crucible.documents.recording.pending_calls import Calling, OpenPlace
 from crucible.documents.recording.placement import Placing
 from crucible.documents.recording.session_draft import Draft, Stretch
 from crucible.documents.recording.speakers import Speakers, Switch
 from crucible.documents.recording.task_list import Plan
 from crucible.documents.recording.token_counts import Usage
-from crucible.documents.recording.turn_rules import is_heard, turn_after
 from crucible.documents.recording.user_answers import put_to_user, refusal
 from crucible.documents.session.findings import Judge
 from crucible.documents.session.session import Callout, Prose
@@ -58,7 +58,25 @@ from crucible.documents.session.status_rules import CLOSED, Turn
 from crucible.documents.session.sync_mark import SyncPoint
 from crucible.documents.session.titles import Titles, prompt_name, resumed_name
 
-__all__ = ["Recorder"]
+
+def is_heard(event: Event, agent: str) -> bool:
+    """True if an event is about this subagent's work."""
+    return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
+
+
+def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[Stretch], place: OpenPlace) -> Turn | None:
+    """The state of the subagent's last turn according to its parent; adds a result that its own transcript lacks.  None if nothing changes."""
+    if turn in CLOSED or event.end is CallEnd.REJECTED:
+        return None
+    text = normal(event.text)
+    if event.end is CallEnd.FAILED:
+        place().add(happening(Faulted(event.at, text)))
+        return Turn.FAULTED
+    if event.end is CallEnd.INTERRUPTED:
+        return Turn.INTERRUPTED
+    if text and not any(phase.has_said(text) for phase in phases):
+        place().add(Prose(text))
+    return Turn.ANSWERED
 
 
 class Recorder(Placing):

@@ -13,8 +13,6 @@ from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.report_lines_blocks import Block, Part, blocks_of
 from crucible.documents.session.titles import shortened
 
-__all__ = ["summary_of"]
-
 _LIMIT = 300
 _INTRODUCTION = 400
 """Maximum code points of an introduction: prose above the first heading or rule."""

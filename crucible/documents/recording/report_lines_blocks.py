@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Block", "Part", "blocks_of"]
-
 _FENCE = late_pattern(r"[ \t]*(?:`{3,}|~{3,})")
 _RULER = late_pattern(r"[\s|:-]+\Z")
 

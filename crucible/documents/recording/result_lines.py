@@ -18,8 +18,6 @@ from crucible.documents.recording.verdicts import Verdict, verdict
 from crucible.documents.session.markup import RESULT_LIMIT
 from crucible.documents.session.session import Outcome
 
-__all__ = ["result_line"]
-
 Details: TypeAlias = Mapping[str, object]
 _Teller: TypeAlias = Callable[[str, Details], str]
 

@@ -38,17 +38,6 @@ from crucible.documents.session.status_rules import CLOSED, Client, Turn, open_e
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.documents.session.titles import UNTITLED, shortened
 
-__all__ = [
-    "Call",
-    "ChildNote",
-    "Delegation",
-    "Draft",
-    "Setting",
-    "Stretch",
-    "Work",
-    "session_of",
-]
-
 _TASK_LIMIT = 300
 
 

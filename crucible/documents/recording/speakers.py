@@ -11,8 +11,6 @@ from crucible.documents.recording.entry_texts import agent_ref, switch
 from crucible.documents.recording.session_draft import Stretch
 from crucible.documents.session.session import AgentRef
 
-__all__ = ["Speakers", "Switch"]
-
 
 class Speakers:
     """`kind` is that of the subagent whose work is recorded, "" in the trunk."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from crucible.documents.session.session import Outcome
 
-__all__ = ["ending", "part_ending"]
-
 _ENDINGS = {
     Outcome.FAILED: "The subagent failed.",
     Outcome.REJECTED: "The user rejected it.",

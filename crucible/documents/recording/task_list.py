@@ -15,8 +15,6 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Task
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
 
-__all__ = ["Plan"]
-
 _DROPPED = frozenset({"deleted", "cancelled"})
 """Statuses that remove a task from the list, which has only planned and finished work."""
 _WORD = late_pattern(r"\w{4,}")

@@ -14,8 +14,6 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.recording.session_draft import Stretch
 from crucible.documents.session.usage_property import KINDS, Spent, spent_lines
 
-__all__ = ["Usage"]
-
 
 class _Message(NamedTuple):
     """The tokens of a message, and the phase and day in which it was first seen."""

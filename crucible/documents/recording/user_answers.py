@@ -14,8 +14,6 @@ from crucible.documents.session.sentences import SUMMARY, clipped, plain, senten
 from crucible.documents.session.session import Callout, Decision, Entry, Intervention
 from crucible.documents.session.titles import prompt_name, shortened
 
-__all__ = ["PLAN", "decision_of", "put_to_user", "refusal"]
-
 PLAN = "plan"
 """The kind of callout for a plan."""
 

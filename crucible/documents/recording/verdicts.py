@@ -14,8 +14,6 @@ from typing import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.markup import RESULT_LIMIT
 
-__all__ = ["Verdict", "verdict"]
-
 
 class Verdict(NamedTuple):
     """A run's result in words, "" for none; `is_red` if something failed."""

@@ -14,8 +14,6 @@ from crucible.documents.session.edits import insert_lines, newline_at, refuse_op
 from crucible.documents.session.markup import render_entry
 from crucible.documents.session.session import Entry, Failure, Phase, Session
 
-__all__ = ["add_behind", "add_resolution"]
-
 _LABEL = "> Resolution:"
 
 

@@ -25,31 +25,14 @@ from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, remove_key, set_key
 from crucible.documents.markdown.hidden_ranges import scan
-from crucible.documents.markdown.outline import SEPARATOR
+from crucible.documents.markdown.line_scan import SEPARATOR
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
-from crucible.documents.markdown.yaml_scalars import same_value
+from crucible.documents.markdown.yaml_scalars import Value, same_value
 from crucible.documents.session.append_closing import add_summary, find_subagent, set_subagent
 from crucible.documents.session.edits import add_entry, add_phase, set_phase_field, set_tasks
 from crucible.documents.session.properties import FieldReader, read_fields
-from crucible.documents.session.session import Entry, Phase, Session, Subagent, Task, Value
+from crucible.documents.session.session import Entry, Phase, Session, Subagent, Task
 from crucible.documents.session.session_reader import read_session
-
-__all__ = [
-    "Addition",
-    "Appended",
-    "PhaseField",
-    "Place",
-    "Plan",
-    "Retold",
-    "Standing",
-    "Step",
-    "Summary",
-    "TaskList",
-    "append",
-    "append_wide",
-    "find_tail",
-    "read_head",
-]
 
 
 class PhaseField(NamedTuple):

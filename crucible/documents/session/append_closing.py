@@ -13,8 +13,6 @@ from crucible.documents.session.append_shown import check_shown
 from crucible.documents.session.markup import render_entry
 from crucible.documents.session.session import Entry, Phase, Session, Subagent
 
-__all__ = ["add_summary", "find_subagent", "set_subagent"]
-
 
 def add_summary(source: Source, session: Session, text: str) -> list[Edit]:
     """`## Summary` at the end of the note; where a human wrote one already, the text goes below theirs."""

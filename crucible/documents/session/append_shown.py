@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from crucible.core.errors import EditRefused
-from crucible.documents.markdown.outline import parse_blocks, scan_lines
+from crucible.documents.markdown.line_scan import scan_lines
+from crucible.documents.markdown.outline import parse_blocks
 from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.note_body import Body
 from crucible.documents.session.session import Entry, Phase, Prose, Session, ToolCall, ToolCalls
 from crucible.documents.session.session_reader import read_session
-
-__all__ = ["check_shown", "joined", "phase_as_read", "with_call", "with_phase"]
 
 
 def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Edit]:

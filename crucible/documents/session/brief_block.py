@@ -15,8 +15,6 @@ from crucible.documents.session.markup import render_entry
 from crucible.documents.session.session import Callout, Entry, Session
 from crucible.documents.session.session_reader import read_session
 
-__all__ = ["find_brief_callout", "set_brief_callout"]
-
 _KIND, _TITLE = "abstract", "Brief"
 
 

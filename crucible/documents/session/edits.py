@@ -15,33 +15,18 @@ from typing import Any
 
 from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import FIELDS, normal_line
+from crucible.documents.markdown.containment import normal_line
+from crucible.documents.markdown.containment_inline import FIELDS
 from crucible.documents.markdown.frontmatter import find_frontmatter, remove_key, set_key
-from crucible.documents.markdown.outline import SEPARATOR
+from crucible.documents.markdown.line_scan import SEPARATOR
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append_shown import check_shown, joined, phase_as_read, with_call, with_phase
 from crucible.documents.session.markup import render_call, render_entry, render_phase, separates
 from crucible.documents.session.note_body import FIELD
 from crucible.documents.session.properties import format_time, parse_time
-from crucible.documents.session.session import Entry, Phase, Session, Task, ToolCall, ToolCalls, Value
+from crucible.documents.session.session import Entry, Phase, Session, Task, ToolCall, ToolCalls
 from crucible.documents.session.task_block import render_task, render_tasks
-
-__all__ = [
-    "add_entry",
-    "add_phase",
-    "add_subphase",
-    "find_phase",
-    "insert_line",
-    "insert_lines",
-    "newline_at",
-    "preamble_end",
-    "refuse_open",
-    "replace_lines",
-    "set_call",
-    "set_field",
-    "set_phase_field",
-    "set_tasks",
-]
 
 _OPEN_ENDS = frozenset({"unclosed-fence", "unclosed-html", "too-large"})
 

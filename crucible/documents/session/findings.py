@@ -33,18 +33,6 @@ from crucible.documents.session.session import (
 if TYPE_CHECKING:  # reading a note needs no events, and they take long to make
     from crucible.clients.events import Event
 
-__all__ = [
-    "Finding",
-    "Judge",
-    "Kind",
-    "Source",
-    "findings_by_phase",
-    "findings_of",
-    "is_named",
-    "is_said_in",
-    "without_guesses",
-]
-
 
 class Kind(StrEnum):
     """What a finding is about."""

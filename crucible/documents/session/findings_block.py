@@ -11,34 +11,18 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.callouts import RawCallout, quote_lines
-from crucible.documents.markdown.containment import (
-    FORMAT,
-    contain,
-    contain_line,
-    normal_line,
-    uncontain,
-    uncontain_line,
-)
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import contain, contain_line, normal_line, uncontain, uncontain_line
 from crucible.documents.markdown.source import NOWHERE, Lines
-from crucible.documents.session.findings import Kind
-from crucible.documents.session.findings_block__grounds import (
+from crucible.documents.session.finding_grounds import (
     GROUNDS_END,
     normal_grounds,
     render_grounds,
     split_grounds,
 )
+from crucible.documents.session.findings import Kind
 from crucible.documents.session.note_entries import fenced_lines
 from crucible.documents.session.session import Noted
-
-__all__ = [
-    "FINDINGS",
-    "findings_title",
-    "normal_noted",
-    "read_findings",
-    "read_noted",
-    "render_findings",
-    "render_noted",
-]
 
 FINDINGS = "findings"
 """The callout's kind."""

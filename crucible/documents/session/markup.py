@@ -11,22 +11,13 @@ from typing import assert_never
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.callouts import quote_lines
-from crucible.documents.markdown.containment import (
-    FORMAT,
-    QUOTE_END,
-    Rule,
-    code_span,
-    contain,
-    contain_line,
-    cut,
-    normal,
-    normal_line,
-    slug,
-)
+from crucible.documents.markdown.code_spans import FORMAT, code_span
+from crucible.documents.markdown.containment import QUOTE_END, contain, contain_line, cut, normal, normal_line, slug
+from crucible.documents.markdown.containment_inline import Rule
 from crucible.documents.markdown.frontmatter import render_frontmatter
-from crucible.documents.markdown.outline import SEPARATOR, TOOLS_LINE
+from crucible.documents.markdown.line_scan import SEPARATOR, TOOLS_LINE
+from crucible.documents.session.finding_grounds import render_grounds
 from crucible.documents.session.findings_block import render_findings
-from crucible.documents.session.findings_block__grounds import render_grounds
 from crucible.documents.session.note_entries import INLINE_QUOTE, MARKS, OWN_LABELS, fenced_lines
 from crucible.documents.session.phase_headings import protected
 from crucible.documents.session.properties import format_time, properties_of
@@ -48,18 +39,6 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.task_block import render_tasks
-
-__all__ = [
-    "CALL_LIMIT",
-    "RESULT_LIMIT",
-    "render_body",
-    "render_call",
-    "render_entry",
-    "render_heading",
-    "render_phase",
-    "render_session",
-    "separates",
-]
 
 CALL_LIMIT = 200
 """A call of more code points is cut to 199 and `…`."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal
-from crucible.documents.markdown.outline import SEPARATOR
+from crucible.documents.markdown.line_scan import SEPARATOR
 from crucible.documents.markdown.source import NOWHERE, Edit, Source
 from crucible.documents.session.edits import (
     add_entry,
@@ -22,7 +22,7 @@ from crucible.documents.session.edits import (
     set_call,
     set_phase_field,
 )
-from crucible.documents.session.findings_block__grounds import normal_grounds
+from crucible.documents.session.finding_grounds import normal_grounds
 from crucible.documents.session.markup import render_body, render_entry, separates
 from crucible.documents.session.merge_head import counted, merge_head, quieted
 from crucible.documents.session.session import (
@@ -38,8 +38,6 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.shared_notes import as_guest, holds_others, is_last_at_work, source_of, with_standing
-
-__all__ = ["matched", "merge"]
 
 
 def merge(source: Source, note: Session, base: Session, now: Session, *, is_guest: bool = False) -> list[Edit]:

@@ -15,8 +15,6 @@ from crucible.documents.session.edits import insert_line, insert_lines, preamble
 from crucible.documents.session.findings_block import findings_title, normal_noted, render_findings, render_noted
 from crucible.documents.session.session import Noted, Session
 
-__all__ = ["merge_findings"]
-
 
 def merge_findings(source: Source, note: Session, base: Sequence[Noted], now: Sequence[Noted]) -> list[Edit]:
     """Edits that bring the block from `base` to `now`; a block that a human deleted stays deleted."""

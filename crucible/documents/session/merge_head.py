@@ -10,16 +10,15 @@ from dataclasses import replace
 
 from crucible.documents.markdown.source import NOWHERE, Edit, Source
 from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field, set_tasks
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.merge_findings import merge_findings
 from crucible.documents.session.properties import format_time, link_to, subagent_value
 from crucible.documents.session.redaction_counts import counted_by_rule, redacted_more
-from crucible.documents.session.session import Session, Status, SubagentRef, Task, Value
+from crucible.documents.session.session import Session, Status, SubagentRef, Task
 from crucible.documents.session.sync_mark import rows_by_source, rows_in_step
 from crucible.documents.session.usage_property import spent_more
-
-__all__ = ["counted", "merge_head", "merged_tasks", "quieted", "standing"]
 
 
 def merge_head(

@@ -10,21 +10,12 @@ from collections.abc import Sequence
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.active_markup import TAG
-from crucible.documents.markdown.code_spans import harmless_json
-from crucible.documents.markdown.containment import (
-    FIELDS,
-    FORMAT,
-    convert,
-    convert_line,
-    convert_span,
-    format_of,
-    read_code_span,
-    whole_fences,
-)
+from crucible.documents.markdown.code_spans import FORMAT, harmless_json, read_code_span
+from crucible.documents.markdown.containment import convert, convert_line, convert_span, format_of
+from crucible.documents.markdown.containment_inline import FIELDS
+from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source, Span
-
-__all__ = ["migrate"]
 
 _QUOTE = late_pattern(r" {0,3}> ?")
 _QUOTED = late_pattern(r'[ ]*(?:- )?(?:[\w-]+:[ ]+)?"[^\n]*"[ \t]*')

@@ -14,9 +14,7 @@ from collections.abc import Callable
 from datetime import date
 
 from crucible.core.errors import BadSessionId
-from crucible.documents.session.session_id import LONGEST_ID, check_session_id
-
-__all__ = ["LONGEST_ID", "check_new_id", "check_session_id", "new_session_id", "slugify"]
+from crucible.documents.session.session_id import check_session_id
 
 _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {f"{n}{i}" for n in ("com", "lpt") for i in range(10)}
 _NOT_FOLDED = str.maketrans(

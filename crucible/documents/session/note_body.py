@@ -13,8 +13,10 @@ from datetime import datetime
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.callouts import read_callout
-from crucible.documents.markdown.containment import FIELDS, uncontain
-from crucible.documents.markdown.outline import SEPARATOR, Block, Kind, parse_blocks, scan_lines
+from crucible.documents.markdown.containment import uncontain
+from crucible.documents.markdown.containment_inline import FIELDS
+from crucible.documents.markdown.line_scan import SEPARATOR, Block, Kind, scan_lines
+from crucible.documents.markdown.outline import parse_blocks
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
 from crucible.documents.session.findings_block import FINDINGS, read_findings
 from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls, read_entry
@@ -22,8 +24,6 @@ from crucible.documents.session.phase_headings import read_heading, read_title
 from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import AgentRef, Entry, Noted, Phase, Prose, Task, ToolCalls
 from crucible.documents.session.task_block import read_tasks
-
-__all__ = ["FIELD", "Body"]
 
 
 class _Section:

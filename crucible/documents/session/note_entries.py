@@ -11,18 +11,12 @@ from collections.abc import Callable, Sequence
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.callouts import RawCallout, unquote_lines
-from crucible.documents.markdown.containment import (
-    FORMAT,
-    QUOTE_END,
-    Rule,
-    read_code,
-    read_code_span,
-    uncontain,
-    uncontain_line,
-    whole_fences,
-)
+from crucible.documents.markdown.code_spans import FORMAT, read_code, read_code_span
+from crucible.documents.markdown.containment import QUOTE_END, uncontain, uncontain_line
+from crucible.documents.markdown.containment_inline import Rule
+from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.markdown.source import Lines
-from crucible.documents.session.findings_block__grounds import SOURCE_LINE, grounds_in
+from crucible.documents.session.finding_grounds import SOURCE_LINE, grounds_in
 from crucible.documents.session.session import (
     AgentRef,
     Callout,
@@ -36,8 +30,6 @@ from crucible.documents.session.session import (
     Subagent,
     ToolCall,
 )
-
-__all__ = ["CALLOUT_KINDS", "INLINE_QUOTE", "MARKS", "OWN_LABELS", "fenced_lines", "read_calls", "read_entry"]
 
 MARKS = {
     Outcome.FAILED: "❌",

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.active_markup import TAG
-from crucible.documents.markdown.containment import FORMAT, uncontain_line
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import uncontain_line
 from crucible.documents.session.session import AgentRef
-
-__all__ = ["protected", "read_heading", "read_title"]
 
 _AGENT = late_pattern(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
 _CHANNEL = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")

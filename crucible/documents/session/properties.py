@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from crucible.documents.markdown.containment import FORMAT, format_of
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter
 from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.markdown.wikilinks import parse_linktext, with_links, without_links
 from crucible.documents.markdown.yaml_scalars import Value, read_list
 from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef
-
-__all__ = ["KEYS", "FieldReader", "format_time", "link_to", "parse_time", "properties_of", "read_fields"]
 
 KEYS = (
     "type",

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["counted_by_rule", "redacted_lines", "redacted_more"]
-
 _COUNT = late_pattern(r"\s*\d{1,15}\s*")
 
 

@@ -27,6 +27,7 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
 from crucible.documents.markdown.wikilinks import without_links
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.markup import render_phase, render_title
 from crucible.documents.session.merge import matched
@@ -46,10 +47,7 @@ from crucible.documents.session.session import (
     Subagent,
     ToolCall,
     ToolCalls,
-    Value,
 )
-
-__all__ = ["Said", "refresh"]
 
 _NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
 """Kinds of callouts that recording 1 never wrote."""

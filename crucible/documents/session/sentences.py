@@ -6,8 +6,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal
 from crucible.documents.session.titles import shortened
 
-__all__ = ["SUMMARY", "clipped", "leads_on", "meaningful", "plain", "sentences"]
-
 SUMMARY = 200
 """The most code points of a finding's summary."""
 

@@ -13,35 +13,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
-from crucible.documents.markdown.containment import FORMAT
+from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
 from crucible.documents.markdown.yaml_scalars import Value
-
-__all__ = [
-    "RECORDING",
-    "AgentRef",
-    "Callout",
-    "Decision",
-    "Entry",
-    "Failure",
-    "Grounds",
-    "Intervention",
-    "Mode",
-    "Noted",
-    "Outcome",
-    "Phase",
-    "Problem",
-    "Prose",
-    "Session",
-    "Status",
-    "Subagent",
-    "SubagentRef",
-    "Task",
-    "ToolCall",
-    "ToolCalls",
-    "Value",
-]
-
 
 RECORDING = 2
 """The rules by which this version records a transcript; raised when `import --refresh` has something new to bring."""

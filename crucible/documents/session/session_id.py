@@ -9,8 +9,6 @@ from __future__ import annotations
 from crucible.core.errors import BadSessionId
 from crucible.core.patterns import late_pattern
 
-__all__ = ["LONGEST_ID", "check_session_id"]
-
 LONGEST_ID = 128
 
 # `\Z`, since `$` would let a last newline pass.

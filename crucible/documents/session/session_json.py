@@ -41,8 +41,6 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.usage_property import KINDS, Spent, spent_in
 
-__all__ = ["export_phase", "export_problem", "export_session", "export_time"]
-
 _Plain: TypeAlias = dict[str, object]
 
 

@@ -14,8 +14,6 @@ from crucible.documents.session.note_body import Body
 from crucible.documents.session.properties import FieldReader, read_fields
 from crucible.documents.session.session import Session
 
-__all__ = ["read_session"]
-
 
 def read_session(source: Source, name: str, form: int | None = None) -> Session:
     """Read a session note; `name` is the file's name without `.md`.

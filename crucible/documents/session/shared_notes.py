@@ -14,8 +14,6 @@ from crucible.documents.session.session import Phase, Session, Status, Task
 from crucible.documents.session.status_rules import is_our_reason
 from crucible.documents.session.titles import RESUMED
 
-__all__ = ["as_guest", "holds_others", "is_last_at_work", "is_ours", "place_in", "source_of", "with_standing"]
-
 
 def holds_others(note: Session, source: str) -> bool:
     """Whether the note has another native session than `source`, or had phases before that one came."""

@@ -11,20 +11,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Status
 from crucible.documents.session.titles import shortened
 
-__all__ = [
-    "CLOSED",
-    "CLOSED_REASON",
-    "DIED_REASON",
-    "IDLE_REASON",
-    "Client",
-    "Turn",
-    "is_our_reason",
-    "open_end",
-    "pause_reason",
-    "question_in",
-    "session_status",
-]
-
 CLOSED_REASON = "the client was closed"
 """Pause reason if `cru` started the client and only knows that it is gone."""
 

@@ -12,8 +12,6 @@ from datetime import datetime
 
 from crucible.clients.events import Event
 
-__all__ = ["HEARD", "SyncPoint", "rows_by_source", "rows_in_step"]
-
 HEARD = "+"
 """Separates, in `synced_to`, the last row of a transcript from a row of the parent's transcript, such as a subagent's report."""
 

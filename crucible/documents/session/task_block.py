@@ -12,18 +12,6 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session import Task
 
-__all__ = [
-    "CLOSED_TASKS",
-    "PRIORITIES",
-    "TASK_CREATED",
-    "TASK_PICKED",
-    "TASK_STATUSES",
-    "is_task_news",
-    "read_tasks",
-    "render_task",
-    "render_tasks",
-]
-
 TASK_CREATED, TASK_PICKED = "Task created: ", "Task picked up: "
 """What begins our own milestones about the list of tasks."""
 

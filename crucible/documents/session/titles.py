@@ -11,18 +11,6 @@ from collections.abc import Iterator
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal, normal_line
 
-__all__ = [
-    "RESUMED",
-    "UNTITLED",
-    "Titles",
-    "has_content",
-    "key_words",
-    "prompt_name",
-    "resumed_name",
-    "shortened",
-    "untagged",
-]
-
 UNTITLED = "Untitled"
 RESUMED = "Resumed"
 """How the name of a phase begins in which a client goes on with a session."""

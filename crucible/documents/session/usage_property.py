@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["KINDS", "Spent", "spent_in", "spent_lines", "spent_more"]
-
 KINDS = ("input", "output", "cache_write", "cache_write_1h", "cache_read")
 """Sent without caching, generated, written to the cache for minutes, for an hour, read from the cache."""
 _UNKNOWN_DAY, _UNKNOWN_MODEL = "?", "unknown"

@@ -17,16 +17,6 @@ from functools import cached_property
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, Session
 
-__all__ = [
-    "DONE",
-    "ITEM_NAME",
-    "Answers",
-    "naming",
-    "waiting_of",
-    "wanted_of",
-    "words_of",
-]
-
 QUESTIONS = frozenset(("decision_needed", "approval_required"))
 """Kinds of callouts that ask a human."""
 DONE = "task_complete"

@@ -10,10 +10,9 @@ import re
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import FORMAT, code_span, normal, normal_line, read_code, read_code_span
+from crucible.documents.markdown.code_spans import FORMAT, code_span, read_code, read_code_span
+from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.workflow.workflow import Datum, Place
-
-__all__ = ["Line", "ReadDatum", "read_datum", "render_datum"]
 
 _TICKS = late_pattern(r"`+")
 

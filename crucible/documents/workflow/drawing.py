@@ -8,16 +8,60 @@ and of too many of these the first ones.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crucible.documents.workflow.drawing__labels import dot_text, mermaid_text
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.workflow.graph import Graph
-from crucible.documents.workflow.graph_listing import render_lines
 from crucible.documents.workflow.workflow import Condition, Grade, Step
 
-__all__ = ["render_dot", "render_lines", "render_mermaid"]
+_LONGEST = 80
+_LINE_ENDS = dict.fromkeys(map(ord, "\u2028\u2029"), " ")
+_JOINER = "\u200d"
+_NOTHING = "#160;"
+_FIRST_SIGN = 0x2000
+"""Signs from here on are drawings (arrows, emoji); the few below, such as the degree, are marks that Mermaid uses for itself."""
+
+
+def shown(text: str, longest: int = _LONGEST) -> str:
+    """One line without controls, cut."""
+    return cut(normal_line(text.translate(_LINE_ENDS)), longest)
+
+
+def mermaid_text(text: str, longest: int = _LONGEST) -> str:
+    """What stands between the quotes of a Mermaid label; never nothing, which it cannot read."""
+    line = f" {shown(text, longest)} "
+    return _DOUBTFUL.sub(_coded, line)[1:-1] or _NOTHING
+
+
+_DOUBTFUL = late_pattern(r"(?<!\A)[^A-Za-z0-9,](?!\Z)")
+"""What has to be looked at, of a line with a blank before and behind it, which stay."""
+
+
+def _coded(found: re.Match[str]) -> str:
+    return found[0] if _is_harmless(found.string, found.start()) else f"#{ord(found[0])};"
+
+
+def _is_harmless(line: str, at: int) -> bool:
+    char = line[at]
+    if char.isascii():
+        if char in ".-_/+":
+            return line[at - 1].isalnum() and line[at + 1].isalnum() and line[max(at - 3, 0) : at].lower() != "www"
+        if char == " ":
+            return line[max(at - 9, 0) : at].lower() != "direction"
+        return char.isalnum() or char == ","
+    kind = unicodedata.category(char)
+    return kind[0] in "LMN" or char == _JOINER or (kind == "So" and ord(char) >= _FIRST_SIGN)
+
+
+def dot_text(text: str, longest: int = _LONGEST) -> str:
+    """What stands between the quotes of a DOT label."""
+    return shown(text, longest).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+
 
 _MOST_TEXT = 45_000
 _MOST_EDGES = 450

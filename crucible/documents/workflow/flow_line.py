@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import FORMAT, code_span, normal_line, read_code, read_code_span
+from crucible.documents.markdown.code_spans import FORMAT, code_span, read_code, read_code_span
+from crucible.documents.markdown.containment import normal_line
 from crucible.documents.workflow.datum import Line, read_datum, render_datum
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, key_of
-
-__all__ = ["FlowLine", "Names", "has_arrow", "read_flow_line", "render_flow_line"]
 
 
 class Names(NamedTuple):

@@ -15,8 +15,6 @@ from crucible.documents.workflow.datum import Line, ReadDatum, read_datum, rende
 from crucible.documents.workflow.flow_line import Names, has_arrow, read_flow_line, render_flow_line
 from crucible.documents.workflow.workflow import Datum, Diagnostic, Flow, Place, Severity
 
-__all__ = ["FlowReading", "read_flows", "render_flow"]
-
 
 class FlowReading(NamedTuple):
     """The flows of some lines.  `taken` are the numbers of the lines that say nothing else."""

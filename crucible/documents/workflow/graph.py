@@ -23,9 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 from crucible.documents.workflow.graph_order import cycles_of, order_of
 from crucible.documents.workflow.workflow import UNPLACED, Condition, Datum, Place, Step, Workflow, key_of
-from crucible.documents.workflow.workflow_reader__collecting import uncollected
-
-__all__ = ["Bundle", "Edge", "Graph", "Missing", "build_graph"]
+from crucible.documents.workflow.workflow_reader import uncollected
 
 _PAIRS = 32
 

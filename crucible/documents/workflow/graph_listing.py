@@ -22,11 +22,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from crucible.documents.workflow.drawing__labels import shown
+from crucible.documents.workflow.drawing import shown
 from crucible.documents.workflow.graph import Bundle, Graph
 from crucible.documents.workflow.workflow import Condition, Datum, Grade, Step
-
-__all__ = ["render_lines"]
 
 _NARROWEST = 24
 _DEEPEST = 4

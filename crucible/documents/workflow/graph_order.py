@@ -12,8 +12,6 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
-__all__ = ["cycles_of", "order_of"]
-
 _Arcs: TypeAlias = Sequence[Sequence[int]]
 
 

@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from crucible.documents.session.properties import parse_time
 from crucible.documents.workflow.workflow import Cell, Marker, RunStatus, Step, Workflow, key_of
 
-__all__ = ["TIME_COLUMNS", "MarkerRow", "rows_of", "time_of"]
-
 TIME_COLUMNS = ("started", "timestamp", "time", "date")
 """Where a row may say when it was; the first that reads as a time counts."""
 

@@ -1,111 +1,298 @@
-"""The steps of a workflow in the order in which to run them one by one, and which of them may stand side by side.
+r"""A workflow in the markup of the Rust Crucible, whose parser works line by line and knows no escapes.
 
-Owns what a reader needs that knows no graph: one that runs steps as they stand in the note, a parent before its children, and
-neighbours that carry a mark at the same time.  The graph itself is `graph`'s.
+Owns what that markup is and what of a workflow it can hold: `## &Name @agent -> output [key:: value]`, the sections `Goals` and
+`Validation`, gates, and names of outputs in bold where a step uses them.  What it cannot hold is said in words: further inputs and
+outputs, conditions.  Markers are left out: they tell of runs in this vault.
+
+What a name holds is never read as a suffix of its heading: a backslash parts what would be (`\@dev`, `\-> x`, `[a:\: b]`,
+`(parallel\)`, `\&x`), which a reader of Markdown does not show, and a `#` at the end is `&#35;`.  In prose, a line that only that
+parser takes for a heading, or for a fence that never ends, has a backslash before it.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.workflow.graph import Graph
-from crucible.documents.workflow.workflow import Grade
+from crucible.documents.markdown.code_spans import FORMAT, code_span, read_code, read_code_span
+from crucible.documents.markdown.containment import contain_line, is_inert, normal_line, slug
+from crucible.documents.markdown.frontmatter import render_frontmatter
+from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session.properties import link_to
+from crucible.documents.session.session import AgentRef
+from crucible.documents.workflow.graph import Graph, build_graph
+from crucible.documents.workflow.sibling_order import arrange, side_by_side
+from crucible.documents.workflow.workflow import Datum, Flow, Grade, Step, Workflow
 
-__all__ = ["Siblings", "arrange", "side_by_side"]
+_DEEPEST = 6
 
-_GATE = late_pattern(r"^>\s*\[!gate\]", re.MULTILINE)
+# --- names -----------------------------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class Siblings:
-    """All numbers are positions of steps in the note.
-
-    `below[at]` are the children of `at` in the order to write them, `below[-1]` the steps that have no parent; `ends[at]` is
-    behind the last step below `at`.
-    """
-
-    below: list[list[int]]
-    ends: list[int]
-
-
-def arrange(graph: Graph) -> Siblings:
-    """Siblings in the order in which the graph runs them, by the last step of each; those in a circle as they stand, at the end."""
-    count = len(graph.steps)
-    rank = [count + at for at in range(count)]
-    for place, at in enumerate(graph.order):
-        rank[at] = place
-    ends = [at + 1 for at in range(count)]
-    for at in range(count - 1, -1, -1):
-        if (parent := graph.parents[at]) >= 0:
-            ends[parent] = max(ends[parent], ends[at])
-            rank[parent] = max(rank[parent], rank[at])
-    below: list[list[int]] = [[] for _ in range(count + 1)]
-    for at in sorted(range(count), key=lambda at: (rank[at], at)):
-        below[graph.parents[at]].append(at)
-    return Siblings(below, ends)
+_WHITE = "[\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # all that Unicode has
+_BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACES = late_pattern(f"{_WHITE}+")
+_IDENT = "[a-zA-Z_][a-zA-Z0-9_-]*"
+_TAIL_OUTPUT = late_pattern(rf"(?:^|(?<= ))->(?= {_IDENT}$)")
+_TAIL_AGENT = late_pattern(rf"(?:^|(?<= ))@(?={_IDENT}$)")
+_TAIL_PARALLEL = late_pattern(r"\(parallel\)$", re.IGNORECASE)
+_TAIL_HASH = late_pattern(r"#$")
+_OPEN = late_pattern(r"(?<!\\)((?:\\\\)*)\\?\[")
+_PAIR = late_pattern(r":(?=:)")
 
 
-def side_by_side(graph: Graph) -> set[int]:
-    """The steps that get an `&`: siblings in a row, none of which waits for another.
+def render_name(name: str) -> str:
+    """A step's name, of which that parser reads nothing as a mark of its own, wherever suffixes follow or none do."""
+    text = _SPACES.sub(" ", contain_line(normal_line(name))).strip(" ") or "Untitled"
+    text = _without_brackets(_without_pairs(text))
+    text = _TAIL_AGENT.sub(r"\\@", _TAIL_OUTPUT.sub(r"\\->", text))
+    text = _TAIL_PARALLEL.sub(lambda found: f"{found[0][:-1]}\\)", text)
+    return f"\\{text}" if text[0] == "&" else text
 
-    What must run alone breaks a row: a step with a gate (the Rust Crucible allows none in a row), one that a condition leads to, one that
-    stands in a circle, and one of whose data nothing is known, so that nobody knows what it waits for.  The step behind a row
-    has no mark, for two rows would be one.
-    """
-    tree = arrange(graph)
-    alone = _alone(graph)
-    found: set[int] = set()
-    for siblings in tree.below:
-        if len(siblings) > 1:
-            found.update(_rows(siblings, _waits(graph, tree, siblings), alone))
+
+def _without_pairs(text: str) -> str:
+    """That parser takes `[key:: value]` out of headings and goals, wherever in the line it stands."""
+    return _PAIR.sub(r":\\", text) if "[" in text else text
+
+
+def _without_brackets(text: str) -> str:
+    """An open bracket would reach into our own attributes.  An entity at the start would read as `&`, so there it is closed."""
+    closed = max(text.rfind("]"), text.rfind(":")) + 1
+    found = text[:closed] + _OPEN.sub(r"\1&#91;", text[closed:])
+    return f"{text}]" if found[0] == "&" != text[0] else found
+
+
+def _heading(level: int, step: Step, output: str, parallel: bool) -> str:
+    suffixes = [f"@{_agent(step.agent)}"] if step.agent else []
+    if output:
+        suffixes.append(f"-> {output}")
+    suffixes += [f"[{key}:: {value}]" for key, value in _attributes(step).items()]
+    name = render_name(step.name)
+    if parallel:
+        name = f"&{name}"
+    elif not suffixes:
+        if name == "#" or (level == 2 and name in ("Goals", "Validation")):
+            name += " (step)"  # alone in its line it would be that section, or nothing
+        name = _TAIL_HASH.sub("&#35;", name)
+    return " ".join(["#" * level, name, *suffixes])
+
+
+def _agent(agent: AgentRef) -> str:
+    return _identifier(agent.name, "-", "agent")
+
+
+def _attributes(step: Step) -> dict[str, str]:
+    """What stands in brackets: an agent whose name says more than its suffix can, the channel, what a failure means."""
+    found: dict[str, str] = {}
+    if step.agent and str(step.agent) != _agent(step.agent):
+        version = slug(step.agent.version or "", "version")
+        found["agent"] = slug(step.agent.name, "agent") + (f"@{version}" if version else "")
+    if channel := slug(step.channel or "", "channel"):
+        found["channel"] = channel
+    if step.grade is not Grade.PLAIN:
+        found["on_error"] = "halt" if step.grade is Grade.CRITICAL else "skip"
     return found
 
 
-def _alone(graph: Graph) -> list[bool]:
-    """Whether a step, or one below it, must run alone."""
-    ordered = set(graph.order)
-    led_to = {edge.target for edge in graph.edges if edge.condition is not None}
-    led_to.update(at for bundle in graph.bundles for at in bundle.targets)  # too many to look at one by one
-    alone = [
-        at in led_to or at not in ordered or step.grade is Grade.CRITICAL or _GATE.search(step.prose) is not None
-        for at, step in enumerate(graph.steps)
-    ]
-    known = [any(flow.stages for flow in step.flows) for step in graph.steps]
-    for at in range(len(alone) - 1, -1, -1):
-        if (parent := graph.parents[at]) >= 0:
-            alone[parent] |= alone[at]
-            known[parent] |= known[at]
-    return [one or not data for one, data in zip(alone, known, strict=True)]
+_NO_IDENT = late_pattern("[^a-zA-Z0-9_-]+")
 
 
-def _waits(graph: Graph, tree: Siblings, siblings: list[int]) -> list[set[int]]:
-    """For each sibling the places in `siblings` of those that it, or a step below it, waits for."""
-    starts = sorted(siblings)
-    place = {at: n for n, at in enumerate(siblings)}
-    waits: list[set[int]] = []
-    for at in siblings:
-        sources = {edge.source for step in range(at, tree.ends[at]) for edge in graph.incoming[step]}
-        near = {source for source in sources if starts[0] <= source < tree.ends[starts[-1]]}
-        waits.append({place[starts[bisect_right(starts, source) - 1]] for source in near})
-    return waits
+def _identifier(name: str, joint: str, fallback: str) -> str:
+    text = _NO_IDENT.sub(joint, name).strip(joint) or fallback
+    return text if text[0].isalpha() or text[0] == "_" else f"_{text}"
 
 
-def _rows(siblings: list[int], waits: list[set[int]], alone: list[bool]) -> Iterator[int]:
+# --- outputs ---------------------------------------------------------------------------------------------------------
+
+
+class OutputNames(NamedTuple):
+    """The name of each step's one output, "" for none, in the order of the note; `known` has them by the datum's name, casefolded."""
+
+    steps: tuple[str, ...]
+    known: dict[str, str]
+
+
+def name_outputs(steps: Sequence[Step]) -> OutputNames:
+    """Choose each step's output: of what it makes, what most steps take; the first of several.
+
+    A name is ASCII letters, digits, `_` and `-`; data of different names never share one.
+    """
+    takers = Counter(datum.name.casefold() for step in steps for datum in step.inputs())
+    chosen = [max(step.outputs(), key=lambda datum: takers[datum.name.casefold()], default=None) for step in steps]
+    known: dict[str, str] = {}
+    used: set[str] = set()
+    for datum in chosen:
+        if datum and datum.name.casefold() not in known:
+            known[datum.name.casefold()] = _unused(_identifier(datum.name, "_", "data"), used)
+    return OutputNames(tuple(known[datum.name.casefold()] if datum else "" for datum in chosen), known)
+
+
+def _unused(name: str, used: set[str]) -> str:
+    found, number = name, 1
+    while found.lower() in used:
+        number += 1
+        found = f"{name}_{number}"
+    used.add(found.lower())
+    return found
+
+
+# --- prose -----------------------------------------------------------------------------------------------------------
+
+_LINE_END = late_pattern(r"\r\n?|\n")
+_HEADING = late_pattern(rf"#{{1,6}}{_WHITE}")
+_FENCE = late_pattern(rf"({_WHITE}*)(`{{3,}}|~{{3,}})")
+
+
+def _prose(text: str) -> list[str]:
+    """The lines of prose; a human's gate is one there too."""
+    lines = _LINE_END.split(text) if text else []
+    kept: list[str] = []
     at = 0
-    while at < len(siblings):
-        end = at + 1
-        if not alone[siblings[at]]:
-            while end < len(siblings) and not alone[siblings[end]] and not _within(waits[end], at, end):
-                end += 1
-        if end - at > 1:
-            yield from siblings[at:end]
-            end += 1
-        at = end
+    while at < len(lines):
+        if fence := _FENCE.match(lines[at]):
+            end = _fence_end(lines, at, fence[2])
+            if end:
+                kept += lines[at:end]
+                at = end
+                continue
+            kept.append(f"{fence[1]}\\{lines[at][fence.end(1) :]}")
+        else:
+            kept.append(f"\\{lines[at]}" if _HEADING.match(lines[at]) else lines[at])
+        at += 1
+    return kept
 
 
-def _within(places: set[int], first: int, end: int) -> bool:
-    return any(first <= place < end for place in places)
+def _fence_end(lines: Sequence[str], first: int, mark: str) -> int:
+    """Behind the line that ends the fence for that parser: one that begins with its mark; 0 when there is none.
+
+    Marks that end nowhere get shorter one after another, so this is looked for seldom.
+    """
+    for at in range(first + 1, len(lines)):
+        if lines[at].lstrip(_BLANKS).startswith(mark):
+            return at + 1
+    return 0
+
+
+def _body(step: Step, output: str, names: OutputNames) -> list[list[str]]:
+    """The parts of a step's text: its gate, its prose, what it takes and gives, where it leads."""
+    gate = ["> [!gate]", "> Critical: when this step fails, the workflow halts."]
+    parts = [gate if step.grade is Grade.CRITICAL else [], _prose(step.prose)]
+    taken = [_named(datum, names) for datum in step.inputs()]
+    given = [_given(datum, output, names) for datum in step.outputs()]
+    parts.append([f"Takes {', '.join(taken)}."] if taken else [])
+    parts.append([f"Gives {', '.join(given)}."] if given else [])
+    parts += [_branch(flow) for flow in step.flows if flow.target or flow.condition is not None]
+    return [part for part in parts if part]
+
+
+def _named(datum: Datum, names: OutputNames) -> str:
+    """A bold name refers to another step's output; what stands in code is what the datum is called here."""
+    name = names.known.get(datum.name.casefold())
+    return f"**{name}** ({_code(datum)})" if name else _code(datum)
+
+
+def _given(datum: Datum, output: str, names: OutputNames) -> str:
+    own = output and names.known.get(datum.name.casefold()) == output
+    return f"**{output}** ({_code(datum)})" if own else _code(datum)
+
+
+def _code(datum: Datum) -> str:
+    return code_span(normal_line(f"{datum.name}::{datum.type}" if datum.type else datum.name))
+
+
+def _branch(flow: Flow) -> list[str]:
+    """A condition, or a step to go on with, as a callout that the parser has no rule for yet."""
+    when = "Then" if flow.condition is None else "Otherwise"
+    if flow.condition is not None and flow.condition.text:
+        when = f"If {normal_line(flow.condition.text)}"
+    made = [_code(datum) for stage in flow.stages for datum in stage] if flow.condition is not None else []
+    then = [f"> Gives {', '.join(made)}."] if made else []
+    if flow.target:
+        then.append(f"> Go on with “{contain_line(normal_line(flow.target))}”.")
+    return [f"> [!branch] {when}", *then]
+
+
+# --- goals and checks ------------------------------------------------------------------------------------------------
+
+_TASK = late_pattern(r"[ \t]*[-*+][ \t]+\[(.)\][ \t]+(.*\S)")
+_ASKED = late_pattern(r'- Asked: "?(.*\S)')
+_CHECK = "- Check: "
+
+
+def _goals(workflow: Workflow) -> tuple[list[str], str]:
+    """The lines of the goals, and the preamble without them: its tasks, else what was first asked in each step at the top."""
+    goals: list[str] = []
+    rest: list[str] = []
+    for line in _LINE_END.split(workflow.preamble):
+        if task := _TASK.match(line):
+            goals.append(_goal(task[2], "x" if task[1] in "xX" else " "))
+        else:
+            rest.append(line)
+    if not goals:
+        asked = [next(filter(None, map(_ASKED.match, _LINE_END.split(s.prose))), None) for s in workflow.steps]
+        goals = [_goal(found[1].removesuffix('"'), " ") for found in asked if found and found[1] != '"']
+    return list(dict.fromkeys(goals)), "\n".join(rest).strip("\n")
+
+
+def _goal(text: str, mark: str) -> str:
+    return f"- [{mark}] {_without_pairs(_SPACES.sub(' ', text)).strip(' ')}"
+
+
+def _checks(steps: Sequence[Step]) -> list[str]:
+    """An item for each command that checks a step."""
+    spans = [
+        read_code_span(line, len(_CHECK))
+        for step in steps
+        for line in _LINE_END.split(step.prose)
+        if line.startswith(_CHECK)
+    ]
+    commands = [_SPACES.sub(" ", read_code(span[0], FORMAT)).strip(" ") for span in spans if span]
+    return list(dict.fromkeys(_check(command) for command in commands if command))
+
+
+def _check(command: str) -> str:
+    """Only a single code span without a backtick is run; part of a command must never be."""
+    if "`" in command or not is_inert(command):
+        return f"- By hand: {contain_line(command.replace('`', chr(39)))}"
+    return f"- `{command}` succeeds"
+
+
+# --- the note --------------------------------------------------------------------------------------------------------
+
+
+def render_crucible(workflow: Workflow) -> str:
+    """The whole text of a note, LF line ends, a newline at the end.  The title stands in the frontmatter: a `# Title` is a step there."""
+    goals, preamble = _goals(workflow)
+    graph = build_graph(workflow)
+    parts = [_prose(preamble), ["## Goals"] if goals else [], goals, *_steps(graph)]
+    if checks := _checks(graph.steps):
+        parts += [["## Validation"], checks]
+    body = "\n\n".join("\n".join(part) for part in parts if part)
+    return f"{_frontmatter(workflow)}{chr(10) + body + chr(10) if body else ''}"
+
+
+def _frontmatter(workflow: Workflow) -> str:
+    values: dict[str, Value] = {
+        "type": "workflow",
+        "dialect": "crucible",
+        "title": normal_line(workflow.title or workflow.name) or "Untitled",
+    }
+    if workflow.sessions:
+        values["sessions"] = [link_to(session) for session in workflow.sessions]
+    values["tags"] = ["workflow"]
+    return render_frontmatter(values)
+
+
+def _steps(graph: Graph) -> Iterator[list[str]]:
+    names = name_outputs(graph.steps)
+    parallel = side_by_side(graph)
+    below = arrange(graph).below
+    waiting = [(at, 2) for at in reversed(below[-1])]
+    while waiting:
+        at, level = waiting.pop()
+        step, output = graph.steps[at], names.steps[at]
+        yield [_heading(level, step, output, at in parallel)]
+        yield from _body(step, output, names)
+        waiting.extend((child, min(level + 1, _DEEPEST)) for child in reversed(below[at]))

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.active_markup import TAG
-from crucible.documents.markdown.containment import FORMAT, contain_line, normal_line, slug, uncontain_line
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import contain_line, normal_line, slug, uncontain_line
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Grade
-
-__all__ = ["StepHeading", "is_prose_heading", "read_step_heading", "render_step_heading"]
 
 
 class StepHeading(NamedTuple):

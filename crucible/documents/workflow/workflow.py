@@ -16,24 +16,6 @@ from crucible.documents.markdown.source import NOWHERE, Lines
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.session import AgentRef
 
-__all__ = [
-    "UNPLACED",
-    "AgentRef",
-    "Cell",
-    "Condition",
-    "Datum",
-    "Diagnostic",
-    "Flow",
-    "Grade",
-    "Marker",
-    "Place",
-    "RunStatus",
-    "Severity",
-    "Step",
-    "Workflow",
-    "key_of",
-]
-
 Cell: TypeAlias = str | int | float | bool | None
 """A value of a marker row."""
 

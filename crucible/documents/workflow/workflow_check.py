@@ -12,9 +12,7 @@ from typing import TypeAlias
 
 from crucible.documents.workflow.graph import Bundle, Graph
 from crucible.documents.workflow.workflow import UNPLACED, Datum, Diagnostic, Place, Severity, Step, Workflow, key_of
-from crucible.documents.workflow.workflow_reader__collecting import uncollected
-
-__all__ = ["check_workflow", "has_errors"]
+from crucible.documents.workflow.workflow_reader import uncollected
 
 _LONGEST_PATH = 50
 

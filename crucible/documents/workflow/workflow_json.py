@@ -21,8 +21,6 @@ from crucible.documents.markdown.source import NOWHERE
 from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import UNPLACED, Condition, Datum, Diagnostic, Flow, Place, Step, Workflow
 
-__all__ = ["export_diagnostic", "export_workflow", "step_ids"]
-
 _Plain: TypeAlias = dict[str, object]
 
 

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import FORMAT, contain_line, normal_line
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import contain_line, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span, apply_edits
@@ -26,8 +27,6 @@ from crucible.documents.workflow.run_markers import render_markers
 from crucible.documents.workflow.step_headings import render_step_heading
 from crucible.documents.workflow.workflow import Cell, Flow, Marker, Step, Workflow, key_of
 from crucible.documents.workflow.workflow_reader import read_workflow
-
-__all__ = ["GRAPH_HEADING", "append_markers", "phase_name", "render_workflow"]
 
 GRAPH_HEADING = "## Workflow graph"
 """Above the drawing; `Workflow …` makes it prose."""

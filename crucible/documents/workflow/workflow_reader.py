@@ -6,13 +6,15 @@ flows and marker blocks have rooms of their own; what a whole workflow must keep
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
-from crucible.documents.markdown.outline import Block, Kind
+from crucible.documents.markdown.line_scan import Block, Kind
 from crucible.documents.markdown.source import Lines, Problem, Source
 from crucible.documents.markdown.wikilinks import parse_linktext
 from crucible.documents.markdown.yaml_scalars import Value
@@ -32,11 +34,28 @@ from crucible.documents.workflow.workflow import (
     Workflow,
     key_of,
 )
-from crucible.documents.workflow.workflow_reader__collecting import uncollected
-from crucible.documents.workflow.workflow_reader__kind import WORKFLOW, kind_of
 from crucible.documents.workflow.workflow_reader_blocks import WorkflowBlocks
 
-__all__ = ["read_workflow"]
+WORKFLOW = "workflow"
+
+
+def kind_of(value: Value) -> str:
+    """The property `type` in small letters: `workflow` where that is one of several, else the first; "" for none."""
+    values = value if isinstance(value, list) else [value]
+    kinds = [kind for each in values if isinstance(each, str) and (kind := each.strip().casefold())]
+    return WORKFLOW if WORKFLOW in kinds else next(iter(kinds), "")
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No collecting until the block, or the function that this decorates, ends; where it was off it stays off."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @uncollected()

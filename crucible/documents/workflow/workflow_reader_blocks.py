@@ -14,13 +14,11 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.hidden_ranges import scan
-from crucible.documents.markdown.line_scan import without_blanks
-from crucible.documents.markdown.outline import Block, Kind, find_blocks
+from crucible.documents.markdown.line_scan import Block, Kind, without_blanks
+from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.workflow.run_markers import is_marker_fence, may_belong
 from crucible.documents.workflow.workflow import Diagnostic, Place, Severity
-
-__all__ = ["WorkflowBlocks"]
 
 
 class _Missing(NamedTuple):

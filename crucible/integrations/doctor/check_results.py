@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Finding", "State", "numbered"]
-
 
 class State(StrEnum):
     """How good a finding is."""

@@ -15,8 +15,6 @@ from crucible.core.settings.settings import AgentSettings
 from crucible.integrations.doctor.check_results import Finding, State, numbered
 from crucible.vault.logs.spending import spent_since
 
-__all__ = ["check_agents"]
-
 _TOPIC = "agents"
 
 

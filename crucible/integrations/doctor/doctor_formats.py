@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError
 from crucible.documents.knowledge.item_notes import read_item
-from crucible.documents.markdown.containment import FORMAT, format_of
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.migration import migrate
@@ -21,8 +22,6 @@ from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.history.history_notes import read_entry
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE
-
-__all__ = ["Migrated", "check_formats", "migrate_notes"]
 
 _Reader = Callable[[Source], object]
 

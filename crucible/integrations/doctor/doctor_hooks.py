@@ -15,8 +15,6 @@ from crucible.core.errors import CrucibleError
 from crucible.integrations.doctor.check_results import Finding, State, numbered
 from crucible.integrations.install.claude_code_settings import EVENTS, Installed, find_installed, missing_program
 
-__all__ = ["check_hooks", "check_log", "last_run"]
-
 _LATE = 300.0
 """Seconds between the client's last row and our last hook beyond which hooks do not seem to fire."""
 _LOG_LINES = 5

@@ -15,8 +15,6 @@ from crucible.integrations.doctor.check_results import Finding, State
 from crucible.integrations.install.claude_code_settings import missing_program
 from crucible.integrations.install.mcp_servers import TITLES, Part, Registered, find_registered
 
-__all__ = ["Looked", "check_servers"]
-
 _TOPIC = "mcp"
 
 

@@ -6,19 +6,158 @@ so the numbers can be compared.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import orjson
+
+from crucible.clients.events import Prompted, Replied, ToolUsed
+from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.clients.redact import redactor_of
-from crucible.clients.registry import DIALECTS
-from crucible.core.errors import TranscriptError
+from crucible.clients.registry import DIALECTS, Dialect
+from crucible.clients.session_files import Transcript
+from crucible.core.errors import TranscriptError, reason_of
 from crucible.core.secrets.private_blocks import PRIVATE
 from crucible.core.settings.settings import SecretSettings
 from crucible.integrations.doctor.check_results import Finding, State, numbered
-from crucible.integrations.doctor.doctor_transcripts__transcripts import Native
 
-__all__ = ["check_client_secrets"]
+_WARNING = timedelta(days=7)
+_DEFAULT_DAYS = 30
+_WORDS = Prompted | Replied | ToolUsed
+_LOOKED_AT = 200
+"""Events of a transcript among which somebody must have said something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A session as its client keeps it.  `written` is when, `reason` why it cannot be read ("" when it can)."""
+
+    dialect: Dialect
+    transcript: Transcript
+    written: datetime | None
+    reason: str = ""
+
+
+def find_native(env: Mapping[str, str], home: Path) -> Iterator[Native]:
+    """Every session of every client on this machine."""
+    for dialect in DIALECTS.values():
+        folder = dialect.default_folder(env, home)
+        if not folder.exists():
+            continue
+        try:
+            for transcript in dialect.find(folder):
+                yield _native(dialect, transcript)
+        except (TranscriptError, OSError) as error:
+            reason = reason_of(error) if isinstance(error, OSError) else str(error)
+            yield Native(dialect, Transcript(dialect.NAME, "", folder), None, reason)
+
+
+def _native(dialect: Dialect, transcript: Transcript) -> Native:
+    try:
+        reach = dialect.reach(transcript)
+        written = reach.last or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
+        readable = os.access(transcript.path, os.R_OK)
+    except (TranscriptError, OSError) as error:
+        return Native(dialect, transcript, None, reason_of(error) if isinstance(error, OSError) else str(error))
+    return Native(dialect, transcript, written, "" if readable else "may not be read")
+
+
+def last_written(natives: Iterable[Native], client: str) -> datetime | None:
+    """When a client last wrote to any of these."""
+    return max((n.written for n in natives if n.written and client == n.dialect.NAME), default=None)
+
+
+def check_transcripts(
+    natives: Iterable[Native],
+    is_archived: Callable[[Native], bool],
+    *,
+    now: datetime,
+    env: Mapping[str, str],
+    home: Path,
+) -> Iterator[Finding]:
+    """What is not archived, client by client; then what cannot be read."""
+    unread, missing = [], []
+    for native in natives:
+        if native.reason:
+            unread.append(f"{native.transcript.path}: {native.reason}")
+        elif not is_archived(native) and _has_words(native):
+            missing.append(native)
+    for dialect in DIALECTS.values():
+        yield from _missing(dialect, [n for n in missing if n.dialect.NAME == dialect.NAME], now, env, home)
+    if unread:
+        what = numbered(len(unread), "transcript") + " cannot be read"
+        yield Finding("transcripts", State.BAD, what, "give yourself the right to read them", tuple(unread))
+    if not (unread or missing):
+        yield Finding("transcripts", State.GOOD, "every session of this machine's clients has its note")
+
+
+def _missing(
+    dialect: Dialect, missing: list[Native], now: datetime, env: Mapping[str, str], home: Path
+) -> Iterator[Finding]:
+    days = _retention_days(dialect, env, home)
+    soon = [] if days is None else [n for n in missing if _age(n, now) > timedelta(days=days) - _WARNING]
+    rest = [native for native in missing if native not in soon]
+    mend = f"cru import {dialect.NAME}"
+    if soon:
+        what = numbered(len(soon), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are")
+        what += f" in no note, and it deletes files of {days} days: soon"
+        yield Finding("transcripts", State.BAD, what, mend, tuple(str(n.transcript.path) for n in soon))
+    if rest:
+        what = numbered(len(rest), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are") + " in no note"
+        yield Finding("transcripts", State.NOTE, what, mend, tuple(_name(n) for n in rest))
+
+
+def tell_lagging(natives: Iterable[Native]) -> Iterator[Finding]:
+    """Sessions whose notes end before their transcripts do."""
+    by_client: dict[str, list[Native]] = {}
+    for native in natives:
+        by_client.setdefault(native.dialect.NAME, []).append(native)
+    for name, late in by_client.items():
+        what = numbered(len(late), "note lags", "notes lag") + f" behind what {late[0].dialect.TITLE} wrote since"
+        items = tuple(_name(native) for native in late)
+        yield Finding("transcripts", State.NOTE, what, f"cru import {name}", items)
+
+
+def _name(native: Native) -> str:
+    return f"{native.transcript.native_id} ({native.transcript.path})"
+
+
+def _age(native: Native, now: datetime) -> timedelta:
+    """Since the file was written to, which is what the client goes by."""
+    try:
+        return now - datetime.fromtimestamp(native.transcript.path.stat().st_mtime, UTC)
+    except OSError:
+        return timedelta()
+
+
+def _retention_days(dialect: Dialect, env: Mapping[str, str], home: Path) -> int | None:
+    """Claude Code deletes what is older than its setting `cleanupPeriodDays`; of the others none is known to."""
+    if dialect.NAME != "claude-code":
+        return None
+    settings = dialect.default_folder(env, home).parent / "settings.json"
+    try:
+        days = orjson.loads(settings.read_bytes()).get("cleanupPeriodDays")
+    except (OSError, ValueError, AttributeError):
+        days = None
+    return days if isinstance(days, int) and not isinstance(days, bool) else _DEFAULT_DAYS
+
+
+def _has_words(native: Native) -> bool:
+    """Whether an import would make a note of it: somebody said something, and it is no session that `cru` started."""
+    try:
+        for number, event in enumerate(native.dialect.read(native.transcript)):
+            if isinstance(event, _WORDS):
+                return not (isinstance(event, Prompted) and OWN_MARK in event.text)
+            if number > _LOOKED_AT:
+                break
+    except (TranscriptError, OSError):
+        return True
+    return False
+
 
 Show = Callable[[int, int], None]
 """Called with the number of sessions checked so far, and the total."""

@@ -16,8 +16,6 @@ from crucible.core.settings.trust import Ask, ignored_names
 from crucible.integrations.doctor.check_results import Finding, State
 from crucible.integrations.install.git_hooks import find_hook, is_installed
 
-__all__ = ["check_git_hooks", "check_settings", "check_trust", "check_writable", "mend_of_refusal"]
-
 _NO_ROOM = 1 << 20
 """Bytes of free disk below which no note is sure to be written."""
 _ROOM = "make room on the disk"

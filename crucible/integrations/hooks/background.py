@@ -12,8 +12,6 @@ from pathlib import Path
 
 from crucible.integrations.hooks.hook_log import complain
 
-__all__ = ["main"]
-
 
 def main(root: str) -> None:
     """Write down what waits in a vault."""

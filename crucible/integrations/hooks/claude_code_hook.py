@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["main", "take_payload"]
 
 CLIENT = "claude-code"
 _PATIENCE = 5.0

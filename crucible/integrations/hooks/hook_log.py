@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import time
 
-__all__ = ["LOG", "complain"]
-
 LOG = os.path.join(".crucible", "log", "hooks.log")
 _LONGEST = 1 << 20
 # Not through a symlink, and a named pipe keeps nobody.

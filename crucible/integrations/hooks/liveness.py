@@ -18,8 +18,6 @@ import orjson
 
 from crucible.vault.events.spooled import Spooled, SpoolLine
 
-__all__ = ["is_running"]
-
 _SILENCE = 3600.0
 """Seconds without a hook after which a client that cannot be asked counts as gone."""
 

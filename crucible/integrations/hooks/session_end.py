@@ -30,8 +30,6 @@ from crucible.vault.events.spooled import Spooled
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["Stopped", "ask_all", "end_all", "stopped_now"]
-
 _LEFT = {Client.ENDED: "ended", Client.DIED: "died"}
 """How a spooled session was left by each."""
 _RECALL = (".crucible", "cache", "recall")

@@ -28,8 +28,6 @@ from crucible.vault.index.view import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["At", "brief_start"]
-
 
 class _InRoom:
     """Counts tokens, and more of them where the client's room for a text is the narrower one."""

@@ -21,8 +21,6 @@ from crucible.memory.bookmarks.marking import mark
 from crucible.vault.events.spooled import Spooled
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["Met", "mark_stop"]
-
 _WHY = {Client.ENDED: ("ended", Why.ENDED), Client.DIED: ("died", Why.DIED)}
 """How a spooled session is left by each, and why its bookmark is made."""
 

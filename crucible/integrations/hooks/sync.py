@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,17 +31,45 @@ from crucible.integrations.hooks.hook_log import LOG, complain
 from crucible.integrations.hooks.liveness import is_running
 from crucible.integrations.hooks.session_end import Stopped, ask_all, end_all, stopped_now
 from crucible.integrations.hooks.stop_bookmarks import Met, mark_stop
-from crucible.integrations.hooks.sync_lineage import session_before
 from crucible.integrations.hooks.transcript_tail import LONGEST, wait_for_tail
 from crucible.memory.summary.brief_update import update_briefs
 from crucible.vault.events.event_retention import is_due, purge
 from crucible.vault.events.spool import spool_folder, syncing
 from crucible.vault.events.spooled import Spooled, SpoolLine, load_spool, retire, save_state
 from crucible.vault.index.index import Index
-from crucible.vault.notes.heads__standing import standings
+from crucible.vault.notes.status_of_head import standings
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["CLIENTS", "has_backlog", "sync_vault", "write_down"]
+_GOES_ON = frozenset(("clear", "fork"))
+
+
+def session_before(spooled: Spooled, others: Iterable[Spooled]) -> str:
+    """The native id of the session that this one goes on from, "" for none."""
+    if not spooled.lines:
+        return ""
+    first = next((line for line in spooled.lines if line.event == "SessionStart"), spooled.lines[0])
+    if first.pid <= 1:
+        return ""
+    if first.event != "SessionStart":
+        return _forked_from(spooled.session, first, others)
+    ends = [
+        (line.time, other.session)
+        for other in others
+        for line in other.lines
+        if line.pid == first.pid and line.time <= first.time and other.session != spooled.session
+    ]
+    return max(ends, default=(0.0, ""))[1] if first.source in _GOES_ON else ""
+
+
+def _forked_from(session: str, first: SpoolLine, others: Iterable[Spooled]) -> str:
+    """A fork made from the command line begins without a start: that was told of the old session, and nothing after it."""
+    for other in others:
+        lines = [line for line in other.lines if line.pid == first.pid]
+        opened = lines[-1:] and lines[-1].event == "SessionStart" and lines[-1].source == "resume"
+        if other.session != session and opened and lines[-1].time <= first.time:
+            return other.session
+    return ""
+
 
 CLIENTS = ("claude-code",)
 """Those whose hooks we take."""

@@ -12,8 +12,6 @@ from zlib import crc32
 
 import orjson
 
-__all__ = ["LONGEST", "wait_for_tail"]
-
 LONGEST = 3.0
 """Seconds.  Rows were seen 1.5 s after the hook; what comes later still is read at the next start."""
 _STEP = 0.03

@@ -20,18 +20,6 @@ from crucible.core.errors import UsageError
 from crucible.integrations.install.jsonc import Node, Parsed, insert, member, parse, remove, replaced, unit_of
 from crucible.integrations.install.settings_files import changed, load, named
 
-__all__ = [
-    "EVENTS",
-    "Installed",
-    "find_installed",
-    "install",
-    "missing_program",
-    "settings_path",
-    "uninstall",
-    "with_hooks",
-    "without_hooks",
-]
-
 EVENTS: Mapping[str, Mapping[str, Any]] = {
     "SessionStart": {"timeout": 10},
     "UserPromptSubmit": {"timeout": 10, "async": True},

@@ -21,8 +21,6 @@ from typing import NamedTuple
 from crucible.core import files
 from crucible.core.errors import VaultError, reason_of
 
-__all__ = ["Hook", "find_hook", "install", "is_installed", "uninstall"]
-
 _MADE_BY_US = "#!/bin/sh\n# Made by `cru install git-hooks`; your own lines may stand below.\n"
 _BEFORE = ".before-crucible"
 _CHAIN = f"""\

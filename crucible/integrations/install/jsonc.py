@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 
 from crucible.core.errors import UsageError
 
-__all__ = ["Node", "Parsed", "insert", "member", "parse", "remove", "replaced", "unit_of"]
-
 _SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?\d[\d.eE+-]*|true|false|null')
 _DEEPEST = 200

@@ -12,8 +12,6 @@ from typing import Any
 from crucible.core.errors import UsageError
 from crucible.integrations.install.jsonc import Node, insert, member, parse, remove, replaced, unit_of
 
-__all__ = ["member_in", "with_member", "without_member"]
-
 _BOM = "\ufeff"
 IsOurs = Callable[[Any], bool]
 

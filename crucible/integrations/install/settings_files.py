@@ -15,8 +15,6 @@ from pathlib import Path
 from crucible.core import files
 from crucible.core.errors import UsageError, VaultError, reason_of
 
-__all__ = ["changed", "drop", "load", "named", "save"]
-
 
 def changed(path: Path, edit: Callable[[str | None], str | None], folders: int = 0) -> bool:
     """Give a file the text that `edit` makes of its own; None is a file that is not there.  Whether anything changed."""

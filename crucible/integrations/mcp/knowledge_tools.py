@@ -24,8 +24,6 @@ from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_i
 from crucible.memory.knowledge.item_status import tell_use
 from crucible.memory.knowledge.knowledge_folder import Row, Wish, find_item, list_items, load_items
 
-__all__ = ["Noted", "add", "feedback", "items", "list_of_items", "show_item"]
-
 _LONGEST_TEXT, _LONGEST_LINE, _MOST_TAGS = 20_000, 400, 20
 _SHOWN = 16_000
 _TITLE = 160

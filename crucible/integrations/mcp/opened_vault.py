@@ -25,8 +25,6 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["EVERYTHING", "index_of", "now", "open_own", "open_recall", "vault_of", "viewer_of"]
-
 
 def now() -> datetime:
     """The time, in UTC."""

@@ -30,8 +30,6 @@ from crucible.search.recall import MOST, Answer, Event, Hit, Kind, Question, Rec
 from crucible.search.snippets import clean_snippet
 from crucible.vault.index.time_filters import parse_when
 
-__all__ = ["Recalling"]
-
 _SNIPPET, _NEIGHBOUR, _LINE, _MOMENT = 400, 160, 160, 400
 """Characters of a hit in a context, of the event beside it, of a hit in a list, and of an event in a timeline."""
 _WHOLE, _LEAST_WHOLE = 12_000, 600

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.core.errors import VaultNotFound
-from crucible.core.settings.settings import UserSettings, load_user_settings, user_settings_path
+from crucible.core.settings.settings import UserSettings, load_user_settings
+from crucible.core.settings.toml_scan import user_settings_path
 from crucible.vault.notes.discovery import find_vault
 from crucible.vault.notes.projects import named_project_of, project_of
-
-__all__ = ["Caller", "Place"]
 
 _NAMES = {"codex-mcp-client": "codex"}
 """Clients that call themselves otherwise than their sessions' notes do."""

@@ -26,8 +26,6 @@ from crucible.vault.notes.phase_links import find_phase
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import is_markdown
 
-__all__ = ["context_of", "list_sessions", "load_session", "newest", "show_session"]
-
 _MOST, _DEEPEST = 50, 100_000
 _PART = 8_000
 """Characters of a phase that are shown at once."""

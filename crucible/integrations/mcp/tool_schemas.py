@@ -21,7 +21,6 @@ from crucible.integrations.mcp.server_context import Caller
 if TYPE_CHECKING:
     from crucible.integrations.mcp.tool_service import Desk
 
-__all__ = ["TYPES", "GetDesk", "add_tools"]
 
 GetDesk: TypeAlias = "Callable[[], Desk]"
 """What does the work, when it is first asked for."""

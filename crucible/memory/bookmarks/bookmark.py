@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from crucible.documents.session.session import Session, Task
 
-__all__ = ["MOST_FILES", "Bookmark", "NumberedTask", "Why", "open_tasks", "task_at_work"]
-
 MOST_FILES = 200
 """Files that a bookmark holds at most; those touched last are kept."""
 

@@ -30,17 +30,6 @@ from crucible.vault.logs.jsonl_fields import (
 )
 from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines, record_of, rewrite_lines
 
-__all__ = [
-    "BOOKMARKS",
-    "Loaded",
-    "append_bookmark",
-    "bytes_of",
-    "follow_rename",
-    "latest",
-    "load_bookmarks",
-    "shorten_bookmarks",
-]
-
 BOOKMARKS = "bookmarks.jsonl"
 
 _TEXTS = ("phase", "phase_name", "task", "task_name", "note", "project", "compacted")

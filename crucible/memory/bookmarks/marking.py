@@ -30,8 +30,6 @@ from crucible.vault.logs.jsonl_fields import is_inner_path
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["LONGEST_BLOCKER", "LONGEST_NOTE", "Redact", "mark", "touched_files"]
-
 LONGEST_NOTE, LONGEST_BLOCKER = 8_000, 1_000
 """Code points; what is longer is cut, and ends in `…`."""
 

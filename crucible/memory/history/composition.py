@@ -26,8 +26,6 @@ from crucible.memory.summary.brief_callout import asked_in, milestones
 from crucible.memory.summary.brief_text import bare
 from crucible.vault.index.later_sessions import NOTHING, Following
 
-__all__ = ["MOST", "PAUSED", "STARTED", "THEN", "compose_entry", "open_questions"]
-
 MOST = {
     "request": 1,
     "done": 12,

@@ -14,27 +14,6 @@ from typing import Any, NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 
-__all__ = [
-    "HEADINGS",
-    "LISTS",
-    "LONGEST",
-    "MOST_CAPTURES",
-    "NO_CAPTURES",
-    "PROPERTIES",
-    "TEXTS",
-    "WHY",
-    "Capture",
-    "Captures",
-    "Entry",
-    "Line",
-    "lines_of",
-    "shortened_captures",
-    "shortened_entry",
-    "tidy_entry",
-    "tidy_line",
-    "with_lines",
-]
-
 LONGEST = 1000
 """Characters of a line at most; the rest is in the session's note."""
 MOST_CAPTURES = 5

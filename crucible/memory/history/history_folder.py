@@ -26,22 +26,6 @@ from crucible.memory.history.short_paths import shortener
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import OnError, find_notes
 
-__all__ = [
-    "HISTORY",
-    "EntryNote",
-    "Wish",
-    "add_captures",
-    "entry_path",
-    "keep_entry",
-    "list_entries",
-    "load_entries",
-    "load_entry",
-    "move_entry",
-    "prune",
-    "search_entries",
-    "too_many",
-]
-
 HISTORY = "history"
 """The folder of the vault in which it is kept."""
 

@@ -15,15 +15,9 @@ from typing import Any, NamedTuple
 
 from crucible.core.errors import BadSessionId
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import (
-    FORMAT,
-    contain,
-    contain_line,
-    format_of,
-    uncontain,
-    uncontain_line,
-    whole_fences,
-)
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import contain, contain_line, format_of, uncontain, uncontain_line
+from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.markdown.wikilinks import with_links, without_links
@@ -45,17 +39,6 @@ from crucible.memory.history.history import (
     tidy_entry,
 )
 from crucible.memory.history.written_marks import item_keys, item_mark, render_marks, value_mark
-
-__all__ = [
-    "Item",
-    "find_sections",
-    "is_history",
-    "properties_of",
-    "read_entry",
-    "read_items",
-    "render_entry",
-    "render_item",
-]
 
 NOTE_TYPE = "history"
 _PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}

@@ -32,8 +32,6 @@ from crucible.memory.history.written_marks import (
     value_mark,
 )
 
-__all__ = ["own_entry", "revised", "with_property"]
-
 _Marks = dict[str, str]
 
 

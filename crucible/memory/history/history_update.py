@@ -34,8 +34,6 @@ from crucible.memory.history.written_marks import read_marks
 from crucible.vault.index.later_sessions import NOTHING, Following
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["Made", "make_history", "refresh_history", "told_of"]
-
 _MOST_PARENTS = 20
 _ATTEMPTS = 5
 

@@ -35,21 +35,6 @@ from crucible.vault.logs.jsonl_fields import session_of, text_of, time_of, time_
 from crucible.vault.logs.jsonl_store import Unfit, append_lines, read_lines, record_of, rewrite_lines
 from crucible.vault.notes.vault import Vault
 
-__all__ = [
-    "FILES",
-    "Memory",
-    "MemoryKind",
-    "append_memories",
-    "bytes_of",
-    "completes_milestone",
-    "key_of",
-    "load_memories",
-    "memory_id",
-    "move_memories",
-    "remember",
-    "shorten_todos",
-]
-
 
 class MemoryKind(StrEnum):
     """What is remembered; each kind has a file of its own."""

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Shorten", "shortener"]
-
 Shorten = Callable[[str], str]
 
 _TOPS = "home|Users|root|tmp|var|private|opt|etc|usr|mnt|media|srv|proc|run|Volumes|Library|Applications|workspaces?|nix|builds|github|snap"

@@ -17,8 +17,6 @@ from crucible.documents.session.session import Phase, Session
 from crucible.memory.history.composition import STARTED
 from crucible.memory.history.history import Entry, Line
 
-__all__ = ["KINDS", "Reported", "is_within", "render_report", "reported"]
-
 KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
 """The kinds of lines, how each is labelled, and how many a session lists at most."""
 _NO_PROJECT = "No project"

@@ -29,8 +29,6 @@ from crucible.documents.session.session import (
 )
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 
-__all__ = ["QUIET", "entries_of", "modified_files", "used_skills", "worked"]
-
 QUIET = timedelta(minutes=60)
 """A gap between phases that is longer is a break, where no setting says otherwise."""
 

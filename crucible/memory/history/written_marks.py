@@ -13,15 +13,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.yaml_scalars import Value, render_entry
 from crucible.memory.history.history import HEADINGS, Entry, Line, lines_of
 
-__all__ = [
-    "is_marks_line",
-    "item_keys",
-    "item_mark",
-    "read_marks",
-    "render_marks",
-    "value_mark",
-]
-
 _FORMER = "told_from"
 """A key in notes that a model wrote in older versions: the digest of what it was shown."""
 _DIGITS = 8

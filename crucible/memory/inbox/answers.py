@@ -18,15 +18,13 @@ from crucible.core.secrets.redaction import unscanned
 from crucible.documents.markdown.containment import normal
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.answer_edits import add_behind, add_resolution
 from crucible.documents.session.redaction_counts import redacted_more
-from crucible.documents.session.session import Entry, Failure, Intervention, Value
+from crucible.documents.session.session import Entry, Failure, Intervention
 from crucible.documents.session.waiting import naming
-from crucible.memory.inbox.pending import Item, Kind
-from crucible.memory.inbox.pending__reading import find_entry
+from crucible.memory.inbox.pending import Item, Kind, find_entry
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["AlreadyAnswered", "Answered", "ItemNotFound", "Verdict", "answer"]
 
 _REFERENCE = late_pattern(r"(?s)(.+)\.([0-9a-f]{1,6}(?:-\d{0,4})?)")
 _SHOWN = 3

@@ -6,11 +6,19 @@ For whoever only wants to know what waits (a briefing, say): `reading.waiting(va
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Item", "Kind"]
+from crucible.core.errors import CrucibleError
+from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Session, Status
+from crucible.documents.session.waiting import Answers
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.view import View
+from crucible.vault.notes.vault import Note, Vault
 
 
 class Kind(StrEnum):
@@ -45,3 +53,137 @@ class Item(NamedTuple):
     answered: bool = False
     answer: str = ""
     verdict: str = ""
+
+
+_ALL = frozenset(Kind)
+
+
+class Place(NamedTuple):
+    """A note that has items: its path as a row has it, and when its session began and ended, as the tables have that.
+
+    `ended` is "" for a session that is not over, `started` for one of an unknown time.
+    """
+
+    path: str
+    started: str
+    ended: str = ""
+
+
+def waiting(vault: Vault, view: View, *, project: str = "", limit: int | None = None) -> list[Item]:
+    """What waits, of one project's sessions or of all, the newest session's first; what cannot be read is left out.
+
+    No more months are looked at, and no more notes opened, than `limit` asks for.  A `view` that is not quite true costs an item at most:
+    each is looked up in its note.
+    """
+    found = read_items(vault, places(view, project), lambda _: None)
+    return list(islice(once(item for item in found if not item.answered), limit))
+
+
+def places(view: View, project: str = "", kinds: Collection[Kind] = _ALL, *, answered: bool = False) -> Iterator[Place]:
+    """The notes in which something of these kinds waits, the newest session's first; with `answered` those where it did, too."""
+    for shard in view.shards:
+        wanted = {
+            str(row["path"])
+            for kind in sorted(kinds)
+            for state in ("1,", "0,")[: 1 + answered]
+            for row in view.rows("callouts", [shard], [f",{kind.value},{state}"])
+            if row["kind"] == kind.value and row["waits"] == int(state[0])
+        }
+        rows = view.rows("sessions", [shard]) if wanted else ()
+        found = [
+            Place(str(row["path"]), str(row["started"] or ""), _ended(row))
+            for row in rows
+            if row["path"] in wanted and (not project or str(row["project"] or "").lower() == project.lower())
+        ]
+        yield from sorted(found, key=lambda one: one.started, reverse=True)
+
+
+def _ended(row: Row) -> str:
+    is_over = row["status"] in (Status.COMPLETED, Status.FAILED)
+    return str(row["ended"] or row["started"] or "") if is_over else ""
+
+
+def once(items: Iterable[Item]) -> Iterator[Item]:
+    """Without what waits in the same session in the same words: an agent may ask again."""
+    seen: set[tuple[str, ...]] = set()
+    for item in items:
+        said = (item.session, item.kind.value, item.title, item.text)
+        if item.answered or said not in seen:
+            yield item
+        if not item.answered:
+            seen.add(said)
+
+
+def read_items(vault: Vault, found: Iterable[Place], on_error: Callable[[CrucibleError], None]) -> Iterator[Item]:
+    """Every item of these notes, answered ones too, a note read when its turn comes."""
+    for place in found:
+        path = path_of_cell(place.path)
+        try:
+            yield from items_of(vault.read(vault.root / Path(path)), path)
+        except CrucibleError as error:
+            on_error(error)
+
+
+def items_of(note: Note, path: str = "") -> list[Item]:
+    """A note's items, in its order; `path` is the note's, seen from the vault."""
+    return [item._replace(path=path) for item, _ in _placed(note)]
+
+
+def find_entry(note: Note, name: str) -> list[tuple[Item, Entry]]:
+    """The items whose name within the session is `name`, or begins so, with their entries; all of them for ""."""
+    found = [(item.id.removeprefix(f"{note.name}."), item, entry) for item, entry in _placed(note)]
+    named = [one for one in found if one[0] == name] or [one for one in found if one[0].startswith(name)]
+    return [(item, entry) for _, item, entry in named]
+
+
+def _placed(note: Note) -> list[tuple[Item, Entry]]:
+    session = note.session
+    parts: list[tuple[Phase | None, Entry]] = [(None, entry) for entry in session.preamble]
+    parts += [(phase, entry) for phase in session.all_phases() for entry in phase.entries]
+    answers = Answers([entry for _, entry in parts], logged=bool(session.sources))
+    return [(_item(note, *parts[at], answers, at), parts[at][1]) for at in answers.names]
+
+
+def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: int) -> Item:
+    """Without the note's path.  A session is named by its file, whatever its properties say."""
+    settled = answers.settles(at)
+    title, text = (entry.title, entry.text) if isinstance(entry, Callout) else ("", _text(entry))
+    return Item(
+        id=f"{note.name}.{answers.names[at]}",
+        session=note.name,
+        path="",
+        project=note.session.project or "",
+        phase=phase.id if phase else "",
+        line=entry.lines.first + 1,
+        at=_began(note.session, phase),
+        kind=Kind(entry.kind) if isinstance(entry, Callout) else Kind.ERROR,
+        title=title,
+        text=text,
+        answered=settled,
+        answer=_answer(entry, answers, at) if settled else "",
+        verdict=_verdict(entry, answers, at) if settled else "",
+    )
+
+
+def _text(entry: Entry) -> str:
+    return entry.text if isinstance(entry, Failure) else ""
+
+
+def _began(session: Session, phase: Phase | None) -> datetime | None:
+    return phase.started if phase and phase.started else session.started
+
+
+def _verdict(entry: Entry, answers: Answers, at: int) -> str:
+    """As the answer that names the item says it; one that does not is an answer."""
+    own = answers.own(at)
+    if own is None:
+        return "mended" if isinstance(entry, Failure) else "answered"
+    return (own.note or "").partition(" ")[0]
+
+
+def _answer(entry: Entry, answers: Answers, at: int) -> str:
+    found: Intervention | None = answers.own(at)
+    if found is None and isinstance(entry, Failure):
+        return entry.resolution or ""
+    found = found or answers.behind(at)
+    return found.words if found else ""

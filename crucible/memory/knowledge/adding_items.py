@@ -29,15 +29,13 @@ from crucible.documents.knowledge.novelty import Alike, Similar, first_to_go, ro
 from crucible.documents.markdown.containment import cut
 from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
-from crucible.memory.knowledge.adding_items__merging import merge_edits
 from crucible.memory.knowledge.item_status import retire_item
 from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
+from crucible.memory.knowledge.merging_items import merge_edits
 from crucible.vault.notes.phase_links import find_phase, heading_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
-
-__all__ = ["Added", "Choice", "Outcome", "add_item", "merge_items", "provenance_in", "redacted", "title_of"]
 
 _SENTENCE = late_pattern(r"(?s)(.+?)(?:[.!?](?=\s)|\n|$)")
 _TITLE, _LONGEST = 100, 200

@@ -19,10 +19,8 @@ from crucible.documents.knowledge.item_notes import read_item
 from crucible.documents.knowledge.items import Item, Status, Verification
 from crucible.documents.markdown.source import Edit, Problem
 from crucible.documents.session.properties import format_time
-from crucible.memory.knowledge.adding_items__merging import change_edits
+from crucible.memory.knowledge.merging_items import change_edits
 from crucible.vault.notes.vault import Note, Vault
-
-__all__ = ["asks", "restore_item", "retire_item", "tell_use", "verify_item"]
 
 _COUNTERS = ("use_count", "useful_count")
 

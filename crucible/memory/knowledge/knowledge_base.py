@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["KNOWLEDGE_BASE_NAME", "knowledge_base"]
-
 KNOWLEDGE_BASE_NAME = "Knowledge.base"
 
 _TABLES = """\

@@ -22,18 +22,6 @@ from crucible.vault.notes.note_folder import FolderNotes
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
 
-__all__ = [
-    "ItemNote",
-    "Row",
-    "Wish",
-    "find_item",
-    "item_paths",
-    "items_by_id",
-    "list_items",
-    "load_item",
-    "load_items",
-]
-
 
 class ItemNote(NamedTuple):
     """An item's note: `item` is None where it is not understood, and `problems` say why."""

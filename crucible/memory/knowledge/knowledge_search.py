@@ -26,7 +26,6 @@ from crucible.vault.notes.walk import KNOWLEDGE, find_notes, note_name
 if TYPE_CHECKING:
     from crucible.documents.knowledge.items import Item
 
-__all__ = ["ItemShelf"]
 
 _CACHE = ".crucible/cache/knowledge.json"
 _SCHEMA = 1

@@ -21,8 +21,6 @@ from crucible.memory.knowledge.knowledge_folder import ItemNote, Row, Wish, item
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import KNOWLEDGE, note_name
 
-__all__ = ["Found", "Stats", "check_items", "stats_of"]
-
 
 class Found(NamedTuple):
     """Something wrong with a note; `path` is seen from the vault."""

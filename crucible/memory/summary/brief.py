@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["MOST_WORDS", "Brief", "BriefUpdate", "count_words", "cut_words"]
-
 MOST_WORDS = 300
 """Words that a brief holds at most, by `count_words`."""
 

@@ -18,19 +18,6 @@ from crucible.documents.session.task_block import is_task_news
 from crucible.documents.session.waiting import DONE, Answers, wanted_of
 from crucible.memory.summary.brief import Brief
 
-__all__ = [
-    "asked_in",
-    "count_covered",
-    "covering",
-    "due_phase",
-    "find_brief",
-    "first_request",
-    "milestones",
-    "phase_number",
-    "set_brief",
-    "stated_goal",
-]
-
 _NAME_LIMIT, _NAME_READ = 60, 1000
 """Code points of a phase's name that a brief repeats, and that are looked at."""
 

@@ -18,17 +18,6 @@ from crucible.documents.session.session import Phase, Prose, Session
 from crucible.memory.summary.brief import MOST_WORDS, Brief, count_words, cut_words
 from crucible.memory.summary.brief_callout import asked_in, count_covered, covering, milestones, phase_number
 
-__all__ = [
-    "Digest",
-    "Known",
-    "bare",
-    "extend_brief",
-    "extend_digest",
-    "read_digest",
-    "render_digest",
-    "room_for",
-]
-
 SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
 """In the order in which they are printed."""
 

@@ -29,8 +29,6 @@ from crucible.memory.summary.brief_callout import (
 from crucible.memory.summary.brief_text import extend_brief, room_for
 from crucible.vault.notes.vault import Note, Vault
 
-__all__ = ["Redact", "renew_brief", "update_brief", "update_briefs"]
-
 
 def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
     """Cover every finished phase.  Writes nothing if nothing is due.

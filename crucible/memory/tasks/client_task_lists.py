@@ -23,8 +23,6 @@ from crucible.memory.tasks.task_reading import join_lists, read_store
 from crucible.vault.index.view import View
 from crucible.vault.notes.heads import read_head
 
-__all__ = ["MOST_LISTS", "lists_in", "with_stores"]
-
 MOST_LISTS = 500
 """Lists that are looked at, the ones that changed last."""
 

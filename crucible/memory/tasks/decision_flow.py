@@ -33,17 +33,6 @@ from crucible.memory.tasks.task_knowledge import shelf_of
 from crucible.memory.tasks.task_reading import tasks_of
 from crucible.vault.notes.vault import Vault
 
-__all__ = [
-    "MOST_TOLD",
-    "dependents_of",
-    "flow_down",
-    "flows",
-    "hand_on",
-    "inherited_from",
-    "joined",
-    "sources_of",
-]
-
 MOST_TOLD = 100
 """Dependent tasks that are told at once, nearest first; `picking` tells the others when they begin."""
 

@@ -18,8 +18,6 @@ from crucible.documents.session.session import Session, Task
 from crucible.memory.tasks.task import Stage, stage_of
 from crucible.vault.events.event_reading import Record, read_records
 
-__all__ = ["findings_by_task", "task_findings"]
-
 _RECORDED = ("decision", "error")
 """Records of what an agent told of itself that are findings, too."""
 _LAST = datetime.max.replace(tzinfo=UTC)

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.vault.events.event_reading import Record
 
-__all__ = ["LONGEST", "MOST", "TAG", "Discovery", "discoveries_for"]
-
 TAG = "parallel-discovery"
 LONGEST = 500
 """Characters that are shown of one."""

@@ -17,8 +17,6 @@ from crucible.memory.tasks.task import OpenTask, Ref, Stage
 from crucible.memory.tasks.task_index import Found, Owner, Scope, gather
 from crucible.vault.index.view import View
 
-__all__ = ["NO_CLIENT", "Client", "Overview", "overview", "shown_tasks", "tasks_now"]
-
 
 class Client(NamedTuple):
     """Where the client keeps its lists (`~/.claude`), None to look at none; which of those that no note names are wanted: `sessions` by name, None all."""

@@ -15,8 +15,6 @@ from crucible.memory.tasks.discoveries import Discovery, discoveries_for
 from crucible.memory.tasks.task import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Recalled, Ref
 from crucible.vault.events.event_reading import Record
 
-__all__ = ["Pickup", "RecallCounts", "pick_up", "recall_counts", "recalled_ids"]
-
 
 class RecallCounts(NamedTuple):
     """How many items of each kind wait in a task's annotation."""

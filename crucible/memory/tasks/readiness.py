@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
 
-__all__ = ["MOST_RECENT", "Standing", "Status", "circles_of", "cut_status", "status_of"]
-
 MOST_RECENT = 10
 """Completed tasks that are told; the count has them all."""
 

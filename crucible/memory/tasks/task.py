@@ -14,21 +14,6 @@ from typing import Any, NamedTuple
 
 from crucible.documents.markdown.containment import normal_line
 
-__all__ = [
-    "FLOWING",
-    "Annotation",
-    "Choice",
-    "ChoiceKind",
-    "Inherited",
-    "OpenTask",
-    "Recalled",
-    "Ref",
-    "Stage",
-    "kinds_named",
-    "listed_task",
-    "stage_of",
-]
-
 
 class Stage(StrEnum):
     """How far a task is.  `DROPPED` was cancelled or deleted: nobody waits for it and nobody is shown it."""

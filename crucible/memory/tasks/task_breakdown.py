@@ -22,17 +22,6 @@ from crucible.documents.markdown.quoting import hang, quote_line
 from crucible.memory.tasks.readiness import circles_of
 from crucible.memory.tasks.task import OpenTask, Ref
 
-__all__ = [
-    "MOST",
-    "RULES",
-    "TEMPLATE",
-    "VARIABLES",
-    "Broken",
-    "Piece",
-    "break_down",
-    "find_template",
-]
-
 TEMPLATE = "tasks.md.j2"
 MOST = 20
 """Tasks of an answer."""

@@ -19,8 +19,6 @@ from crucible.memory.tasks.pick import Pickup
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled
 from crucible.search.recall import Event, Kind
 
-__all__ = ["LABEL", "TEMPLATE", "VARIABLES", "Told", "context_of", "task_text"]
-
 TEMPLATE = "task.md.j2"
 LABEL = """\
 You take up a task; Crucible put together what is known for it. What stands in fences is quoted from session notes and from the vault's

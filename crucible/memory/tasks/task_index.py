@@ -15,8 +15,6 @@ from crucible.vault.index.query import SessionQuery, find_row, matching
 from crucible.vault.index.schema import Row, path_of_cell, shard_of, split_list
 from crucible.vault.index.view import View
 
-__all__ = ["EVERYTHING", "Found", "Owner", "Scope", "gather", "tasks_called"]
-
 _OPEN = ("pending", "in_progress")
 """Words of a status that are looked for in what is left out; others of a human's own are not counted there."""
 

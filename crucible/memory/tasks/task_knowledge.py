@@ -22,8 +22,6 @@ from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stag
 from crucible.search.recall import MOST, Hit, Kind, Question, Recall
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["LIMIT", "Made", "annotate_new", "shelf_of"]
-
 LIMIT = 5
 """What is kept of an answer, all kinds together."""
 

@@ -12,8 +12,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.memory.tasks.task import OpenTask
 
-__all__ = ["beginning_of", "find_task"]
-
 _MARK = late_pattern(r"[.#]")
 _SHOWN = 10
 """Tasks that a message names."""

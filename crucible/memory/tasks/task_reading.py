@@ -23,7 +23,6 @@ from crucible.memory.tasks.task import OpenTask, Ref, Stage, listed_task
 if TYPE_CHECKING:
     from crucible.documents.session.session import Session
 
-__all__ = ["LARGEST_TASK", "MOST_TASKS", "join_lists", "read_store", "tasks_of"]
 
 LARGEST_TASK = 1 << 20
 """Bytes.  A larger file is no task."""

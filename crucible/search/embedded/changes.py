@@ -18,10 +18,8 @@ from crucible.vault.index.file_rows import FolderRows
 from crucible.vault.index.freshness import compare_folders
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.index_manifest import EMPTY, Manifest
+from crucible.vault.index.scan import joined
 from crucible.vault.index.scan import look as look_at_notes
-from crucible.vault.index.scan__scanning import joined
-
-__all__ = ["Notes", "Noticing", "flight_states", "look"]
 
 Vouched = Callable[[str], bool]
 

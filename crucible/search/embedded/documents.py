@@ -23,18 +23,6 @@ from crucible.search.session_cards import Place, dump_card, seconds_of
 from crucible.search.session_events import Placed, document_of, events_of
 from crucible.search.session_events_whole import recorded_calls
 
-__all__ = [
-    "Derived",
-    "Indexed",
-    "derive_document",
-    "derive_item",
-    "derive_note",
-    "facts_of",
-    "noted_events",
-    "place_note",
-    "sha_of",
-]
-
 
 class Indexed(NamedTuple):
     """One document of the index: `number` says which of its card's events it is, `facts` are `field:value`, times are seconds since 1970."""

@@ -14,7 +14,6 @@ from crucible.core.processes import cores, spread
 if TYPE_CHECKING:
     from crucible.search.embedded.documents import Derived
 
-__all__ = ["Progress", "derive_all"]
 
 Progress = Callable[[int, int], None]
 """Told how many notes of how many were read."""

@@ -16,20 +16,6 @@ from crucible.search.embedded.tantivy_search import Found, Sought
 from crucible.search.named_times import Moment, is_then
 from crucible.search.recall import Kind
 
-__all__ = [
-    "EVENTS",
-    "HALF_LIFE_DAYS",
-    "NO_HINTS",
-    "SESSIONS",
-    "Hints",
-    "Ranked",
-    "Weigh",
-    "listed",
-    "rank_events",
-    "rank_sessions",
-    "recency",
-]
-
 EVENTS, SESSIONS = 200, 50
 """So many of the best by their words alone are weighed."""
 HALF_LIFE_DAYS = 90.0

@@ -30,8 +30,6 @@ from crucible.search.embedded.recall_manifest import (
 )
 from crucible.search.embedded.segments import Written
 
-__all__ = ["Store"]
-
 _MANIFEST, _META, _LOCK, _BUILDING = "index.json", "meta.json", "lock", "building"
 _ENGINES = (".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json")
 """What tantivy opens by itself in the folder of a side, through symlinks and pipes, too."""

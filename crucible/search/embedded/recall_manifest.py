@@ -13,21 +13,6 @@ from itertools import starmap
 from typing import Any, NamedTuple
 from zlib import crc32
 
-__all__ = [
-    "EMPTY",
-    "ITEM",
-    "SIDES",
-    "FileStamp",
-    "Known",
-    "Manifest",
-    "Part",
-    "Row",
-    "dump_manifest",
-    "known_of",
-    "load_manifest",
-    "meta_of",
-]
-
 SCHEMA = 4
 """Raised whenever what is indexed, or how, changes; an index of another number is built anew."""
 

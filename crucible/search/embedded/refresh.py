@@ -21,7 +21,6 @@ from crucible.search.shelf import Shelf
 if TYPE_CHECKING:
     from crucible.search.embedded.documents import Derived
 
-__all__ = ["Source", "State", "Wanted", "refresh"]
 
 _BATCH = 9_000
 """Events written at a time: what is kept is not read again after an interruption, and parts of that size can be joined."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from crucible.search.embedded.documents import Derived, Indexed
 
-__all__ = ["Written", "analyze", "engine", "join_parts", "open_side", "refusals", "schema_of", "write_part"]
 
 _LONGEST_WORD = 72
 """Bytes: a hash of 64 digits is found, a line of base64 is not kept."""

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from crucible.search.embedded.segments import analyze
 from crucible.search.stop_words import STOP_WORDS
 
-__all__ = ["OFTEN", "Count", "near_stems"]
-
 OFTEN = 100
 """A word of so many sessions is as likely to be meant as one of more: nobody counts further."""
 

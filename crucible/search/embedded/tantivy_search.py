@@ -20,20 +20,6 @@ from crucible.search.session_cards import Card, load_card, seconds_of
 if TYPE_CHECKING:
     import tantivy
 
-__all__ = [
-    "MOST_SESSIONS",
-    "NEAR",
-    "TOO_LONG",
-    "WHOLE",
-    "Found",
-    "Searchers",
-    "Sought",
-    "best",
-    "count_stems",
-    "load_cards",
-    "open_searchers",
-    "sought_of",
-]
 
 WHOLE = 3.0
 """What a name that is there whole counts more than a word."""

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from crucible.core.errors import ServerFailed, UsageError
 from crucible.core.patterns import late_pattern
 
-__all__ = ["VARIABLE", "Place", "chosen_address", "failure", "library", "place_of"]
-
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
 """The variable of the environment that counts before the setting."""
 

@@ -18,7 +18,6 @@ from crucible.search.postgres.address import Place, failure, library, place_of
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Server"]
 
 _SOME = 3
 """Statements of a transaction."""

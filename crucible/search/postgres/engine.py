@@ -27,8 +27,6 @@ from crucible.search.question_words import plain
 from crucible.search.recall import LISTED, MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
 from crucible.search.snippets import snippet_of
 
-__all__ = ["State", "Team", "open_postgres", "open_pusher", "set_up_server"]
-
 _USUAL = KnowledgeSettings()
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
-__all__ = ["Documents", "Progress", "Pushed", "Pusher"]
 
 Progress = Callable[[int, int], None]
 """Told how many changed notes of how many were looked at."""

@@ -19,8 +19,6 @@ from crucible.search.question_words import names_in, plain, value_of, words_in
 from crucible.search.recall import Kind
 from crucible.search.session_cards import seconds_of
 
-__all__ = ["best_events", "best_sessions", "count_stems", "texts_of"]
-
 
 class _Has(NamedTuple):
     """A condition: any term of `some` is there, or all of one of `every`."""

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from crucible.search.postgres.connection import Server
 
-__all__ = ["VERSION", "check_ready", "set_up"]
 
 _LOCK = 0x6372_7563_6962_6C65
 """The advisory lock of migrations: "crucible"."""

@@ -18,20 +18,6 @@ from crucible.search.embedded.segments import analyze
 from crucible.search.recall import Document, Event, Kind
 from crucible.search.session_cards import seconds_of
 
-__all__ = [
-    "TERMS",
-    "EventRow",
-    "Rows",
-    "aware",
-    "event_of",
-    "fact_term",
-    "key_of",
-    "month_of",
-    "name_term",
-    "rows_of",
-    "word_term",
-]
-
 TERMS = "2"
 """Goes up when the same words would give other rows: then everything is pushed again."""
 

@@ -27,8 +27,6 @@ from crucible.search.postgres.weights import Shelved, digest_of_item
 from crucible.search.recall import Document, Event
 from crucible.vault.index.index import Index
 
-__all__ = ["Identities", "Items", "VaultDocuments", "identities"]
-
 _VAULT, _CLONE = ".crucible/memory/vault-id", ".crucible/clone-id"
 """The first is in a folder that git keeps, the second in none."""
 _ID = late_pattern(r"[0-9a-f]{32}")

@@ -17,8 +17,6 @@ from crucible.search.postgres.terms import aware
 from crucible.search.question_words import plain
 from crucible.search.recall import Question
 
-__all__ = ["ITEM_COLUMNS", "Shelved", "columns_of_item", "digest_of_item", "item_of", "viewer_of"]
-
 Shelved = tuple[Place, Facts]
 """For whom an item is, and what its weight depends on."""
 

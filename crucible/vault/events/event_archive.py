@@ -21,11 +21,9 @@ import orjson
 from crucible.core.errors import VaultError
 from crucible.core.files import fsync_folder
 from crucible.vault.events.event_files import Held
+from crucible.vault.events.event_order import Line, after_archived, folder_lines, numbered
 from crucible.vault.events.event_paths import archive_path, refusals
-from crucible.vault.events.event_reading__order import Line, after_archived, folder_lines, numbered
 from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
-
-__all__ = ["Contents", "archived_lines", "archived_meta", "joined_meta", "next_number", "put_away"]
 
 _FORM = 1
 _BUFFER = 1 << 18

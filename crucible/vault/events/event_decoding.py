@@ -14,8 +14,6 @@ from crucible.clients import events
 from crucible.clients.events import At, Event
 from crucible.vault.events.event_reading import Record
 
-__all__ = ["RENAMED", "event_of", "events_of"]
-
 RENAMED = {"agent": "subagent", "type": "row_type"}
 """Fields of events that a record stores under another name, since it has such a field of its own."""
 

@@ -12,12 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.vault.events.event_archive import next_number
-from crucible.vault.events.event_files import LOCK_SECONDS, held
-from crucible.vault.events.event_files__values import cut_values, dump_record
+from crucible.vault.events.event_files import LOCK_SECONDS, cut_values, dump_record, held
 from crucible.vault.events.event_paths import EVENTS, OWN_FIELDS, TOOL_TYPES, TOOLS, flight_folder
 from crucible.vault.events.event_summary import AGENT_SWITCH, Facts, facts_of, keep_meta
-
-__all__ = ["append_entry"]
 
 _RECORDER = "recorder"
 """The source of such records."""

@@ -21,8 +21,6 @@ import orjson
 from crucible.core.patterns import late_pattern
 from crucible.vault.events.event_paths import EVENTS, TOOLS, keys_path
 
-__all__ = ["Keys", "forget_keys"]
-
 _MAGIC = b"cruk\x01"
 _WORTH_IT = 1 << 18
 """Bytes that were read anew, from which on the memory is written."""

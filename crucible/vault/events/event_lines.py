@@ -12,8 +12,6 @@ import orjson
 from crucible.documents.recording.call_lines import call_line
 from crucible.vault.events.event_reading import Record
 
-__all__ = ["cut_mark", "record_line"]
-
 
 def record_line(record: Record) -> str:
     """One text, perhaps with line ends."""

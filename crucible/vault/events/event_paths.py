@@ -15,22 +15,6 @@ from pathlib import Path
 from crucible.core.errors import OutsideVault, VaultError, reason_of
 from crucible.documents.session.session_id import check_session_id
 
-__all__ = [
-    "EVENTS",
-    "META",
-    "OWN_FIELDS",
-    "TOOLS",
-    "TOOL_TYPES",
-    "archive_folder",
-    "archive_path",
-    "flight_folder",
-    "flights_folder",
-    "keys_path",
-    "may_have_records",
-    "purged_path",
-    "refusals",
-]
-
 EVENTS, TOOLS, META = "events.jsonl", "tools.jsonl", "meta.json"
 
 OWN_FIELDS = frozenset({"seq", "key", "type", "time", "phase", "source", "line", "row", "agent", "cut"})

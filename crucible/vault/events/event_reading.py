@@ -17,11 +17,9 @@ import orjson
 
 from crucible.vault.events.event_archive import archived_lines, archived_meta, joined_meta
 from crucible.vault.events.event_files import last_lines
+from crucible.vault.events.event_order import Line, after_archived, folder_lines
 from crucible.vault.events.event_paths import OWN_FIELDS, archive_path, flight_folder
-from crucible.vault.events.event_reading__order import Line, after_archived, folder_lines
 from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
-
-__all__ = ["Flight", "Record", "last_time", "load_flight", "load_meta", "read_records"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,10 @@ import orjson
 from crucible.clients.events import Event
 from crucible.vault.events.event_archive import next_number
 from crucible.vault.events.event_decoding import RENAMED
-from crucible.vault.events.event_files import LOCK_SECONDS, Held, held, make_folder
-from crucible.vault.events.event_files__values import cut_values, dump_record
+from crucible.vault.events.event_files import LOCK_SECONDS, Held, cut_values, dump_record, held, make_folder
 from crucible.vault.events.event_keys import Keys
 from crucible.vault.events.event_paths import EVENTS, TOOL_TYPES, TOOLS, flight_folder, refusals
 from crucible.vault.events.event_summary import Facts, keep_meta
-
-__all__ = ["FlightWriter"]
 
 _BUFFER = 1 << 20
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
-from crucible.core.errors import BadSessionId, CrucibleError
+from crucible.core.errors import BadSessionId, CrucibleError, reason_of
 from crucible.core.settings.settings import FlightSettings
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.events.event_archive import put_away
@@ -32,9 +32,7 @@ from crucible.vault.events.event_paths import (
     purged_path,
     refusals,
 )
-from crucible.vault.events.event_summary import META_FILES
-
-__all__ = ["Kept", "PurgeReport", "Purged", "archived_ids", "flight_ids", "is_due", "last_time", "purge"]
+from crucible.vault.events.event_summary import META_FILES, rename_in_meta
 
 _ARCHIVE = ".jsonl.zst"
 _DAY = timedelta(days=1)
@@ -236,3 +234,31 @@ def _is_id(name: str) -> bool:
         return bool(check_session_id(name))
     except BadSessionId:
         return False
+
+
+def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: float = LOCK_SECONDS) -> str:
+    """Why nothing was moved, or "".  Raises `BadSessionId`, `OutsideVault`, `LockTimeout` and `VaultError`."""
+    real = flight_folder(vault_root, old_id)
+    flight_folder(vault_root, new_id)
+    flights = flights_folder(vault_root)
+    # A folder's own name counts, though it be a symlink.
+    pairs = [
+        (archive_path(vault_root, old_id), archive_path(vault_root, new_id)),
+        (flights / old_id, flights / new_id),
+    ]
+    there = [(old, new) for old, new in pairs if os.path.lexists(old)]
+    taken = [new for _, new in there if os.path.lexists(new)]
+    if taken:
+        return f"{taken[0]} exists already"
+    # What is open cannot be moved on Windows.
+    waiting = held(real, lock_seconds, make=False) if real.is_dir() and os.name != "nt" else nullcontext()
+    with waiting:
+        try:
+            for old, new in there:
+                old.rename(new)
+        except OSError as error:
+            return reason_of(error)
+        with suppress(OSError):  # the next writer tells it
+            rename_in_meta(flights / new_id, new_id)
+    forget_keys(vault_root, old_id)
+    return ""

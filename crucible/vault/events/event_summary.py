@@ -19,19 +19,6 @@ import orjson
 from crucible.vault.events.event_files import LOCK_SECONDS, Held, held, number_of
 from crucible.vault.events.event_paths import EVENTS, META, TOOLS, flight_folder
 
-__all__ = [
-    "AGENT_SWITCH",
-    "COUNTS",
-    "META_FILES",
-    "Facts",
-    "facts_of",
-    "keep_meta",
-    "load_own_meta",
-    "rename_in_meta",
-    "save_meta",
-    "with_counts",
-]
-
 AGENT_SWITCH = "agent_switch"
 """The type of a record whose `from_agent` and `to_agent` the summary repeats."""
 

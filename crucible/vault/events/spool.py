@@ -22,8 +22,6 @@ else:
         """Nothing: a file that somebody has open cannot be removed there, and of two imports one waits anyway."""
 
 
-__all__ = ["append", "is_name", "remove", "spool_folder", "syncing"]
-
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _FLAGS = os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # Opening a named pipe would wait for ever.

@@ -17,8 +17,6 @@ import orjson
 from crucible.core.errors import OutsideVault
 from crucible.vault.events.spool import is_name, remove, spool_folder
 
-__all__ = ["SpoolLine", "Spooled", "load_spool", "retire", "save_state"]
-
 
 @dataclass(frozen=True, slots=True)
 class SpoolLine:

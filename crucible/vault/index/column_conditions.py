@@ -20,8 +20,6 @@ from crucible.vault.index.query import Check, check_column
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, cell_of_path, split_list
 from crucible.vault.index.time_filters import parse_when, utc
 
-__all__ = ["named_column", "parse_condition"]
-
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crucible.vault.index.scan__scanning import FolderScan, Stamp, joined
+from crucible.vault.index.scan import FolderScan, Stamp, joined
 from crucible.vault.index.schema import cell_of_path, decode_lines, encode_rows, path_of_cell
-
-__all__ = ["FileRow", "FolderRows"]
 
 
 class FileRow(NamedTuple):

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping
 from crucible.vault.index.file_rows import FolderRows
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.index_manifest import FolderBlock, Manifest
-from crucible.vault.index.scan__scanning import FolderScan, Stamp, joined, parted
-
-__all__ = ["Suspects", "compare_folders", "compare_names", "in_doubt"]
+from crucible.vault.index.scan import FolderScan, Stamp, joined, parted
 
 
 class Suspects:

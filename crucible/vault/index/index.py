@@ -24,8 +24,6 @@ from crucible.vault.index.note_reader import Asked, Progress, read_notes
 from crucible.vault.index.scan import Seen, look
 from crucible.vault.index.view import View
 
-__all__ = ["Change", "Index", "Progress", "Refreshed"]
-
 Answer = TypeVar("Answer")
 
 _BATCH = 8_000

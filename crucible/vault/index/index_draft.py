@@ -16,14 +16,12 @@ from crucible.vault.index.file_rows import FileRow, FolderRows
 from crucible.vault.index.freshness import Suspects, in_doubt
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.index_manifest import FolderBlock, Manifest, next_token
-from crucible.vault.index.scan__scanning import FolderScan, parted
+from crucible.vault.index.scan import FolderScan, parted
 from crucible.vault.index.schema import TABLES, cell_of_path, encode_cell, head_of
 from crucible.vault.index.shards import Merged, merged_lines, split_lines
 
 if TYPE_CHECKING:
     from crucible.vault.index.note_rows import NoteRows, Reading
-
-__all__ = ["Change", "Draft"]
 
 
 class Change(NamedTuple):

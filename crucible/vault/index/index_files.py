@@ -22,8 +22,6 @@ from crucible.core.patterns import late_pattern
 from crucible.vault.index.index_manifest import EMPTY, FolderBlock, Manifest, ShardFile, dump_manifest, load_manifest
 from crucible.vault.index.schema import head_of
 
-__all__ = ["IndexFolder"]
-
 _MANIFEST = "manifest.toon"
 _LARGEST_MANIFEST = 256 * 1024 * 1024
 """Bytes; a million doubtful notes are in less."""

@@ -16,17 +16,6 @@ import toons
 from crucible.core.patterns import late_pattern
 from crucible.vault.index.schema import SCHEMA, TABLES, cell_of_path, path_of_cell
 
-__all__ = [
-    "EMPTY",
-    "FolderBlock",
-    "Manifest",
-    "ShardFile",
-    "dump_manifest",
-    "follows",
-    "load_manifest",
-    "next_token",
-]
-
 
 class ShardFile(NamedTuple):
     """One table's shard: `rows` lines in `size` bytes, whose CRC-32 is `crc`, in `file` below the index's folder."""

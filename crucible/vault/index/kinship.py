@@ -14,8 +14,6 @@ from crucible.vault.index.query import SessionQuery, matcher
 from crucible.vault.index.schema import split_list
 from crucible.vault.index.view import View
 
-__all__ = ["Wanted", "agents_in", "tokens_by_agent", "wanted_sessions"]
-
 
 class Wanted(NamedTuple):
     """The sessions that are wanted.  `cells` has of each its path and then what was asked for.

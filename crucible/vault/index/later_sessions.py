@@ -13,8 +13,6 @@ from crucible.vault.index.schema import shard_of
 from crucible.vault.index.time_filters import begun, time_of
 from crucible.vault.index.view import View
 
-__all__ = ["NOTHING", "Following", "Work", "work_in"]
-
 _TICKET = late_pattern(r"\b[A-Z][A-Z0-9]+-\d+\b")
 _LABEL = late_pattern(r"\A[^:]{1,40}: ")
 """The beginning of an open end's summary: `Planned, not carried out: `."""

@@ -14,7 +14,6 @@ from crucible.core.processes import cores, spread
 if TYPE_CHECKING:
     from crucible.vault.index.note_rows import Reading
 
-__all__ = ["Asked", "Progress", "read_notes"]
 
 Progress = Callable[[int, int], None]
 """Told how many notes of how many were read."""

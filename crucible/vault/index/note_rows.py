@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteUnreadable
-from crucible.documents.markdown.containment import FORMAT
+from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.frontmatter import find_frontmatter_span
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import Link, find_links, find_property_links
@@ -36,13 +36,11 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.waiting import waiting_of
-from crucible.vault.index.scan__scanning import UNKNOWN, Stamp
+from crucible.vault.index.scan import UNKNOWN, Stamp
 from crucible.vault.index.schema import CALLOUT_LENGTH, TABLES, cell_of_path, encode_rows, join_list, shard_of
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Note
 from crucible.vault.notes.walk import note_name
-
-__all__ = ["NoteRows", "Reading", "read_for_index", "rows_of", "rows_of_unreadable"]
 
 Cells = tuple[object, ...]
 

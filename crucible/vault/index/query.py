@@ -16,20 +16,6 @@ from crucible.vault.index.schema import TABLES, UNDATED, Row, shard_of, split_li
 from crucible.vault.index.time_filters import utc
 from crucible.vault.index.view import View
 
-__all__ = [
-    "COLUMNS",
-    "STATUSES",
-    "Check",
-    "SessionQuery",
-    "check_column",
-    "find_row",
-    "matcher",
-    "matching",
-    "select",
-    "select_rows",
-    "unreadable_rows",
-]
-
 COLUMNS = (
     "id",
     "title",

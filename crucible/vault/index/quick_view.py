@@ -18,8 +18,6 @@ from crucible.vault.index.note_reader import Asked, read_notes
 from crucible.vault.index.scan import look
 from crucible.vault.index.view import View
 
-__all__ = ["glance"]
-
 Answer = TypeVar("Answer")
 
 _MOST, _MOST_BYTES = 100, 1_000_000

@@ -7,12 +7,295 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
-from typing import NamedTuple
+import sys
+import threading
+from array import array
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, NamedTuple
 
-from crucible.vault.index.scan__scanning import UNKNOWN, FolderScan, Stamp, scan_folders, stamp_of
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes 3 ms
+except ImportError:
+    from hashlib import blake2b
 
-__all__ = ["Seen", "look"]
+if TYPE_CHECKING:
+    from mmap import mmap
+
+
+Stamp = tuple[int, int, int, int]
+"""Size in bytes, mtime and ctime in nanoseconds, inode."""
+
+_WORTH_A_PROCESS = 4_000
+"""Files; for fewer, a second process takes longer to start than it saves."""
+
+_TYPE, _FILE = 0o170000, stat.S_IFREG
+"""As in `stat.S_ISREG`, which would be a call for each note."""
+UNKNOWN: Stamp = (-1, -1, -1, -1)
+"""The stamp of what is no regular file."""
+_WITH_DIR_FD = os.stat in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
+
+
+class FolderScan(NamedTuple):
+    """One folder's notes in the order in which the system lists them.
+
+    `folder` is seen from the vault.  `stamps` holds four numbers a name.  What is no regular file (a symlink, a pipe,
+    a file in a folder without permission) has four times -1 there and is one of `odd`: it must be read to be known.
+    """
+
+    folder: str
+    names: list[str]
+    stamps: array[int]
+    odd: tuple[str, ...] = ()
+
+    def digest(self) -> str:
+        """Equal when every name and stamp is; for the same order only."""
+        found = blake2b("\0".join(self.names).encode(errors="surrogateescape"), digest_size=16)
+        found.update(self.stamps.tobytes())
+        return found.hexdigest()
+
+    def items(self) -> Iterable[tuple[str, Stamp]]:
+        """Each name with its stamp."""
+        numbers = iter(self.stamps)
+        return zip(self.names, zip(numbers, numbers, numbers, numbers, strict=True), strict=True)
+
+
+class Scan(NamedTuple):
+    """What the walk found.  `unwalked` says in a line each what may hold notes and could not be walked."""
+
+    folders: list[FolderScan]
+    unwalked: list[str]
+
+
+def joined(folder: str, name: str) -> str:
+    """The path of a note from the vault; the vault itself is "" as a folder."""
+    return f"{folder}/{name}" if folder else name
+
+
+def parted(path: str) -> tuple[str, str]:
+    """The folder and the name again."""
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """The four numbers of a file's status."""
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def scan_folders(root: str, starts: Iterable[str]) -> Scan:
+    """The folders `starts`, seen from the real folder `root`, and all below them; a missing one has no notes.
+
+    A folder that can be reached in several ways counts once: under its own name, else under the first of the symlinks.
+    """
+    walk = _Walk(root)
+    for start in starts:
+        walk.enter("" if start == "." else start)
+    while walk.waiting or walk.listed or walk.links:
+        if not walk.waiting and not walk.listed:
+            walk.enter(heappop(walk.links))
+        while walk.waiting:
+            walk.list_folder(walk.waiting.pop())
+        # Folders that are called like notes come up only now.
+        walk.stat_listed()
+    walk.found.sort(key=lambda found: found.folder)
+    return Scan(walk.found, walk.unwalked)
+
+
+class _Walk:
+    """Folders that wait to be listed, symlinks that wait for them, and folders that wait for the stamps of their names."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.waiting: list[str] = []
+        self.links: list[str] = []
+        self.listed: list[tuple[str, list[str]]] = []
+        self.found: list[FolderScan] = []
+        self.unwalked: list[str] = []
+        self._seen: set[str] = set()
+
+    def enter(self, folder: str) -> None:
+        """Queue a folder: once, and only inside the vault."""
+        path = os.path.join(self.root, folder)
+        real = os.path.realpath(path)
+        if real != self.root and not real.startswith(self.root.rstrip(os.sep) + os.sep):
+            self.unwalked.append(f"{path}: leads out of the vault, to {real}")
+        elif real not in self._seen:
+            self._seen.add(real)
+            self.waiting.append(folder)
+
+    def list_folder(self, folder: str) -> None:
+        path = os.path.join(self.root, folder)
+        try:
+            names = os.listdir(path)
+        except FileNotFoundError:
+            if os.path.islink(path):
+                self._tell(path, "no such file or directory")
+            return
+        except OSError as error:
+            self._tell(path, error.strerror or str(error))
+            return
+        notes = [name for name in names if name.endswith(".md") and not name.startswith(".")]
+        if len(notes) != len(names):
+            notes += self._sort_others(folder, names)
+        self.listed.append((folder, notes))
+
+    def _sort_others(self, folder: str, names: Sequence[str]) -> list[str]:
+        """Enter the folders among what does not end in `.md`; notes that end in `.MD`."""
+        notes = []
+        for name in names:
+            if name.endswith(".md") or name.startswith("."):
+                continue
+            if name[-3:].lower() == ".md":
+                notes.append(name)
+            else:
+                self._enter_if_folder(folder, name)
+        return notes
+
+    def _enter_if_folder(self, folder: str, name: str) -> bool:
+        path = joined(folder, name)
+        whole = os.path.join(self.root, path)
+        try:
+            is_folder = stat.S_ISDIR(os.stat(whole).st_mode)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            if name[-3:].lower() != ".md":
+                self._tell(whole, error.strerror or str(error))
+            return False
+        if is_folder and os.path.islink(whole):
+            heappush(self.links, path)
+        elif is_folder:
+            self.enter(path)
+        return is_folder
+
+    def stat_listed(self) -> None:
+        """Take the stamps of everything listed, in two processes when it is much."""
+        tasks, self.listed = self.listed, []
+        for (folder, names), stamps in zip(tasks, _stamps(self.root, tasks), strict=True):
+            self.found.append(self._settled(FolderScan(folder, names, stamps)))
+
+    def _settled(self, scan: FolderScan) -> FolderScan:
+        """The folder without what is none of its notes: folders called like notes, and files that just went."""
+        odd = [at for at, ino in enumerate(scan.stamps[3::4]) if ino < 0]
+        if not odd:
+            return scan
+        drop = {at for at in odd if self._is_no_note(scan.folder, scan.names[at])}
+        kept = [at for at in range(len(scan.names)) if at not in drop]
+        stamps = array("q", [number for at in kept for number in scan.stamps[4 * at : 4 * at + 4]])
+        names = [scan.names[at] for at in kept]
+        return FolderScan(scan.folder, names, stamps, tuple(scan.names[at] for at in odd if at not in drop))
+
+    def _is_no_note(self, folder: str, name: str) -> bool:
+        try:
+            os.lstat(os.path.join(self.root, folder, name))
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return self._enter_if_folder(folder, name)
+
+    def _tell(self, path: str, reason: str) -> None:
+        self.unwalked.append(f"{path}: {reason.lower()}")
+
+
+Task = tuple[str, list[str]]
+
+
+def _stamps(root: str, tasks: Sequence[Task]) -> list[array[int]]:
+    """The stamps of each task's names."""
+    count = sum(len(names) for _, names in tasks)
+    if count < _WORTH_A_PROCESS or not _may_fork():
+        return [_folder_stamps(root, folder, names) for folder, names in tasks]
+    first, second = _halves(tasks, count // 2)
+    numbers = _numbers_of_two(root, first, second)
+    found, at = [], 0
+    for _, names in tasks:
+        found.append(numbers[at : at + 4 * len(names)])
+        at += 4 * len(names)
+    return found
+
+
+def _may_fork() -> bool:
+    # A forked child has only the thread that forked: another one's locks would never be released.
+    return sys.platform == "linux" and threading.active_count() == 1 and (os.cpu_count() or 1) > 1
+
+
+def _halves(tasks: Sequence[Task], half: int) -> tuple[list[Task], list[Task]]:
+    """The first `half` names and the rest, in order; one folder may be in both."""
+    first: list[Task] = []
+    for at, (folder, names) in enumerate(tasks):
+        if len(names) >= half:
+            return [*first, (folder, names[:half])], [(folder, names[half:]), *tasks[at + 1 :]]
+        half -= len(names)
+        first.append((folder, names))
+    return first, []
+
+
+def _numbers_of_two(root: str, first: Sequence[Task], second: Sequence[Task]) -> array[int]:
+    """The numbers of all tasks, the second ones taken by a child process and left in memory that both see."""
+    from mmap import mmap  # noqa: PLC0415  only a large vault needs it
+
+    size = 32 * sum(len(names) for _, names in second)
+    with mmap(-1, max(size, 1)) as shared:
+        child = os.fork()
+        if not child:
+            os._exit(_fill(shared, root, second))
+        numbers = _numbers(root, first)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+            return numbers + _numbers(root, second)
+        numbers.frombytes(shared[:size])
+    return numbers
+
+
+def _fill(shared: mmap, root: str, tasks: Sequence[Task]) -> int:
+    """In the child: nothing may be raised past it, since above stands the parent's own code."""
+    try:
+        numbers = _numbers(root, tasks).tobytes()
+        shared[: len(numbers)] = numbers
+    except BaseException:  # noqa: BLE001
+        return 1
+    return 0
+
+
+def _numbers(root: str, tasks: Sequence[Task]) -> array[int]:
+    numbers = array("q")
+    for folder, names in tasks:
+        numbers += _folder_stamps(root, folder, names)
+    return numbers
+
+
+def _folder_stamps(root: str, folder: str, names: Sequence[str]) -> array[int]:
+    path = os.path.join(root, folder)
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY) if _WITH_DIR_FD else None
+    except OSError:
+        return array("q", UNKNOWN * len(names))
+    try:
+        return _stamps_at(opened, names if _WITH_DIR_FD else [f"{path}{os.sep}{name}" for name in names])
+    finally:
+        if opened is not None:
+            os.close(opened)
+
+
+def _stamps_at(opened: int | None, names: Sequence[str]) -> array[int]:
+    """The one loop over every note: kept flat, since each call in it costs a tenth of a second at a million."""
+    numbers: list[int] = []
+    status = os.stat
+    for name in names:
+        try:
+            found = status(name, dir_fd=opened, follow_symlinks=False)
+        except OSError:
+            numbers += UNKNOWN
+            continue
+        if found.st_mode & _TYPE == _FILE:
+            numbers += (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        else:
+            numbers += UNKNOWN
+    try:
+        return array("q", numbers)
+    except OverflowError:  # some file systems number their files with all 64 bits and more
+        return array("q", (number % 2**63 if number >= 0 else number for number in numbers))
 
 
 class Seen(NamedTuple):

@@ -13,26 +13,6 @@ import toons
 
 from crucible.core.patterns import late_pattern
 
-__all__ = [
-    "CALLOUT_LENGTH",
-    "LISTS",
-    "NUMBERS",
-    "SCHEMA",
-    "TABLES",
-    "TIMES",
-    "UNDATED",
-    "Row",
-    "cell_of_path",
-    "decode_lines",
-    "encode_cell",
-    "encode_rows",
-    "head_of",
-    "join_list",
-    "path_of_cell",
-    "shard_of",
-    "split_list",
-]
-
 SCHEMA = 5
 """Raised whenever a table's columns or their meaning change; an index of another number is built anew."""
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["Merged", "merged_lines", "split_lines"]
-
 _CELL = rb'(?:"(?:[^"\\]|\\.)*"|[^,]*)'
 _SESSION = late_pattern(rb"  (" + _CELL + rb"),(" + _CELL + rb"),(" + _CELL + rb")")
 _FIRST = late_pattern(rb"  (" + _CELL + rb")")

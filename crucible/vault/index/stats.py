@@ -15,8 +15,6 @@ from crucible.vault.index.query import SessionQuery
 from crucible.vault.index.schema import split_list
 from crucible.vault.index.view import View
 
-__all__ = ["GROUPINGS", "Figures", "Stats", "aggregate"]
-
 
 class Figures(NamedTuple):
     """What some sessions, or some phases, come to.  `name` is the group's; None of sessions that have none.

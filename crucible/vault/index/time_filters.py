@@ -13,7 +13,6 @@ from crucible.core.patterns import late_pattern
 if TYPE_CHECKING:  # options parse times, and most commands need no tables
     from crucible.vault.index.schema import Row
 
-__all__ = ["AFTERWARDS", "age_words", "begun", "last_active", "parse_when", "time_of", "utc"]
 
 _AGO = late_pattern(r"(\d{1,5})\s*([smhdw])", re.IGNORECASE)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

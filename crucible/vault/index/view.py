@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from crucible.core.errors import IndexBroken
 from crucible.vault.index.schema import UNDATED, Row, decode_lines
 
-__all__ = ["View"]
-
 _CHUNK = 2000
 """Lines turned into rows at a time: few enough for the memory, enough for the speed."""
 

@@ -14,17 +14,6 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.logs.jsonl_store import Unfit
 
-__all__ = [
-    "commit_of",
-    "is_inner_path",
-    "number_of",
-    "session_of",
-    "text_of",
-    "time_of",
-    "time_text",
-    "word_of",
-]
-
 Fields = Mapping[str, object]
 
 _WORD = late_pattern(r"[A-Za-z0-9][A-Za-z0-9-]{0,79}\Z")

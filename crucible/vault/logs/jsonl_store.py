@@ -24,18 +24,6 @@ from crucible.core import files
 from crucible.core.errors import CrucibleError, OutsideVault, VaultError, reason_of
 from crucible.documents.markdown.source import Problem
 
-__all__ = [
-    "LONGEST_LINE",
-    "Unfit",
-    "append_line",
-    "append_lines",
-    "has_lines",
-    "read_lines",
-    "record_of",
-    "rewrite_lines",
-    "size_of",
-]
-
 LONGEST_LINE = 1 << 20
 """Bytes.  A longer line is none of ours."""
 

@@ -14,8 +14,6 @@ from crucible.clients.launch.ask import Answer
 from crucible.vault.logs.jsonl_fields import text_of, time_of
 from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines
 
-__all__ = ["FILE", "Spent", "keep_answer", "spent_since"]
-
 FILE = "asked.jsonl"
 _FOLDER = "log"
 _LONGEST = 200

@@ -13,8 +13,6 @@ from crucible.core.errors import VaultError, reason_of
 from crucible.core.settings.settings import UserSettings
 from crucible.core.settings.trust import Ask, is_inside, record_line
 
-__all__ = ["keep_accepted"]
-
 
 def keep_accepted(user: UserSettings, root: str, asks: Iterable[Ask]) -> bool:
     """Replace what `user` accepted for the vault at `root`, a real path, with `asks`; return whether that changed anything.

@@ -12,9 +12,6 @@ from collections.abc import Iterator, Mapping
 from crucible.core.errors import VaultNotFound
 from crucible.core.settings.settings import UserSettings
 
-__all__ = ["RENAMING", "find_vault", "is_unfinished", "is_vault"]
-
-
 RENAMING = os.path.join(".crucible", "renaming.json")
 """The rename journal's path in a vault; see `vault.rename_journal`."""
 

@@ -12,8 +12,6 @@ import stat
 
 from crucible.core.patterns import late_pattern
 
-__all__ = ["is_for_rust", "read_head"]
-
 _HEAD = 4096
 """Bytes that are looked at first: of nearly every note all of its properties."""
 

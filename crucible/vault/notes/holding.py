@@ -22,8 +22,6 @@ from crucible.core.locks import Lock, hold
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session_id import check_session_id
 
-__all__ = ["Held", "SessionHeld", "hold_session", "is_held"]
-
 
 class SessionHeld(CrucibleError):
     """Somebody goes on with the session already."""

@@ -17,8 +17,6 @@ from crucible.core.settings.settings import DEFAULT_CONFIG, load_vault_settings
 from crucible.core.settings.toml_values import StrPath, Table, no_toml
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
 
-__all__ = ["init_vault", "set_user_settings", "with_user_settings"]
-
 _GITIGNORE = """\
 # Everything here is private, derived or passing, except what is allowed below.
 /*

@@ -20,8 +20,6 @@ from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import Link, encode_target, find_links, find_property_links, parse_linktext
 
-__all__ = ["LinkTable", "RenamePlan", "Resolution", "UnclearLink", "plan_rename", "render_target"]
-
 
 @dataclass(frozen=True, slots=True)
 class Resolution:

@@ -6,8 +6,6 @@ from crucible.core.errors import UsageError
 from crucible.documents.session.session import Phase
 from crucible.vault.notes.vault import Note
 
-__all__ = ["find_phase", "heading_of"]
-
 _LISTED = 60
 
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-__all__ = ["folder_in_project", "named_project_of", "project_of"]
-
 
 def project_of(cwd: str, projects: Mapping[str, Sequence[str]]) -> str:
     """The project's name: the user's own (the deepest folder wins), the git repository's, the folder's.

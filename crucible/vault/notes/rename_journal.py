@@ -18,8 +18,6 @@ from crucible.documents.session.names import check_new_id
 from crucible.vault.notes.discovery import RENAMING
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["Journal", "forget_rename", "journal_path", "keep_journal", "load_journal"]
-
 _LARGEST = 1 << 16
 
 

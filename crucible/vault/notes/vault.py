@@ -41,7 +41,6 @@ from crucible.vault.notes.walk import OnError, find_notes, is_markdown, note_nam
 if TYPE_CHECKING:
     from crucible.documents.session.session import Session
 
-__all__ = ["Note", "Vault"]
 
 _BOM = b"\xef\xbb\xbf"
 _SETTLE_SECONDS = 0.05

@@ -15,8 +15,6 @@ from typing import TypeAlias
 from crucible.core.errors import CrucibleError, NoteUnreadable, OutsideVault, reason_of
 from crucible.core.files import inside
 
-__all__ = ["CASES", "KNOWLEDGE", "WORKFLOWS", "OnError", "find_notes", "is_markdown", "note_name"]
-
 CASES = "cases"
 """The folder of the vault in which what sessions teach is proposed."""
 KNOWLEDGE = "knowledge"

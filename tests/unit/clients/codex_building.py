@@ -13,25 +13,6 @@ from crucible.clients.codex import logs as codex
 from crucible.clients.events import Event
 from tests.unit.clients.building import DATA
 
-__all__ = [
-    "CODEX",
-    "START",
-    "Row",
-    "completed",
-    "event",
-    "events_of",
-    "item",
-    "meta",
-    "only",
-    "output",
-    "response",
-    "row",
-    "said",
-    "tokens",
-    "uuid7",
-    "write",
-]
-
 Row = dict[str, Any]
 E = TypeVar("E")
 CODEX = DATA / "codex"

@@ -13,7 +13,8 @@ import pytest
 from crucible.clients.events import Event, Prompted, ToolUsed, UsageCounted
 from crucible.clients.gemini import logs as gemini
 from crucible.clients.session_files import Transcript
-from crucible.commands.imports.imports import ImportOptions, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
 from tests.unit.clients.building import DATA, only
 from tests.unit.commands.imports.places import make_vault
 

@@ -35,9 +35,8 @@ from crucible.core.settings.settings import (
     load_vault_settings,
     read_user_settings,
     read_vault_settings,
-    user_settings_path,
 )
-from crucible.core.settings.toml_scan import read_tidy
+from crucible.core.settings.toml_scan import read_tidy, user_settings_path
 from crucible.vault.notes.init_vault import with_user_settings
 
 FILE = "/v/config.toml"

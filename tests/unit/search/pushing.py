@@ -18,8 +18,6 @@ from crucible.search.postgres.engine import open_pusher
 from crucible.search.postgres.weights import Shelved
 from crucible.search.recall import Document, Event, Kind
 
-__all__ = ["Held", "document", "documents", "everything"]
-
 _WORDS = [f"word{number}" for number in range(400)] + ["retry", "bucket", "TokenBucket", "src/limiter.py"]
 _BEGUN = datetime(2026, 3, 30, 9, tzinfo=UTC)
 

@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 
 from crucible.search.postgres.connection import Server
 
-__all__ = ["ADMIN", "GUARDED", "NoServer", "Running", "Team", "programs", "running_server"]
-
 ADMIN = "admin"
 """The superuser of a server for tests."""
 GUARDED = "carol"

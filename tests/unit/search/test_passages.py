@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.documents.markdown.containment import whole_fences
-from crucible.search.passages import passages_of
+from crucible.documents.markdown.fences import whole_fences
+from crucible.search.session_events import passages_of
 
 TEXTS = st.lists(
     st.sampled_from(

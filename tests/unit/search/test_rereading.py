@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from crucible.core.locks import hold
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Decision, Failure, Grounds, Phase, Session, ToolCall, ToolCalls
-from crucible.search.embedded import event_texts as rereading
+from crucible.search.embedded import hits as rereading
 from crucible.search.embedded.documents import derive_note
 from crucible.search.recall import Question
 from crucible.search.session_cards import load_card

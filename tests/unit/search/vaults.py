@@ -14,8 +14,6 @@ from crucible.search.recall import Answer, Question
 from crucible.search.shelf import NOTHING, Shelf
 from crucible.vault.notes.init_vault import init_vault
 
-__all__ = ["NOW", "STARTED", "ask", "flat", "found", "recall", "session_of", "vault_of", "write"]
-
 STARTED = datetime(2026, 11, 2, 9, tzinfo=UTC)
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 

@@ -9,8 +9,6 @@ import time
 
 from crucible.vault.index.watch.file_events import Heard
 
-__all__ = ["Backlog"]
-
 _LONGEST = 2.0
 """Seconds that somebody who writes all the time is waited for."""
 

@@ -17,8 +17,6 @@ from crucible.vault.index.index import Refreshed
 from crucible.vault.index.schema import Row, cell_of_path, path_of_cell
 from crucible.vault.index.view import View
 
-__all__ = ["Memory", "Told"]
-
 _FEW = 8
 """Notes that are looked up one by one; for more all rows are read once."""
 

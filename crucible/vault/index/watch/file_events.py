@@ -30,8 +30,6 @@ from watchdog.utils import BaseThread
 from crucible.vault.index.watch.vouching import NO, answer, is_question
 from crucible.vault.notes.walk import is_markdown
 
-__all__ = ["Heard", "Listener", "Survey", "linked_still", "mounts_of", "survey", "unheard_mount"]
-
 _WANTED: list[type[FileSystemEvent]] = [
     events.FileCreatedEvent,
     events.FileModifiedEvent,

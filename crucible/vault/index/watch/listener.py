@@ -15,8 +15,6 @@ from crucible.vault.index.watch import vouching
 from crucible.vault.index.watch.file_events import Heard, Listener, linked_still, survey, unheard_mount
 from crucible.vault.index.watch.watched_vault import Place, line_of
 
-__all__ = ["Hearing"]
-
 _LAST_WORDS = 0.3
 """Seconds that queries are waited for at the end: longer than they wait for an answer."""
 

@@ -17,22 +17,6 @@ import stat
 import sys
 import time
 
-__all__ = [
-    "ASKING",
-    "LOCK",
-    "NO",
-    "WAIT",
-    "YES",
-    "Lock",
-    "answer",
-    "ask",
-    "clean",
-    "handle_of",
-    "hold",
-    "is_question",
-    "prepare",
-]
-
 LOCK = ".crucible/cache/watch/lock"
 ASKING = ".crucible-watch"
 """Where queries ask, in the sessions folder: watched with it, hidden from Obsidian, ignored by git."""

@@ -13,8 +13,6 @@ from crucible.core.files import inside
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_vault_settings
 from crucible.vault.index.watch.file_events import mounts_of
 
-__all__ = ["Place", "line_of"]
-
 
 class Place:
     """A vault and the settings that were read last; `fault` is what is wrong with those on the disk, mostly nothing."""

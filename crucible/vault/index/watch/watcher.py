@@ -11,6 +11,7 @@ more, with the listening begun before.  What cannot be heard at all (`Hearing.ga
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -25,10 +26,51 @@ from crucible.vault.index.watch.backlog import Backlog
 from crucible.vault.index.watch.changed_notes import Memory, Told
 from crucible.vault.index.watch.file_events import Heard
 from crucible.vault.index.watch.listener import Hearing
-from crucible.vault.index.watch.vouching_lock import Warrant
 from crucible.vault.index.watch.watched_vault import Place, line_of
 
-__all__ = ["Notice", "Pulse", "Started", "Tell", "Told", "watch"]
+
+class Warrant:
+    """The right to watch the vault at `root`.  `VaultError` when another process has it.
+
+    `reason` is why queries may not ask, "" when they may; every new one goes to `say`.
+    """
+
+    def __init__(self, root: Path, say: Callable[[str], None]) -> None:
+        self.reason = ""
+        self._root = root
+        self._say = say
+        self._said = {""}
+        self._lock = _hold(root)
+
+    def is_in_place(self) -> bool:
+        """Whether the lock is still where queries look for it."""
+        return self._lock.is_in_place()
+
+    def renew(self) -> None:
+        """Take the lock again, after somebody removed it."""
+        before, self._lock = self._lock, _hold(self._root)
+        before.release()
+
+    def settle(self, reason: str, folder: str) -> None:
+        """Let queries ask in that sessions folder; in none, with a reason or without a folder."""
+        self.reason = reason
+        if reason not in self._said:
+            self._said.add(reason)
+            self._say(reason)
+        vouched = "" if reason or not folder else os.path.relpath(folder, self._root)
+        self._lock.vouch_for(vouched)
+
+    def release(self) -> None:
+        """Leave the vault to other watchers."""
+        self._lock.release()
+
+
+def _hold(root: Path) -> vouching.Lock:
+    lock = vouching.hold(str(root))
+    if lock is None:
+        raise VaultError(f"{root}: watched already by another `cru watch`", "one is enough: it serves every query")
+    return lock
+
 
 _TICK = 0.5
 """Seconds between looks at whether the vault is still there."""

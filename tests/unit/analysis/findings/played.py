@@ -25,8 +25,6 @@ from crucible.clients.events import (
 from crucible.documents.session.findings import Kind
 from crucible.documents.session.session import Decision, Failure, Noted
 
-__all__ = ["Played"]
-
 
 class Played:
     """One session under way; `edits` and `shell` are what its client calls those tools."""

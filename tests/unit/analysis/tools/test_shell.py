@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crucible.analysis.tools.shell_parser import Part, take_apart
 from crucible.analysis.tools.shell_paths import command_text
-from crucible.documents.workflow.workflow_reader__collecting import uncollected
+from crucible.documents.workflow.workflow_reader import uncollected
 
 
 def _words(script: str) -> list[tuple[str, ...]]:

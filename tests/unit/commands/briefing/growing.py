@@ -25,8 +25,6 @@ from crucible.memory.history.short_paths import shortener
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["faults"]
-
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HOME = "/home/dev/shop"
 _FRAME = 60

@@ -23,8 +23,6 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["NOW", "PROJECT", "Finds", "briefing_of", "history", "session", "view_of"]
-
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
 PROJECT = "shop"
 

@@ -11,8 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.briefing.profile import conventions, load_profile, profile_path, profile_section, write_profile
-from crucible.commands.briefing.profile__proposing import propose
+from crucible.commands.briefing.profile import (
+    conventions,
+    load_profile,
+    profile_path,
+    profile_section,
+    propose,
+    write_profile,
+)
 from crucible.commands.briefing.project_files import find_files, included_section, read_text
 from crucible.commands.briefing.quoting import Quoter
 from crucible.core.errors import NoteExists, OutsideVault, VaultError

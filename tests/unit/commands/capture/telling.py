@@ -21,8 +21,6 @@ from crucible.documents.session.session import (
 )
 from crucible.vault.events.event_reading import Record
 
-__all__ = ["failed", "found_in", "kinds_of", "passed", "said", "session_of", "user", "written"]
-
 
 def said(text: str) -> Prose:
     """The agent's words."""

@@ -13,8 +13,7 @@ from crucible.analysis.failures.moments import moments_of
 from crucible.analysis.tools.whole_calls import evidence_of
 from crucible.commands.capture.candidates import PROPOSED, Candidate, Kind
 from crucible.commands.capture.decision_records import is_decision_record, subject_of
-from crucible.commands.capture.detection import detect
-from crucible.commands.capture.detection__from_calls import apis_in
+from crucible.commands.capture.detection import apis_in, detect
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.findings import Source, findings_of
 from crucible.documents.session.session import (

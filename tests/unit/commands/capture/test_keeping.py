@@ -16,15 +16,16 @@ from crucible.commands.capture import capture as keeping
 from crucible.commands.capture import selection as sorting
 from crucible.commands.capture.candidates import Candidate, Kind
 from crucible.commands.capture.capture import Captured, When, capture_session
-from crucible.commands.capture.capture_log import CAPTURES, State, captures_of, load_known
+from crucible.commands.capture.capture_log import State, captures_of, load_known
+from crucible.commands.capture.friction import MOST_PROMPTS
 from crucible.commands.capture.question import Answer, Offer
 from crucible.commands.capture.saving import Saver
-from crucible.commands.capture.selection__friction import MOST_PROMPTS
 from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.knowledge.causes import Attribution, Category
 from crucible.documents.knowledge.items import Item, ItemType, Origin, Scope
 from crucible.documents.session.findings import findings_of
+from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.knowledge.knowledge_folder import load_items
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.alignment__aligning import align
+from crucible.commands.codify.alignment import align
 from crucible.commands.codify.draft import Drafted
 from crucible.commands.codify.draft_steps import Branch, DraftStep, Figures, Remark, RemarkKind
 from crucible.commands.codify.workflow_assembly import settle

@@ -18,7 +18,8 @@ from benchmarks.notes import sample_phases
 from crucible.analysis.tools.whole_calls import load_evidence
 from crucible.clients.registry import DIALECTS
 from crucible.commands.codify.codify import Recorded, codify
-from crucible.commands.imports.imports import ImportOptions, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Source
@@ -27,7 +28,7 @@ from crucible.documents.session.session import AgentRef, Decision, Intervention,
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Step, Workflow
-from crucible.documents.workflow.workflow_reader__collecting import uncollected
+from crucible.documents.workflow.workflow_reader import uncollected
 from tests.unit.commands.codify.sessions import (
     Work,
     calls,

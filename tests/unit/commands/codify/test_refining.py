@@ -17,24 +17,15 @@ from hypothesis import strategies as st
 from crucible.analysis.review.ask_loop import Refused
 from crucible.clients.launch.ask import Answer, Program
 from crucible.commands.codify.codify import Recorded, codify
-from crucible.commands.codify.refine__refining import TEMPLATE, Refined, find_template, refine
+from crucible.commands.codify.refine import TEMPLATE, Refined, find_template, refine
 from crucible.commands.codify.refine_check import accept, document_of, tag
 from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
 from crucible.core.templates import OwnTemplate, template_folder
 from crucible.documents.markdown.source import Source
-from crucible.documents.session.session import Decision, Intervention, Phase, Session
-from crucible.documents.workflow.workflow import (
-    AgentRef,
-    Condition,
-    Datum,
-    Flow,
-    Grade,
-    Marker,
-    Step,
-    Workflow,
-)
+from crucible.documents.session.session import AgentRef, Decision, Intervention, Phase, Session
+from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.saying import Says

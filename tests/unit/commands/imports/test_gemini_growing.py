@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.gemini import logs as gemini
-from crucible.commands.imports.imports import ImportOptions, ImportReport, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions, ImportReport
+from crucible.commands.imports.imports import import_transcripts
 from crucible.vault.notes.vault import Note, Vault
 from tests.unit.clients.gemini_logs import FIRST, call, dump, model, tokens, user
 from tests.unit.clients.test_gemini_golden import GEMINI, longest

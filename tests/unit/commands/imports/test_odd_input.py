@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.launch.session_marks import OWN_MARK
-from crucible.commands.imports.import_report import ROWS_PER_FILE
-from crucible.commands.imports.imports import ImportReport
+from crucible.commands.imports.import_report import ROWS_PER_FILE, ImportReport
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
@@ -310,7 +309,8 @@ def test_a_copy_of_a_note_does_not_take_its_place(place: Vault, tmp_path: Path) 
 
 
 def test_progress_tells_every_transcript_and_the_end(place: Vault) -> None:
-    from crucible.commands.imports.imports import ImportOptions, import_transcripts
+    from crucible.commands.imports.import_report import ImportOptions
+    from crucible.commands.imports.imports import import_transcripts
     from tests.unit.commands.imports.places import CLAUDE
 
     steps: list[tuple[int, int]] = []

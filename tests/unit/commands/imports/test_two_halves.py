@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from crucible.clients.launch.session_marks import resume_mark
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.fold import Folding
-from crucible.commands.imports.import_report import Importing
-from crucible.commands.imports.imports import ImportOptions, ImportReport, import_all
+from crucible.commands.imports.import_report import Importing, ImportOptions, ImportReport
+from crucible.commands.imports.imports import import_all
 from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.transcript_search import Search
 from crucible.commands.rename.rename import rename_named

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from crucible.analysis.tools.whole_calls import Evidence, load_evidence
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.imports import ImportOptions, import_transcripts
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.learn.case import Case
 from crucible.commands.learn.extraction import extract
 from crucible.commands.learn.timeline import Timeline, build_timeline
@@ -34,8 +35,6 @@ from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from tests.paths import TESTS
-
-__all__ = ["call", "cases_of", "corrected", "imported", "read_back", "session_of", "timeline_of", "user"]
 
 DATA = TESTS / "data" / "transcripts"
 

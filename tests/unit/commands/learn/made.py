@@ -25,8 +25,6 @@ from crucible.commands.learn.case import (
 )
 from tests.strategies_hostile import hostile_text as any_hostile_text
 
-__all__ = ["any_case", "any_turns", "case_of", "made_cases", "many_cases", "said", "told", "tool", "used"]
-
 SESSION = "2026-05-04-1000-retry"
 
 

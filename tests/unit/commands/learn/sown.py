@@ -18,8 +18,6 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 
-__all__ = ["asked", "body_of", "done", "error", "failed", "puzzles_of", "says", "timeline_of"]
-
 
 def says(text: str) -> Prose:
     return Prose(text)

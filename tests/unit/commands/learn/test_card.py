@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from crucible.commands.learn.dataset_card import CARD_MARK, Tally, Written, render_card
+from crucible.commands.learn.export import CARD_MARK, Tally, Written, render_card
 from crucible.commands.learn.shapes import Provenance, Shape, metadata_of
 from tests.strategies_hostile import hostile_text
 from tests.unit.commands.learn.made import PUZZLE, case_of, made_cases

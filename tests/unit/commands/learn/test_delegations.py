@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crucible.commands.learn.case import Delegation
-from crucible.commands.learn.delegations import find_delegations
+from crucible.commands.learn.extraction import find_delegations
 from crucible.documents.session.session import AgentRef, Entry, Mode, Prose, Session, Subagent
 from tests.unit.commands.learn.extracted import call, session_of, timeline_of, user
 

@@ -18,10 +18,9 @@ from crucible.commands.learn.case_notes import render_case
 from crucible.commands.learn.case_notes_reading import read_case
 from crucible.commands.learn.chat import quoted, without_marks
 from crucible.commands.learn.excerpts import CUT
-from crucible.commands.learn.export import Export, export_stream
+from crucible.commands.learn.export import Export, export_stream, with_tools
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.shapes import Provenance, Shape, row_of
-from crucible.commands.learn.tool_schemas import with_tools
 from crucible.documents.markdown.source import Source
 from tests.unit.commands.learn.made import (
     CHOICE,

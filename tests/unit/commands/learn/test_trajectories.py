@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.learn.case import Trajectory
+from crucible.commands.learn.extraction import find_trajectories
 from crucible.commands.learn.timeline import build_timeline
-from crucible.commands.learn.trajectories import find_trajectories
 from crucible.documents.session.session import Callout, Entry, Failure, Grounds, Noted, Outcome, Status
 from tests.unit.commands.learn.extracted import call, session_of, user
 

@@ -9,8 +9,6 @@ from crucible.commands.record import Recorder
 from crucible.documents.session.session import Session
 from crucible.vault.notes.vault import Vault
 
-__all__ = ["START", "clock", "read", "text_of"]
-
 START = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 
 

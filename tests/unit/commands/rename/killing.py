@@ -13,8 +13,6 @@ from pathlib import Path
 
 from crucible.cli.main import main
 
-__all__ = ["LAST", "killed"]
-
 LAST = 10_000
 """A step that no command of the tests reaches."""
 _STEPS = {"os.link", "os.rename", "os.remove", "os.mkdir", "os.truncate"}

@@ -18,8 +18,7 @@ from crucible.integrations.mcp.opened_vault import vault_of
 from crucible.integrations.mcp.server_context import Place
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest
-from crucible.memory.bookmarks.resume_tickets import issue_ticket
-from crucible.memory.bookmarks.resume_tickets__renames import name_now
+from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, load_memories
 from crucible.memory.tasks.annotations import Shelf, annotate
 from crucible.memory.tasks.task import Annotation, Ref

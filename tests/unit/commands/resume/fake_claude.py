@@ -15,8 +15,6 @@ import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
-__all__ = ["main"]
-
 
 def main() -> None:
     words = sys.argv[1:]

@@ -14,8 +14,6 @@ from crucible.documents.session.session import Session
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 
-__all__ = ["PAUSED", "Scene", "make_scene", "paused_note"]
-
 PAUSED = "2026-11-21-add-limiter"
 
 

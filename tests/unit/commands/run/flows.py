@@ -20,8 +20,6 @@ from crucible.documents.workflow.graph import Graph, build_graph
 from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 
-__all__ = ["Clock", "Told", "fates", "graph_of", "means", "plan_of", "play", "read"]
-
 START = datetime(2026, 11, 22, 10, tzinfo=UTC)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from crucible.commands.run.plan import file_of, plan_run
+from crucible.commands.run.run import decide
 from crucible.commands.run.run_model import Crowd, Fate, Given, Job, Link
-from crucible.commands.run.schedule import decide
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.workflow import Step
 from tests.unit.commands.run.flows import graph_of, named, plan_of

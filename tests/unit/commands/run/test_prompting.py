@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.run.run_model import Given
-from crucible.commands.run.step_prompt import build_prompt, read_said
-from crucible.commands.run.step_prompt__template import find_template
+from crucible.commands.run.step_prompt import build_prompt, find_template, read_said
 from crucible.core.errors import VaultError
 from crucible.core.templates import OwnTemplate
 from tests.trusting import trusted

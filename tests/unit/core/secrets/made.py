@@ -6,8 +6,6 @@ import random
 import string
 from base64 import b64encode
 
-__all__ = ["HEX", "LETTERS", "MIXED", "VALUES", "chance", "filled"]
-
 LETTERS = string.ascii_letters
 MIXED = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"

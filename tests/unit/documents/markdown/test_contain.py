@@ -20,21 +20,20 @@ from crucible.documents.markdown import containment as room
 from crucible.documents.markdown import containment_inline as contain_inline
 from crucible.documents.markdown import fences
 from crucible.documents.markdown.active_markup import OPENINGS
+from crucible.documents.markdown.code_spans import code_span, read_code_span
 from crucible.documents.markdown.containment import (
     QUOTE_END,
-    code_span,
     contain,
     contain_line,
     cut,
     normal,
     normal_line,
-    read_code_span,
     slug,
     uncontain,
     uncontain_line,
-    whole_fences,
 )
-from crucible.documents.session.findings_block__grounds import GROUNDS_END, split_grounds
+from crucible.documents.markdown.fences import whole_fences
+from crucible.documents.session.finding_grounds import GROUNDS_END, split_grounds
 from crucible.documents.session.note_entries import OWN_LABELS
 from tests.strategies_hostile import hostile_line, hostile_text
 

@@ -13,8 +13,8 @@ from crucible.documents.markdown.containment import (
     normal_line,
     uncontain,
     uncontain_line,
-    whole_fences,
 )
+from crucible.documents.markdown.fences import whole_fences
 from tests.strategies_hostile import BLOCKS, INLINE
 
 

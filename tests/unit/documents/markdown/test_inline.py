@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.documents.markdown.hidden_ranges import hidden_ranges, scan
+from crucible.documents.markdown.hidden_ranges import code_ranges, hidden_ranges, scan
 from crucible.documents.markdown.inline_marks import (
-    code_ranges,
     find_block_ids,
     find_footnote_definitions,
     find_footnote_references,

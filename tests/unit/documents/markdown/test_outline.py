@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.outline import Block, Kind, find_blocks, mask_comments, parse_blocks, scan_lines
+from crucible.documents.markdown.line_scan import Block, Kind, scan_lines
+from crucible.documents.markdown.outline import find_blocks, mask_comments, parse_blocks
 from crucible.documents.markdown.source import Source
 from tests.paths import TESTS
 

@@ -7,15 +7,8 @@ from itertools import product
 
 import pytest
 
-from crucible.documents.markdown.outline import (
-    TOO_LARGE,
-    Block,
-    Kind,
-    find_blocks,
-    mask_comments,
-    parse_blocks,
-    scan_lines,
-)
+from crucible.documents.markdown.line_scan import Block, Kind, scan_lines
+from crucible.documents.markdown.outline import TOO_LARGE, find_blocks, mask_comments, parse_blocks
 from crucible.documents.markdown.source import Source
 from tests.unit.documents.markdown.test_outline import FRAGMENTS
 

@@ -6,7 +6,7 @@ import pytest
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.callouts import find_callouts, quote_lines, read_callout, unquote_lines
-from crucible.documents.markdown.containment import code_span, read_code_span
+from crucible.documents.markdown.code_spans import code_span, read_code_span
 from crucible.documents.markdown.hidden_ranges import Hidden, code_ranges, hidden_ranges, scan
 from crucible.documents.markdown.inline_marks import (
     find_block_ids,

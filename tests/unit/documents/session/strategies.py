@@ -10,8 +10,8 @@ from random import Random
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.containment import cut, normal, normal_line, slug
+from crucible.documents.session.finding_grounds import normal_grounds
 from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.findings_block__grounds import normal_grounds
 from crucible.documents.session.session import (
     AgentRef,
     Callout,
@@ -34,9 +34,6 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from tests.strategies_hostile import BLOCKS, INLINE
-
-__all__ = ["agents", "entries", "entry_lists", "findings", "grounds", "phases", "sessions", "tasks"]
-
 
 # A session holds dozens of texts.  Each is drawn as one number, which seeds a generator: fifty times faster than a draw
 # for every piece.  `test_contain` draws piece by piece, where shrinking matters.  Strategies are made once: Hypothesis

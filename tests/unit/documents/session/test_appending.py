@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.frontmatter import find_frontmatter_span
 from crucible.documents.markdown.source import Source, apply_edits
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session import append as appending
 from crucible.documents.session.append import (
     Addition,
@@ -39,7 +40,6 @@ from crucible.documents.session.session import (
     Task,
     ToolCall,
     ToolCalls,
-    Value,
 )
 from crucible.documents.session.session_reader import read_session
 from tests.strategies_hostile import hostile_text

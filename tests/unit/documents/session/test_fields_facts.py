@@ -10,6 +10,7 @@ import pytest
 from crucible.core.errors import BadSessionId
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source
+from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.properties import (
     KEYS,
@@ -21,7 +22,7 @@ from crucible.documents.session.properties import (
     read_fields,
     subagent_value,
 )
-from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef, Value
+from crucible.documents.session.session import AgentRef, Session, Status, SubagentRef
 from crucible.documents.session.session_id import check_session_id
 from crucible.documents.session.session_reader import read_session
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Step, Workflow
 
-__all__ = ["flow", "leading", "step", "workflow"]
-
 
 def flow(text: str, target: str = "") -> Flow:
     """A flow of stages between ` -> `, data between commas, types behind `::`."""

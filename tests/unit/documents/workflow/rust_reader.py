@@ -1,6 +1,6 @@
 """What the Rust Crucible's parser makes of a workflow note, as far as its own tests and its manual say.
 
-A reader of its own, which shares nothing with `crucible.documents.workflow`: it is the oracle for what `crucible.documents.workflow.rust_dialect__dialect` writes.
+A reader of its own, which shares nothing with `crucible.documents.workflow`: it is the oracle for what `crucible.documents.workflow.rust_dialect` writes.
 `test_dialect` holds it to every case of `tests/data/workflow/workflow_crucible.jsonl`.  It knows no escapes, works line by line, and
 takes every white space that Unicode has, as the Rust parser does.
 """
@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import yaml
-
-__all__ = ["Document", "RustStep", "read_document", "read_heading", "read_step"]
 
 _WHITE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _S, _N = f"[{_WHITE}]", f"[^{_WHITE}]"

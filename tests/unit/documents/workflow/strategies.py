@@ -13,12 +13,12 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from crucible.documents.markdown.containment import code_span, contain_line, normal_line, slug
-from crucible.documents.workflow.workflow import AgentRef, Cell, Condition, Datum, Flow, Grade, Marker, Step, Workflow
+from crucible.documents.markdown.code_spans import code_span
+from crucible.documents.markdown.containment import contain_line, normal_line, slug
+from crucible.documents.session.session import AgentRef
+from crucible.documents.workflow.workflow import Cell, Condition, Datum, Flow, Grade, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_markup import phase_name
 from tests.strategies_hostile import BLOCKS, INLINE
-
-__all__ = ["NAMES", "random_line", "random_name", "random_rows", "random_workflow", "rows", "workflows"]
 
 NAMES = (
     "Load Data", "Re-run Integration Tests", "Summary", "Notes", "Workflow", "workflow graph", "Workflow summary", "\\Summary",

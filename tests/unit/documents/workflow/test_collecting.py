@@ -9,8 +9,7 @@ import pytest
 from crucible.documents.markdown.source import Source
 from crucible.documents.workflow.graph import build_graph
 from crucible.documents.workflow.workflow_check import check_workflow
-from crucible.documents.workflow.workflow_reader import read_workflow
-from crucible.documents.workflow.workflow_reader__collecting import uncollected
+from crucible.documents.workflow.workflow_reader import read_workflow, uncollected
 
 NOTE = "# T\n\n" + "".join(f"## S{n}\n\nd{n // 2}, x → d{n + 1}::T, x\n\n" for n in range(400))
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 from crucible.documents.markdown.source import Source
+from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.graph import build_graph
-from crucible.documents.workflow.rust_dialect import side_by_side
-from crucible.documents.workflow.rust_dialect__dialect import name_outputs, render_crucible, render_name
-from crucible.documents.workflow.workflow import AgentRef, Datum, Grade, Step, Workflow
+from crucible.documents.workflow.rust_dialect import name_outputs, render_crucible, render_name
+from crucible.documents.workflow.sibling_order import side_by_side
+from crucible.documents.workflow.workflow import Datum, Grade, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.paths import TESTS
 from tests.unit.documents.workflow.made import flow, leading, step, workflow

@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from crucible.documents.markdown.source import Lines
+from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.graph import build_graph
-from crucible.documents.workflow.workflow import AgentRef, Datum, Flow, Grade, Marker, Place, Step, Workflow
+from crucible.documents.workflow.workflow import Datum, Flow, Grade, Marker, Place, Step, Workflow
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_json import export_workflow, step_ids
 from tests.unit.documents.workflow.made import flow, leading, step, workflow

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crucible.documents.markdown.containment import FORMAT, normal_line
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.step_headings import is_prose_heading, read_step_heading, render_step_heading

@@ -8,8 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source
-from crucible.documents.workflow.run_markers import MarkerBlock, is_marker_fence, read_marker_block, render_markers
-from crucible.documents.workflow.run_markers_cells import read_cell, render_cell
+from crucible.documents.workflow.run_markers import (
+    MarkerBlock,
+    is_marker_fence,
+    read_cell,
+    read_marker_block,
+    render_cell,
+    render_markers,
+)
 from crucible.documents.workflow.workflow import Cell, Place, Severity
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.strategies_hostile import hostile_line

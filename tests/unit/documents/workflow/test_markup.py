@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.core.errors import EditRefused
-from crucible.documents.markdown.outline import Kind, find_blocks
+from crucible.documents.markdown.line_scan import Kind
+from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow, key_of
 from crucible.documents.workflow.workflow_markup import append_markers, phase_name, render_workflow

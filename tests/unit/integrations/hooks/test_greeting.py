@@ -195,7 +195,8 @@ def test_what_takes_too_long_is_not_waited_for(vault: Vault) -> None:
 def test_a_tool_calls_hook_loads_nothing_of_it() -> None:
     script = "import sys, crucible.integrations.hooks.claude_code_hook; print(*sorted(m for m in sys.modules if m.startswith('crucible')))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
-    modules = [name for name in done.stdout.split() if not importlib.util.find_spec(name).submodule_search_locations]
+    loaded = {name: importlib.util.find_spec(name) for name in done.stdout.split()}
+    modules = [name for name, spec in loaded.items() if spec and not spec.submodule_search_locations]
     assert modules == [
         "crucible.clients.launch.session_marks",
         "crucible.core.settings.toml_scan",

@@ -10,7 +10,7 @@ import pytest
 
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import VaultError
-from crucible.core.settings.settings import CaptureSettings
+from crucible.core.settings.lifecycle import CaptureSettings
 from crucible.integrations.hooks import sync as syncing
 from crucible.vault.events.event_reading import load_meta
 from crucible.vault.events.spooled import load_spool

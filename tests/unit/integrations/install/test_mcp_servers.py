@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import VaultError
-from crucible.integrations.install.marked_block import Marks, with_block, without_block
-from crucible.integrations.install.mcp_servers import CLIENTS, install_mcp, parts_of, uninstall_mcp
+from crucible.integrations.install.mcp_servers import (
+    CLIENTS,
+    Marks,
+    install_mcp,
+    parts_of,
+    uninstall_mcp,
+    with_block,
+    without_block,
+)
 from tests.unit.integrations.install.test_claude_code import HAND_WRITTEN
 
 PROGRAM = ["/opt/my tools/cru", "mcp"]

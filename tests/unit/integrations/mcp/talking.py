@@ -18,8 +18,6 @@ from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Vault
 from tests.conftest import ROOT
 
-__all__ = ["Answer", "Call", "call", "place_of", "talk", "with_process"]
-
 Call = tuple[str, Mapping[str, Any]]
 
 

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.vault.logs.jsonl_fields import is_inner_path
 
-__all__ = ["bookmarks"]
-
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 _hex = st.text("0123456789abcdef", min_size=40, max_size=40)
 _ids = st.text("abc123-", min_size=1, max_size=8).filter(lambda text: text[0] != "-")

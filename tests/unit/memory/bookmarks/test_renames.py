@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.memory.bookmarks.resume_tickets import issue_ticket
-from crucible.memory.bookmarks.resume_tickets__renames import RENAMES, keep_rename, name_now
+from crucible.memory.bookmarks.resume_tickets import RENAMES, issue_ticket, keep_rename, name_now
 
 _NOW = datetime(2026, 11, 22, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from crucible.memory.history.history_folder import keep_entry
 from crucible.memory.history.history_update import make_history, refresh_history
 from crucible.memory.history.memory_log import MemoryKind, load_memories, remember
 from crucible.memory.inbox.answers import Answered, answer
-from crucible.memory.inbox.pending__reading import find_entry
+from crucible.memory.inbox.pending import find_entry
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
 

@@ -27,8 +27,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.inbox.answers import AlreadyAnswered, ItemNotFound, Verdict, answer
-from crucible.memory.inbox.pending import Item, Kind
-from crucible.memory.inbox.pending__reading import items_of
+from crucible.memory.inbox.pending import Item, Kind, items_of
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from tests.strategies_hostile import hostile_text

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.inbox.pending import Kind
-from crucible.memory.inbox.pending__reading import items_of, waiting
+from crucible.memory.inbox.pending import Kind, items_of, waiting
 from crucible.vault.index.index import Index
 from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Note, Vault

@@ -21,8 +21,6 @@ from crucible.documents.knowledge.items import (
 )
 from tests.strategies_hostile import hostile_line, hostile_text
 
-__all__ = ["NOW", "any_item", "failure_item", "item_of", "unchanged"]
-
 NOW = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 
 

@@ -22,10 +22,10 @@ from crucible.documents.knowledge.items import Failure, Item, ItemType, Provenan
 from crucible.documents.knowledge.novelty import normal_title, overlap, words_of
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, merge_items, title_of
-from crucible.memory.knowledge.adding_items__merging import merge_edits, merged
 from crucible.memory.knowledge.item_status import retire_item
 from crucible.memory.knowledge.knowledge_base import knowledge_base
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item, load_items
+from crucible.memory.knowledge.merging_items import merge_edits, merged
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.knowledge.items_made import NOW, any_item, failure_item, item_of, unchanged
 

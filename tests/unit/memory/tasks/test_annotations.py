@@ -15,12 +15,13 @@ from crucible.documents.markdown.containment import normal, normal_line
 from crucible.memory.tasks.annotations import (
     Shelf,
     annotate,
+    annotation_of,
     annotation_path,
     change_annotation,
     move_annotations,
     read_annotation,
+    values_of,
 )
-from crucible.memory.tasks.annotations__fields import annotation_of, values_of
 from crucible.memory.tasks.task import Annotation, Choice, ChoiceKind, Inherited, Recalled, Ref
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)

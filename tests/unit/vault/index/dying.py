@@ -12,8 +12,6 @@ from types import FrameType
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index
 
-__all__ = ["calls_of", "in_child", "kill_at"]
-
 _OURS = f"{os.sep}crucible{os.sep}vault{os.sep}index{os.sep}"
 _WATCHED = ("index.py", "index_draft.py", "index_files.py")
 """Modules that write, or say when: a death between two calls of others changes nothing on disk."""

@@ -11,18 +11,6 @@ from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.schema import TABLES, Row
 
-__all__ = [
-    "Tables",
-    "new_vault",
-    "note",
-    "paths_of",
-    "rebuilt",
-    "refreshed",
-    "same_as_rebuilt",
-    "tables_of",
-    "write",
-]
-
 Tables = dict[tuple[str, str], list[Row]]
 """Every row of an index, in order, by shard and table."""
 

@@ -38,7 +38,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.vault.index.note_rows import NoteRows, read_for_index, rows_of, rows_of_unreadable
-from crucible.vault.index.scan__scanning import UNKNOWN, stamp_of
+from crucible.vault.index.scan import UNKNOWN, stamp_of
 from crucible.vault.index.schema import (
     CALLOUT_LENGTH,
     LISTS,

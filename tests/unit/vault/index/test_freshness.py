@@ -16,7 +16,7 @@ from crucible.vault.index.file_rows import FileRow, FolderRows
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names, in_doubt
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.index_manifest import EMPTY, FolderBlock, Manifest
-from crucible.vault.index.scan__scanning import UNKNOWN, FolderScan, Stamp
+from crucible.vault.index.scan import UNKNOWN, FolderScan, Stamp
 from crucible.vault.index.schema import cell_of_path, encode_rows, head_of
 
 STAMP: Stamp = (10, 1_000, 2_000, 7)

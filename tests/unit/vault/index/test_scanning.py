@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.vault.index import scan__scanning as scanning
-from crucible.vault.index.scan__scanning import UNKNOWN, Scan, scan_folders, stamp_of
+from crucible.vault.index import scan as scanning
+from crucible.vault.index.scan import UNKNOWN, Scan, scan_folders, stamp_of
 from crucible.vault.notes.walk import find_notes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -6,7 +6,7 @@ import pytest
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.source import Source
-from crucible.vault.notes.note_folder__stamping import is_stamped, stamped
+from crucible.vault.notes.note_folder import is_stamped, stamped
 
 NOTE = '---\ntype: case\nstatus: proposed\nsession: "[[s]]"\n---\n\n# Case\n'
 BESIDES = ("session", "status")

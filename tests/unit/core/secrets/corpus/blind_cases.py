@@ -22,8 +22,6 @@ from urllib.parse import quote
 
 from tests.unit.core.secrets.corpus.building import Case
 
-__all__ = ["blind_cases", "made"]
-
 _KINDS = """
 github classic token|github token,gh token|ST|ghp_<a36>
 github fine-grained token|github token,gh pat|ST|github_pat_<a22>_<a59>

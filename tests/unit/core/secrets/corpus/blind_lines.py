@@ -13,8 +13,6 @@ from pathlib import Path
 
 from tests.unit.core.secrets.corpus.blind_cases import made
 
-__all__ = ["blind_lines"]
-
 _MADE = """
 commit <h40>
 index <h7>..<h7> 100644

@@ -21,8 +21,6 @@ from random import Random
 from typing import NamedTuple
 from urllib.parse import quote
 
-__all__ = ["Case", "Contexts", "Kind", "Wrap", "build_cases", "fill", "is_caught", "worst_kinds"]
-
 _BEGIN, _END = "\ue000", "\ue001"
 """Marks around what must not survive, while a case is built: no escape touches a private letter."""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from tests.paths import ROOT
 
-__all__ = ["harvested"]
-
 _ROOT = ROOT
 _PLACES = (
     (_ROOT / "crucible", ("*.py",)),

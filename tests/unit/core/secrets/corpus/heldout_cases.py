@@ -14,8 +14,6 @@ from random import Random
 from tests.unit.core.secrets.corpus.building import Case, Contexts, Kind, Wrap, build_cases
 from tests.unit.core.secrets.corpus.kinds import KINDS, encoded
 
-__all__ = ["COUNT", "heldout_cases"]
-
 COUNT = 500
 """Contexts of each kind."""
 

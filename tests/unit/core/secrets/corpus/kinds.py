@@ -13,8 +13,6 @@ from random import Random
 
 from tests.unit.core.secrets.corpus.building import Kind, fill
 
-__all__ = ["KINDS", "encoded", "jwt", "pem"]
-
 _B62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 

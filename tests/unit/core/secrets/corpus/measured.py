@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from tests.unit.core.secrets.corpus.building import Case, is_caught, worst_kinds
 
-__all__ = ["Measured", "Redact", "measured"]
-
 Redact = Callable[[str], str]
 """A text in, the text without its secrets out."""
 

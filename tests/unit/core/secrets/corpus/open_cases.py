@@ -12,8 +12,6 @@ from random import Random
 from tests.unit.core.secrets.corpus.building import Case, Contexts, Wrap, build_cases
 from tests.unit.core.secrets.corpus.kinds import KINDS
 
-__all__ = ["COUNT", "open_cases"]
-
 COUNT = 500
 """Contexts of each kind."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.unit.core.secrets.corpus.harvest import harvested
 from tests.unit.core.secrets.corpus.ordinary import build_lines
 
-__all__ = ["open_lines"]
-
 _HARVESTED = 1800
 
 _HASHES = (

@@ -13,8 +13,6 @@ from random import Random
 
 from tests.unit.core.secrets.corpus.building import fill
 
-__all__ = ["build_lines", "checksum", "encoded", "minified", "picture", "url_encoded"]
-
 _WORDS = (
     *(
         "request",

@@ -16,8 +16,6 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate
 from crucible.core.templates_chosen import load_template
 
-__all__ = ["LABEL", "Frame", "fit"]
-
 Render = Callable[[Sequence[Section], Sequence[Cut]], str]
 
 

@@ -6,10 +6,9 @@ They are the last label of a `[!decision]` or `[!error]`, and in parentheses at 
 from __future__ import annotations
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.containment import Rule, normal_line
+from crucible.documents.markdown.containment import normal_line
+from crucible.documents.markdown.containment_inline import Rule
 from crucible.documents.session.session import Grounds
-
-__all__ = ["GROUNDS_END", "SOURCE_LINE", "grounds_in", "normal_grounds", "render_grounds", "split_grounds"]
 
 _NAME = r"[A-Za-z](?:[A-Za-z0-9. -]*[A-Za-z0-9])?"
 _CONFIDENCE = r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?"

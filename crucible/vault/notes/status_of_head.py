@@ -13,8 +13,6 @@ from crucible.documents.session.session import Status
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
-__all__ = ["standings"]
-
 _GOES_ON = (Status.ACTIVE, Status.PAUSED)
 
 

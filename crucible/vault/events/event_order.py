@@ -19,8 +19,6 @@ from crucible.core.patterns import late_pattern
 from crucible.vault.events.event_files import number_of
 from crucible.vault.events.event_paths import EVENTS, TOOLS
 
-__all__ = ["Line", "after_archived", "folder_lines", "numbered"]
-
 
 class Line(NamedTuple):
     """A line with its end, if it has one; its number (0 when it is no record), and where it stands, from 1."""

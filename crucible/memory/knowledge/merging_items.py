@@ -20,8 +20,6 @@ from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.edits import insert_lines
 from crucible.documents.session.session import Session
 
-__all__ = ["change_edits", "merge_edits", "merged"]
-
 
 def merged(old: Item, new: Item, now: datetime) -> Item:
     """What the old item says once it knows the new one too.
