@@ -1,0 +1,263 @@
+"""The public API. `crucible` offers these names as its own and loads this module when one is first used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from crucible.clients.events import Event
+from crucible.clients.redact import redactor_of
+from crucible.clients.registry import DIALECTS
+from crucible.commands.record import start
+from crucible.commands.record.recorder import Recorder
+from crucible.core import files
+from crucible.core.errors import TranscriptError, UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.core.secrets.scanner import Redact
+from crucible.core.settings.settings import SecretSettings
+from crucible.documents.markdown.source import Edit, Source
+from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.session import edits
+from crucible.documents.session.session import Entry, Phase, Session
+from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.search.embedded.engine import open_embedded
+from crucible.search.recall import Answer, Question
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.notes import vault as notes
+from crucible.vault.notes.vault import Note
+
+Change = Callable[[Note, Redact], Iterable[Edit]]
+"""A change to a session note, made by `set_property`, `add_phase` or `add_entry` and carried out by `Vault.edit`."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One row of the index: what `cru session list` knows of a session without reading its note."""
+
+    id: str
+    title: str
+    path: Path
+    status: str
+    project: str
+    started: datetime | None
+    ended: datetime | None
+    tokens_used: int | None
+    parent: str
+
+
+class Vault:
+    """A vault of session notes. Make one with `crucible.open`.
+
+    Everything is read when it is asked for, so two calls may see what another program wrote in between.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """Raises `VaultError` when `root` is no folder or its settings cannot be read."""
+        self._notes = notes.Vault(root)
+        self.root = self._notes.root
+
+    def __repr__(self) -> str:
+        return f"crucible.open({str(self.root)!r})"
+
+    def sessions(
+        self,
+        *,
+        status: str | None = None,
+        project: str | None = None,
+        agent: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        subagents: bool = False,
+        limit: int | None = None,
+    ) -> list[SessionRow]:
+        """The sessions that match, newest first; None does not narrow. `since` and `until` include themselves.
+
+        Sessions of subagents are left out unless `subagents` is true. Reads the index, not the notes.
+        """
+        query = SessionQuery(
+            status=status, agent=agent, since=since, until=until, project=project, children=subagents, limit=limit
+        )
+        rows, _ = Index(self.root, self._notes.settings).ask(lambda view: select(view, query))
+        return [self._row(row) for row in rows]
+
+    def session(self, session_id: str) -> Session:
+        """What the note of a session means: its properties, phases, entries, findings and problems.
+
+        `session_id` may be shortened as long as it is unique. Raises `SessionNotFound` or `AmbiguousSession`.
+        """
+        return self.note(session_id).session
+
+    def note(self, session_id: str) -> Note:
+        """The note of a session: its path, its exact text in `source`, and its meaning in `session`."""
+        return self._notes.load(session_id)
+
+    def edit(self, session_id: str, *changes: Change) -> Note:
+        """Carry out changes one after the other; returns the note as it is then.
+
+        Bytes outside the changed lines stay as they are. When a person or a program saves the note meanwhile, the
+        changes are made anew on what they wrote. Secrets are removed from what is added, as the vault's settings say.
+        Raises `NoteChanged` when the note never rests and `EditRefused` when a change would alter anything else.
+        """
+        redact = redact_of(self._notes.settings.secrets)
+        path = self._notes.find(session_id)
+        for change in changes:
+            self._notes.update(path, lambda note, change=change: change(note, redact))  # type: ignore[misc]
+        return self._notes.read(path)
+
+    def search(
+        self,
+        question: str,
+        *,
+        project: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 10,
+    ) -> Answer:
+        """Answer a question from the events of all sessions and from knowledge, as `cru recall` does.
+
+        `hits` are single events, `sessions` whole sessions, each best first.
+        """
+        asked = Question(question, project=project, since=since, until=until, limit=limit)
+        engine = open_embedded(self.root, self._notes.settings, shelf=ItemShelf(self._notes))
+        return engine.ask(asked, datetime.now(UTC))
+
+    def _row(self, row: Row) -> SessionRow:
+        return SessionRow(
+            id=str(row["id"]),
+            title=str(row["title"] or ""),
+            path=self.root / path_of_cell(str(row["path"])),
+            status=str(row["status"] or ""),
+            project=str(row["project"] or ""),
+            started=_time(row["started"]),
+            ended=_time(row["ended"]),
+            tokens_used=row["tokens_used"] if isinstance(row["tokens_used"], int) else None,
+            parent=str(row["parent"] or ""),
+        )
+
+
+def _time(cell: object) -> datetime | None:
+    return datetime.fromisoformat(cell) if isinstance(cell, str) and cell else None
+
+
+def open(path: str | os.PathLike[str]) -> Vault:  # noqa: A001  `crucible.open` reads as `gzip.open` does
+    """The vault in a folder; `~` is the home folder. Raises `VaultError`."""
+    return Vault(Path(path).expanduser())
+
+
+def read_note(path: str | os.PathLike[str]) -> Note:
+    """A session note, inside or outside a vault; it never fails for what the note says.
+
+    `note.session` is its meaning and `note.source.text` its text. Raises `NoteUnreadable` when there is no such file.
+    """
+    real = Path(os.path.realpath(Path(path).expanduser()))
+    data, stamp = files.read_bytes(real)
+    return Note(real, Source.from_bytes(data), stamp)
+
+
+def read_transcript(path: str | os.PathLike[str], *, session: str = "", subagent: str = "") -> Iterator[Event]:
+    """The events of one session of a client's transcript, in order, with secrets removed.
+
+    The client is found by what the file holds. Where a file holds several sessions, `session` names one by the
+    client's own id; `subagent` reads the log of a subagent instead. Raises `TranscriptError`.
+    """
+    file = Path(path).expanduser()
+    dialect = next((dialect for dialect in DIALECTS.values() if dialect.sniff(file)), None)
+    if dialect is None:
+        raise TranscriptError(f"{file}: no transcript of {', '.join(DIALECTS)}")
+    found = [one for one in dialect.find(file) if session in ("", one.native_id)]
+    if len(found) != 1:
+        named = ", ".join(one.native_id for one in found) or "none"
+        raise TranscriptError(f"{file}: one session is wanted, found {named}", "name one with `session`")
+    redact = redactor_of(SecretSettings())
+    return (redact(event)[0] for event in dialect.read(found[0], subagent))
+
+
+def record(
+    title: str = "",
+    *,
+    vault: Vault | str | os.PathLike[str],
+    agent: str = "",
+    model: str = "",
+    channel: str = "",
+    project: str | None = None,
+    cwd: str | os.PathLike[str] = "",
+    branch: str = "",
+    goal: str = "",
+    parent: str = "",
+    continues: str = "",
+) -> Recorder:
+    """Begin a session whose note is written while the work happens; a `with` statement ends it.
+
+    `agent` is `name@version`. Without a `project` it is that of the folder `cwd`; "" is none. `goal` stands under the
+    title. `parent` is the id of the session that delegated this one, `continues` of the one that this one goes on from.
+    Every method of the recorder has written when it returns. Raises `VaultError` and `SessionNotFound`.
+    """
+    return start.session(
+        title,
+        vault=_folder(vault),
+        agent=agent,
+        model=model,
+        channel=channel,
+        project=project,
+        cwd=os.fspath(cwd),
+        branch=branch,
+        goal=goal,
+        parent=parent,
+        continues=continues,
+    )
+
+
+def attach(session_id: str, *, vault: Vault | str | os.PathLike[str], paused: bool = False) -> Recorder:
+    """Go on recording a session that another process began; with `paused`, one that was paused is active again.
+
+    Raises `SessionNotFound`, and `SessionEnded` once the session has ended.
+    """
+    return (start.resume if paused else start.open_session)(session_id, vault=_folder(vault))
+
+
+def _folder(vault: Vault | str | os.PathLike[str]) -> Path:
+    return vault.root if isinstance(vault, Vault) else Path(vault).expanduser()
+
+
+def set_property(key: str, value: Value) -> Change:
+    """Set one property of the frontmatter; None removes it."""
+    return lambda note, redact: edits.set_field(note.source, note.session, key, _clean(value, redact))
+
+
+def add_phase(phase: Phase) -> Change:
+    """Add a phase after the last one."""
+    return lambda note, redact: edits.add_phase(note.source, note.session, _clean(phase, redact))
+
+
+def add_entry(entry: Entry, phase: str = "") -> Change:
+    """Add an entry (`Decision`, `Failure`, `Prose`, `Callout` …) at the end of a phase, by its id; "" is the last phase."""
+
+    def change(note: Note, redact: Redact) -> Iterable[Edit]:
+        if not note.session.phases:
+            raise UsageError(f"{note.name} has no phase yet", "add one with `add_phase` first")
+        return edits.add_entry(note.source, note.session, _clean(entry, redact), phase or note.session.phases[-1].id)
+
+    return change
+
+
+def _clean(value: T, redact: Redact) -> T:
+    """The value with the secrets in its texts removed, however deep they lie."""
+    clean: Any = value
+    if type(value) is str:
+        clean = redact(clean)[0]
+    elif type(value) is tuple:
+        clean = tuple(_clean(one, redact) for one in clean)
+    elif isinstance(value, list):
+        clean = [_clean(one, redact) for one in value]
+    elif isinstance(value, Mapping):
+        clean = {key: _clean(one, redact) for key, one in value.items()}
+    elif is_dataclass(value) and not isinstance(value, type):
+        clean = replace(value, **{field.name: _clean(getattr(value, field.name), redact) for field in fields(value)})
+    return cast("T", clean)
