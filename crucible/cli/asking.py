@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
 from crucible.analysis.review.ask_budget import Budget, budget_of
 from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.review.session_review import review
 from crucible.cli.output import say
 from crucible.cli.surroundings import user_settings
-from crucible.clients.launch.ask import Program, asker_of
-from crucible.core.errors import CrucibleError
+from crucible.clients.launch.ask import Program, asker_of, program_of
+from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
+from crucible.core.errors import AgentFailed, CrucibleError, UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.vault.notes.vault import Vault
 
 
 def as_agent(program: Program, root: Path | None, purpose: str, session: str = "") -> Agent:
@@ -47,3 +55,88 @@ def say_spent(agent: Agent | None) -> None:
         say(f"cru: {line}", style="yellow")
     if line := agent.spent_line():
         say(line)
+
+
+DEFAULT = "default"
+"""The value of `--with` for the agent of the settings."""
+
+
+def agent_named(named: str | None, option: str, purpose: str, *, has_with: bool = True) -> Program:
+    """The agent to ask because of an `option`; `purpose` completes "no agent is configured that could …".
+
+    `has_with` is false for a command without the option `--with`.  Raises `UsageError` if none is configured, or if the command was started by an agent that `cru` itself asked.
+    """
+    asker = agent_if_any(named, option)
+    if asker is None:
+        raise UsageError(
+            f"no agent is configured that could {purpose}",
+            f"{'name one: --with claude; or ' if has_with else ''}set agents.command or agents.model in your settings",
+        )
+    return asker
+
+
+def agent_if_any(named: str | None, option: str) -> Program | None:
+    """Like `agent_named`, but None if no agent is configured."""
+    if os.environ.get(OWN_ENVIRONMENT):
+        raise UsageError("an agent that cru asked may not ask another", f"leave {option} out")
+    settings = user_settings().agents
+    if named is None or named.strip() == DEFAULT:
+        return asker_of(settings, os.environ)
+    if not named.strip():
+        raise UsageError("--with: it is empty", "name claude, codex, opencode or a command line")
+    try:
+        return program_of(named, "--with", os.environ, settings.timeout_seconds)
+    except AgentFailed as error:
+        raise UsageError(str(error), error.hint) from error
+
+
+with_option = click.option(
+    "--with",
+    "named",
+    metavar="AGENT",
+    help="First ask an agent what mattered: claude, codex, opencode, a command line, or `default` (that of your settings).",
+)
+
+
+def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
+    """Ask the agent that `--with` named about each session; without one do nothing.
+
+    A single session is always asked about; of several, those without news since the last answer are skipped.  A failure is one line, and the command
+    continues with what is known.  After a session without any answer, the others are not asked about.
+    """
+    if named is None:
+        return
+    agent = as_agent(agent_named(named, "--with", "be asked what mattered"), vault.root, "findings")
+    redact, budget = redact_of(vault.settings.secrets), user_budget()
+    every, paths = paths, [path for path in paths if not _is_subagent(vault, path)]
+    if not paths:
+        if every:
+            say("not asked: a subagent's session is part of its parent's")
+        return
+    again, skipped = len(paths) == 1, 0
+    say(f"asking what mattered in {paths[0].stem if again else f'{len(paths)} sessions'} …")
+    for at, path in enumerate(paths, 1):
+        one = agent.renewed().about("findings", path.stem)
+        try:
+            came = review(vault, path, one, now=datetime.now(UTC), redact=redact, budget=budget, again=again)
+        except CrucibleError as error:
+            say(f"cru: {path.stem}: {error}", style="yellow")
+            continue
+        skipped += came.is_known
+        if came.line:
+            say(f"{path.stem}: {came.line}")
+        elif came.problem:
+            say(f"cru: {path.stem}: {came.problem}", style="yellow")
+            if not came.model and at < len(paths):
+                left = len(paths) - at
+                say(f"cru: no answer, so the agent was not asked about {left} more", style="yellow")
+                break
+    if skipped:
+        say(f"not asked about {skipped}: no news since the last answer, or you deleted the findings")
+    say_spent(agent)
+
+
+def _is_subagent(vault: Vault, path: Path) -> bool:
+    with suppress(CrucibleError):  # an error in the note is reported when it is asked about
+        return bool(vault.read(path).session.parent)
+    return False

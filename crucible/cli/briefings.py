@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
-from crucible.cli.asked_findings import ask_first, with_option
-from crucible.cli.briefing_context import Asked, Told, recent_paths, tell_briefing
+from crucible.cli.asking import ask_first, with_option
+from crucible.cli.briefing_context import Asked, Told, aim_named, project_here, recent_paths, tell_briefing
 from crucible.cli.door import Door
-from crucible.cli.opening import open_vault
+from crucible.cli.indexed import asked
+from crucible.cli.opening import here, open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import say, write_document, write_json
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
+from crucible.cli.surroundings import user_settings
 from crucible.cli.workflow_ref import WORKFLOW
-from crucible.commands.briefing.briefing_parts import Briefing
+from crucible.commands.briefing.briefing_parts import Briefing, Item, Rank
+from crucible.commands.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
+from crucible.commands.briefing.position import Position
+from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.relevance import Aim
+from crucible.core.secrets.redaction import redact_of
+from crucible.memory.history.memory_log import FILES
+from crucible.memory.history.short_paths import shortener
+from crucible.vault.index.index import Index
+from crucible.vault.index.time_filters import utc
+from crucible.vault.index.view import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import folder_in_project
 
 
 @click.command("briefing")
@@ -111,3 +128,105 @@ def _sections(found: Briefing) -> list[dict[str, Any]]:
         }
         for section in found.sections
     ]
+
+
+@click.command("digest")
+@click.option(
+    "--workflow",
+    type=WORKFLOW,
+    metavar="NAME",
+    help="A workflow that is about to run: what concerns it comes first.",
+)
+@click.option("--project", metavar="NAME", help="Of this project; by default the working directory's.")
+@click.option(
+    "--lines",
+    type=click.IntRange(1, 1000),
+    default=LINES,
+    show_default=True,
+    metavar="N",
+    help="At most N lines.",
+)
+@format_option("text", "json")
+@click.pass_context
+def digest(ctx: click.Context, /, workflow: str | None, project: str | None, lines: int, format_: str) -> None:
+    """Show in a dozen lines what a session should begin with.
+
+    First where the work stands, then what is to do, what was decided and learned in earlier sessions, and the project's
+    conventions. When lines are few, conventions are left out first, then lessons, decisions and todos. With --workflow
+    what concerns it comes first; one that plans gets more conventions, one that carries something out more decisions.
+    In a folder without a project it is about the whole vault.
+
+    \b
+      cru memory digest
+      cru memory digest --workflow release --lines 10
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door, looks=False)
+    aim = aim_named(vault, workflow)[0] if workflow else None
+
+    def answer(view: View) -> tuple[str, Digested]:
+        name = project_here(view, vault.root) if project is None else project
+        folder = _folder(name)
+        shorten = shortener([str(folder)] if folder else [])
+        quoter = Quoter(redact_of(vault.settings.secrets), shorten)
+        return name, digest_of(vault, view, Wanted(datetime.now(UTC), name, folder, aim, lines), quoter)
+
+    (name, found), _ = asked(Index(vault.root, vault.settings, ask), answer)
+    if format_ == "json":
+        write_json(_plain_memory(name, workflow, aim, found))
+    else:
+        _write(found.digest)
+    ctx.exit(_complain(found))
+
+
+def _folder(project: str) -> Path | None:
+    """The working directory, when it is the project's."""
+    return folder_in_project(str(here() or ""), user_settings().projects, project) if project else None
+
+
+def _write(digest: Digest) -> None:
+    for line in digest.lines:
+        write(line)
+    if digest.left_out:
+        counts = ", ".join(f"{one.count:,} {one.what}" for one in reversed(digest.left_out))
+        say(f"left out: {counts}; --lines shows more")
+
+
+def _complain(found: Digested) -> int:
+    """What could not be read, on stderr; the exit code."""
+    for source in found.failed:
+        say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
+    for kind, problem in found.problems:
+        say_problems(f".crucible/memory/{FILES[kind]}", (problem,))
+    return PROBLEMS_FOUND if found.failed or found.problems else 0
+
+
+def _plain_memory(project: str, workflow: str | None, aim: Aim | None, found: Digested) -> dict[str, object]:
+    digest = found.digest
+    return {
+        "project": project,
+        "workflow": workflow,
+        "leaning": str(aim.leaning) if aim else None,
+        "position": _where(found.position) if found.position else None,
+        **{rank.word: _items(digest.items, rank) for rank in sorted(Rank, reverse=True)},
+        "left_out": {one.what: one.count for one in digest.left_out},
+        "lines": list(digest.lines),
+        "failed": {one.name: one.failure for one in found.failed},
+    }
+
+
+def _items(items: Iterable[Item], rank: Rank) -> list[dict[str, object]]:
+    return [
+        {
+            "text": one.text,
+            "inferred": one.group.endswith("(inferred)"),
+            "related": one.related,
+            "finding": one.finding,
+        }
+        for one in items
+        if one.rank is rank
+    ]
+
+
+def _where(one: Position) -> dict[str, object]:
+    return one._asdict() | {"at": utc(one.at) if one.at else None, "blockers": list(one.blockers)}

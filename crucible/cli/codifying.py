@@ -15,9 +15,7 @@ import click
 
 from crucible.analysis.review.asked_agent import Agent
 from crucible.analysis.tools.whole_calls import Evidence, load_evidence
-from crucible.cli.asked_agents import agent_named
-from crucible.cli.asked_findings import ask_first, with_option
-from crucible.cli.asking import as_agent, say_spent, user_budget
+from crucible.cli.asking import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import find_note, load_note, open_vault

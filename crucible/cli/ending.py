@@ -7,9 +7,7 @@ from datetime import datetime
 import click
 from click.core import ParameterSource
 
-from crucible.cli.asked_agents import agent_named
-from crucible.cli.asked_findings import with_option
-from crucible.cli.asking import agent_at_end, as_agent, say_spent
+from crucible.cli.asking import agent_at_end, agent_named, as_agent, say_spent, with_option
 from crucible.cli.capturing_dialogue import terminal_ask
 from crucible.cli.door import Door
 from crucible.cli.log_options import (

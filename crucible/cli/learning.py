@@ -17,15 +17,20 @@ import click
 from crucible.analysis.failures.failure_judge import find_template
 from crucible.analysis.review.ask_budget import BUDGET
 from crucible.analysis.review.asked_agent import Agent
-from crucible.cli.asked_agents import agent_if_any
-from crucible.cli.asked_findings import ask_first
-from crucible.cli.asking import as_agent, say_spent, user_budget
+from crucible.cli.asking import agent_if_any, as_agent, ask_first, say_spent, user_budget
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
-from crucible.cli.learned_rules import Target, propose_rules
-from crucible.cli.learned_sessions import Chosen, choose, kin_of
-from crucible.cli.learning_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, with_options
-from crucible.cli.learning_report import Seen, rows_of, tell_exported, tell_kept, tell_put, write_preview
+from crucible.cli.learned_sessions import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, Chosen, choose, kin_of, with_options
+from crucible.cli.learning_report import (
+    Seen,
+    Target,
+    propose_rules,
+    rows_of,
+    tell_exported,
+    tell_kept,
+    tell_put,
+    write_preview,
+)
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json_lines

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 import click
 
 from crucible.analysis.review.asked_agent import Agent
-from crucible.cli.asked_agents import agent_named
-from crucible.cli.asking import as_agent, say_spent, user_budget
+from crucible.cli.asking import agent_named, as_agent, say_spent, user_budget
 from crucible.cli.door import Door
 from crucible.cli.log_options import SAID, recording_place
 from crucible.cli.opening import open_vault
@@ -21,7 +20,7 @@ from crucible.cli.output import say, write, write_json
 from crucible.cli.recall_opening import Asker, open_asked
 from crucible.cli.session_ref import SESSION
 from crucible.cli.task_opening import find_session, our_session
-from crucible.cli.task_showing import counted, say_circles, task_json
+from crucible.cli.tasks import counted, say_circles, task_json
 from crucible.commands.record.tasks import NewTask, TaskWriter
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.secrets import Redact

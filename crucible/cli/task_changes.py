@@ -10,9 +10,8 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.capturing import project_folder
+from crucible.cli.capturing import project_folder, say_captured
 from crucible.cli.capturing_dialogue import terminal_ask
-from crucible.cli.capturing_telling import say_captured
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.log_options import SAID, recording_place
@@ -22,7 +21,7 @@ from crucible.cli.output import clean, say, write, write_json
 from crucible.cli.recall_opening import Asker, open_asked
 from crucible.cli.task_opening import OpenedTask, open_task, our_session
 from crucible.cli.task_ref import TASK
-from crucible.cli.task_showing import task_json
+from crucible.cli.tasks import task_json
 from crucible.commands import record
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.record.tasks import TaskWriter

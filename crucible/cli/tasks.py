@@ -2,36 +2,210 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from crucible.cli.aligning import GAP, Tier, fitted
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked, open_index
 from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, say, write_json
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write, write_json
 from crucible.cli.session_ref import SESSION
-from crucible.cli.task_opening import broken_blocks, client_here, open_task, scope_of
+from crucible.cli.task_opening import OpenedTask, broken_blocks, client_here, open_task, scope_of
 from crucible.cli.task_ref import TASK
-from crucible.cli.task_showing import (
-    say_circles,
-    task_json,
-    titles_of,
-    write_overview,
-    write_overview_json,
-    write_task,
-)
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
 from crucible.memory.tasks.annotations import Shelf, annotation_path, read_annotation, values_of
 from crucible.memory.tasks.overview import Overview, overview, shown_tasks
-from crucible.memory.tasks.pick import recalled_ids
-from crucible.memory.tasks.task import Annotation, Ref
+from crucible.memory.tasks.pick import RecallCounts, recalled_ids
+from crucible.memory.tasks.readiness import Standing
+from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref
 from crucible.memory.tasks.task_index import Scope
+from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
+
+_LEAST_TEXT, _LEAST_ID = 12, 20
+"""Columns that a narrow terminal leaves of a text and of an id."""
+_CIRCLES, _IN_CIRCLE = 5, 8
+"""Circles, and tasks of one, that a line names."""
+_STATE = {"in_progress": "in progress", "pending": "not begun"}
+
+
+def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str]]) -> None:
+    """Counts, then a list each of what is at work, ready, blocked and done; `titles` are those of recalled items, where they are wished."""
+    status = told.status
+    write(f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending")
+    groups = {
+        "In progress": status.in_progress,
+        "Ready": status.ready,
+        "Blocked": status.blocked,
+        "Recently completed": tuple(Standing(task) for task in status.recent),
+    }
+    rows = {name: [_cells(one, told.recall) for one in standings] for name, standings in groups.items()}
+    columns = [list(column) for column in zip(*(row for each in rows.values() for row in each), strict=True)]
+    room = room_of(door)
+    tiers = [Tier([1], _LEAST_TEXT), Tier([0], _LEAST_ID, in_middle=True)]
+    lines = zip(*fitted(columns, None if room is None else room - 2, tiers), strict=True) if columns else iter(())
+    for name, standings in groups.items():
+        if standings:
+            write()
+            write(name)
+        for one in standings:
+            write(f"  {GAP.join(next(lines)).rstrip()}")
+            for title in titles.get(one.task.ref, ()):
+                write(f"      {title}")
+    if status.left_out:
+        say(f"{status.left_out} more; `cru task list --all` tells all of them")
+    if told.older:
+        say(f"{told.older} open in older sessions; `cru task list --all` tells them")
+
+
+def _cells(one: Standing, recall: Mapping[Ref, RecallCounts]) -> list[str]:
+    words = [one.task.content]
+    if one.waits_for:
+        waits = (f"{other.ref.id} ({_STATE.get(other.stage, other.stage)})" for other in one.waits_for[:_IN_CIRCLE])
+        words.append(f"waits for {', '.join(waits)}")
+    if one.task.held:
+        words.append("called blocked in its list")
+    if one.unknown:
+        words.append(f"needs {', '.join(one.unknown[:_IN_CIRCLE])}, not in its list")
+    counts = counted(recall.get(one.task.ref, RecallCounts()))
+    known = f" ({counts})" if counts else ""
+    return [clean_line(str(one.task.ref)), clean_line("; ".join(words)) + known]
+
+
+def counted(counts: RecallCounts) -> str:
+    """`2 patterns, 1 failure`; "" for none."""
+    return ", ".join(
+        f"{number} {name if number > 1 else name.removesuffix('s')}"
+        for name, number in counts._asdict().items()
+        if number
+    )
+
+
+def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
+    """A line for each, which ends where it began."""
+    found = list(circles)
+    for ring in found[:_CIRCLES]:
+        names = [task.ref.id for task in ring[:_IN_CIRCLE]]
+        more = [f"… {len(ring) - len(names)} more"] if len(ring) > len(names) else []
+        way = " → ".join([*names, *more, names[0]])
+        say(f"cru: {ring[0].ref.session}: tasks wait for each other in a circle: {way}", style="yellow")
+    if len(found) > _CIRCLES:
+        say(f"cru: {len(found) - _CIRCLES} more circles", style="yellow")
+
+
+def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> None:
+    """The same, whole."""
+    status = told.status
+
+    def listed(standings: Iterable[Standing]) -> list[dict[str, object]]:
+        return [_standing_json(one, told, titles) for one in standings]
+
+    write_json(
+        {
+            "completed": status.completed,
+            "in_progress": status.in_progress_count,
+            "pending": status.pending,
+            "tasks": {
+                "in_progress": listed(status.in_progress),
+                "ready": listed(status.ready),
+                "blocked": listed(status.blocked),
+                "recently_completed": listed(map(Standing, status.recent)),
+            },
+            "circles": [[str(task.ref) for task in ring] for ring in status.circles],
+            "left_out": status.left_out,
+            "older": told.older,
+        }
+    )
+
+
+def _standing_json(one: Standing, told: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
+    counts = told.recall.get(one.task.ref)
+    owner = told.owners.get(one.task.ref.session)
+    more = {"recalled": list(titles[one.task.ref])} if one.task.ref in titles else {}
+    return {
+        **task_json(one.task),
+        "project": owner.project if owner else "",
+        "waits_for": [task.ref.id for task in one.waits_for],
+        "unknown": list(one.unknown),
+        "annotations": counts._asdict() if counts else None,
+        **more,
+    }
+
+
+def task_json(task: OpenTask) -> dict[str, object]:
+    """A task alone."""
+    return {
+        "id": str(task.ref),
+        "session": task.ref.session,
+        "task": task.ref.id,
+        "content": task.content,
+        "status": task.stage.value,
+        "priority": task.priority,
+        "depends_on": list(task.needs),
+        "started": task.started,
+        "completed": task.completed,
+    }
+
+
+def titles_of(recalled: Recalled, events: Iterable[Event]) -> tuple[str, ...]:
+    """Each item that recall found in a line, as far as it is there still."""
+    kinds = {"pattern": recalled.patterns, "failure": recalled.failures, "decision": recalled.decisions}
+    names = {name: kind for kind, ids in kinds.items() for name in ids}
+    return tuple(f"{names.get(one.id, 'item')}: {one.title or one.text.split(chr(10), 1)[0][:200]}" for one in events)
+
+
+# --- one task ----------------------------------------------------------------------------------------------------------
+
+
+def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Door) -> None:
+    """A task and its annotation, a fact a line; what recall found by its ids alone."""
+    task = opened.task
+    write(str(task.ref))
+    facts = [
+        ("task", task.content),
+        ("status", task.stage.replace("_", " ") + (", called blocked in its list" if task.held else "")),
+        ("priority", task.priority if task.priority != "medium" else ""),
+        ("started", task.started or ""),
+        ("completed", task.completed or ""),
+        ("note", opened.owner.path),
+        *(("waits for", _named(one)) for one in opened.waits_for),
+        *(("before", _named(one)) for one in opened.tasks if task.ref.id in one.needs),
+    ]
+    facts += list(_noted(note, file)) if note else []
+    for name, text in facts:
+        if text:
+            write(f"  {name:<10} {text}")
+    if note is None:
+        say("nothing is noted of it yet; `cru task pick` asks what is known", color=in_color(door))
+
+
+def _named(task: OpenTask) -> str:
+    return f"{task.ref.id} ({task.stage.replace('_', ' ')}): {task.content}"
+
+
+def _noted(note: Annotation, file: str) -> Iterator[tuple[str, str]]:
+    yield "annotation", file
+    for name, ids in (
+        ("patterns", note.recalled.patterns),
+        ("failures", note.recalled.failures),
+        ("decisions", note.recalled.decisions),
+    ):
+        yield name, ", ".join(ids)
+    for one in note.inherited:
+        yield "inherited", f"{one.decision} (from task {one.from_task_id})"
+    for choice in note.choices:
+        mark = {True: ", goes to dependents", False: ", stays here"}.get(bool(choice.propagate), "")
+        kind = f" [{choice.kind.value}]" if choice.kind else ""
+        yield "decided", choice.summary + kind + (mark if choice.propagate is not None else "")
+    for text in note.discoveries:
+        yield "found", text
+    yield "captured", ", ".join(note.captured_to)
 
 
 @click.command("list")
