@@ -25,9 +25,9 @@ LATE = {
     },
     "crucible.cli.resuming": {"crucible.cli.continuing"},
     "crucible.cli.surroundings": {"crucible.cli.unfinished"},
-    "crucible.cli.recalling": {"crucible.memory.knowledge.item_status"},
-    "crucible.cli.tasks": {"crucible.cli.recall_opening"},
-    "crucible.cli.recall_opening": {"crucible.search.postgres.engine", "crucible.search.postgres.address"},
+    "crucible.cli.recall_ask": {"crucible.memory.knowledge.item_status"},
+    "crucible.cli.task_commands": {"crucible.cli.recall_engine"},
+    "crucible.cli.recall_engine": {"crucible.search.postgres.engine", "crucible.search.postgres.address"},
     "crucible.integrations.hooks.start_context": {
         "crucible.integrations.hooks.paused_notice",
         "crucible.integrations.hooks.start_briefing",

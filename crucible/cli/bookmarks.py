@@ -16,7 +16,7 @@ from crucible.cli.opening import find_note, here, load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_json
 from crucible.cli.session_ref import SESSION
-from crucible.cli.stopped import compact_memory
+from crucible.cli.session_stop import compact_memory
 from crucible.cli.surroundings import user_settings
 from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of

@@ -12,7 +12,7 @@ from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import here
 from crucible.cli.output import say
-from crucible.cli.recall_opening import Asker, has_server, open_asked, open_here
+from crucible.cli.recall_engine import Asker, has_server, open_asked, open_here
 from crucible.cli.surroundings import user_settings, vault_place
 from crucible.commands.briefing.briefing import Supply, Wish, brief
 from crucible.commands.briefing.briefing_parts import Briefing

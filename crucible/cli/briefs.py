@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crucible.cli.asking import ask_first, with_option
+from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option

@@ -19,7 +19,7 @@ from crucible.cli.continued import fold, running_client, spool_files
 from crucible.cli.opening import here
 from crucible.cli.output import say
 from crucible.cli.resume_context import Asked, build, native_of, place_of, resume_problem
-from crucible.cli.stopped import follow
+from crucible.cli.session_stop import follow
 from crucible.clients.launch.programs import LONGEST_ARGUMENT
 from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
 from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, run_client, unbroken

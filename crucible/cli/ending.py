@@ -7,8 +7,8 @@ from datetime import datetime
 import click
 from click.core import ParameterSource
 
-from crucible.cli.asking import agent_at_end, agent_named, as_agent, say_spent, with_option
-from crucible.cli.capturing_dialogue import terminal_ask
+from crucible.cli.capture_dialogue import terminal_ask
+from crucible.cli.command_agent import agent_at_end, agent_named, as_agent, say_spent, with_option
 from crucible.cli.door import Door
 from crucible.cli.log_options import (
     SAID,
@@ -22,7 +22,7 @@ from crucible.cli.log_options import (
 from crucible.cli.opening import find_note, open_vault
 from crucible.cli.output import say, write
 from crucible.cli.session_ref import SESSION
-from crucible.cli.stopped import finish, say_problems_of
+from crucible.cli.session_stop import finish, say_problems_of
 from crucible.commands import record
 from crucible.commands.capture.after_stop import Ended
 from crucible.commands.record import Recorder

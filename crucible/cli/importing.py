@@ -22,7 +22,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.options import BEGIN, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of
 from crucible.cli.progress import bar
-from crucible.cli.stopped import update_histories
+from crucible.cli.session_stop import update_histories
 from crucible.cli.surroundings import user_settings
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions, UnreadableRow

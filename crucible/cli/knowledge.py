@@ -22,8 +22,8 @@ from crucible.cli.output import (
     write_document,
     write_json,
 )
-from crucible.cli.recall_opening import ALL_PROJECTS, Asker
-from crucible.cli.recalling import recall
+from crucible.cli.recall_ask import recall
+from crucible.cli.recall_engine import ALL_PROJECTS, Asker
 from crucible.cli.tables import write_paths
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError

@@ -13,7 +13,7 @@ from crucible.cli.knowledge_ref import ITEM
 from crucible.cli.opening import here, load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
-from crucible.cli.recall_opening import project_here, similar_here
+from crucible.cli.recall_engine import project_here, similar_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
 from crucible.core.errors import CrucibleError, UsageError

@@ -22,7 +22,7 @@ from crucible.cli.opening import find_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.session_ref import SESSION
-from crucible.cli.stopped import follow
+from crucible.cli.session_stop import follow
 from crucible.cli.surroundings import user_settings, working_directory
 from crucible.commands import record
 from crucible.core.errors import UsageError

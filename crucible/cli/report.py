@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from crucible.cli.asking import ask_first, with_option
+from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked, open_index
 from crucible.cli.opening import open_vault

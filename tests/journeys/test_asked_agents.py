@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cli.asking import agent_if_any, agent_named
+from crucible.cli.command_agent import agent_if_any, agent_named
 from crucible.clients.launch.programs import CLIENTS
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.core.errors import UsageError

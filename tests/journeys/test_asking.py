@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from crucible.analysis.review.asked_agent import Agent
-from crucible.cli import stopped
-from crucible.cli.asking import as_agent
+from crucible.cli import session_stop as stopped
+from crucible.cli.command_agent import as_agent
 from crucible.clients.launch.ask import Program
 from crucible.commands.capture.after_stop import Ended, Helpers
 from crucible.vault.notes.vault import Vault

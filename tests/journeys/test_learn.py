@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from crucible.cli import learning
+from crucible.cli import learn_command as learning
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts

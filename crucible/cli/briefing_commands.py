@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from crucible.cli.asking import ask_first, with_option
 from crucible.cli.briefing_context import Asked, Told, aim_named, project_here, recent_paths, tell_briefing
+from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import here, open_vault

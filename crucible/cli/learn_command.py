@@ -17,11 +17,11 @@ import click
 from crucible.analysis.failures.failure_judge import find_template
 from crucible.analysis.review.ask_budget import BUDGET
 from crucible.analysis.review.asked_agent import Agent
-from crucible.cli.asking import agent_if_any, as_agent, ask_first, say_spent, user_budget
+from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
 from crucible.cli.door import Door
 from crucible.cli.filters import session_filters
-from crucible.cli.learned_sessions import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, Chosen, choose, kin_of, with_options
-from crucible.cli.learning_report import (
+from crucible.cli.learn_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, Chosen, choose, kin_of, with_options
+from crucible.cli.learn_report import (
     Seen,
     Target,
     propose_rules,

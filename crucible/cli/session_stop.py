@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.analysis.review.ask_budget import BUDGET
-from crucible.cli.asking import user_budget
+from crucible.cli.command_agent import user_budget
 from crucible.cli.indexed import asked
 from crucible.cli.output import say
 from crucible.cli.project_folders import folders_of

@@ -12,8 +12,8 @@ from crucible.cli.door import Door
 from crucible.cli.options import BEGIN, END, format_option
 from crucible.cli.output import say
 from crucible.cli.reading_line import ReadingLine
-from crucible.cli.recall_opening import ALL_PROJECTS, Asker, Opened, open_asked
-from crucible.cli.recall_showing import write_answer
+from crucible.cli.recall_engine import ALL_PROJECTS, Asker, Opened, open_asked
+from crucible.cli.recall_output import write_answer
 from crucible.cli.session_ref import SESSION
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern

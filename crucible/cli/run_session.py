@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from crucible.cli.log_options import recording_place, say_warnings
 from crucible.cli.output import say
-from crucible.cli.stopped import follow
-from crucible.cli.workflow_opening import Known
+from crucible.cli.session_stop import follow
+from crucible.cli.workflow_lookup import Known
 from crucible.commands import record
 from crucible.commands.record import Recorder
 from crucible.commands.run.continue_run import DIGEST, LINK, condition_lines, digest_of, earlier_of, find_run

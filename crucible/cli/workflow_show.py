@@ -23,7 +23,7 @@ from crucible.cli.options import format_option
 from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
 from crucible.cli.surroundings import from_here
 from crucible.cli.terminal import console_for
-from crucible.cli.workflow_opening import Known, Shelf, known, say_diagnostics
+from crucible.cli.workflow_lookup import Known, Shelf, known, say_diagnostics
 from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import STATUS_STYLES
 from crucible.core.errors import NoteExists

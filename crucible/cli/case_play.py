@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 import click
 
 from crucible.analysis.review.ask_loop import seen_by
-from crucible.cli.asking import agent_named, as_agent, say_spent
+from crucible.cli.command_agent import agent_named, as_agent, say_spent
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.options import format_option

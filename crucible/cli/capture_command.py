@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.asking import ask_first, with_option
-from crucible.cli.capturing_dialogue import lines_of, terminal_ask
+from crucible.cli.capture_dialogue import lines_of, terminal_ask
+from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked
 from crucible.cli.opening import load_note, open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import say, write, write_json
-from crucible.cli.recall_opening import similar_here
+from crucible.cli.recall_engine import similar_here
 from crucible.cli.session_ref import SESSION
 from crucible.cli.surroundings import whence
 from crucible.commands.capture.candidates import Proposal, Way

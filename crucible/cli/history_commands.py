@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.asking import ask_first, with_option
+from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.door import Door
 from crucible.cli.indexed import asked, open_index
 from crucible.cli.opening import find_note, open_vault

@@ -15,7 +15,7 @@ import click
 
 from crucible.analysis.review.asked_agent import Agent
 from crucible.analysis.tools.whole_calls import Evidence, load_evidence
-from crucible.cli.asking import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
+from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
 from crucible.cli.door import Door
 from crucible.cli.given import GivenPath
 from crucible.cli.opening import find_note, load_note, open_vault

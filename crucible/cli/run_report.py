@@ -15,7 +15,7 @@ from rich.text import Text
 
 from crucible.cli.door import Door
 from crucible.cli.output import clean_line, given_width, say, write, write_json
-from crucible.cli.workflow_opening import Known
+from crucible.cli.workflow_lookup import Known
 from crucible.commands.run.executors import Cast
 from crucible.commands.run.plan import is_request
 from crucible.commands.run.run_model import Fate, Handed, Job, Outcome, Plan, Report, Runner, Witness

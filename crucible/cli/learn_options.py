@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from crucible.cli.asking import with_option
+from crucible.cli.command_agent import with_option
 from crucible.cli.filters import query_from
 from crucible.cli.given import GivenPath
 from crucible.cli.indexed import asked

@@ -15,7 +15,7 @@ from crucible.cli.opening import open_vault
 from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write, write_json
 from crucible.cli.session_ref import SESSION
-from crucible.cli.task_opening import OpenedTask, broken_blocks, client_here, open_task, scope_of
+from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
 from crucible.cli.task_ref import TASK
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
@@ -268,7 +268,7 @@ def list_tasks(
 
 def _titles(door: Door, shelf: Shelf, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
     """What recall found for each task that is shown, a line each, for a vault that wishes so."""
-    from crucible.cli.recall_opening import Asker, open_asked  # noqa: PLC0415  few vaults wish so, and it takes long to import
+    from crucible.cli.recall_engine import Asker, open_asked  # noqa: PLC0415  few vaults wish so, and it takes long to import
 
     found: dict[Ref, tuple[str, ...]] = {}
     recall = open_asked(door, Asker(everything=True), lambda *_: None, embedded=False).recall
