@@ -17,7 +17,7 @@ PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
 
 LATE = {
-    "crucible.vault.index.note_reader": {"crucible.vault.index.note_rows"},
+    "crucible.vault.index.index": {"crucible.vault.index.note_rows"},
     "crucible.__main__": {"crucible.integrations.hooks.claude_code_hook", "crucible.cli.main"},
     "crucible.integrations.hooks.claude_code_hook": {
         "crucible.core.settings.settings",

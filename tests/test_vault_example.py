@@ -40,7 +40,7 @@ from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowle
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.links import LinkTable
-from crucible.vault.notes.phase_links import heading_of
+from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
-from crucible.vault.notes.accept import keep_accepted
+from crucible.vault.notes.init_vault import keep_accepted
 
 
 def user_of_test() -> UserSettings:

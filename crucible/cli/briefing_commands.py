@@ -27,8 +27,8 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.memory.history.memory_log import FILES
 from crucible.memory.history.short_paths import shortener
 from crucible.vault.index.index import Index
+from crucible.vault.index.schema import View
 from crucible.vault.index.time_filters import utc
-from crucible.vault.index.view import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import folder_in_project
 

@@ -34,8 +34,7 @@ from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.recall import Recall
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.index.schema import Row, path_of_cell
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import named_project_of, project_of
 from crucible.vault.notes.vault import Vault

@@ -57,7 +57,7 @@ from crucible.integrations.install.mcp_servers import is_used, parts_of
 from crucible.vault.events.spooled import load_spool
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select, unreadable_rows
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name

@@ -32,7 +32,7 @@ from crucible.vault.events.event_retention import (
     purge,
 )
 from crucible.vault.index.time_filters import utc
-from crucible.vault.notes.status_of_head import standings
+from crucible.vault.notes.session_notes import standings
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 

@@ -17,8 +17,7 @@ from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.query import unreadable_rows
-from crucible.vault.index.schema import Row, path_of_cell
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.watch.vouching import ask
 
 Answer = TypeVar("Answer")

@@ -13,8 +13,7 @@ from crucible.cli.options import format_option
 from crucible.cli.output import PROBLEMS_FOUND, in_color, room_of, write
 from crucible.cli.tables import write_rows
 from crucible.vault.index.query import find_row, select_rows, unreadable_rows
-from crucible.vault.index.schema import TABLES, Row
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import TABLES, Row, View
 
 _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in TABLES)
 

@@ -25,8 +25,7 @@ from crucible.commands.learn.splits import Kin
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import select
-from crucible.vault.index.schema import Row, path_of_cell
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name

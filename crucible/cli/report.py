@@ -20,9 +20,8 @@ from crucible.memory.history.history_update import told_of
 from crucible.memory.history.standup import Reported, is_within, render_report, reported
 from crucible.vault.index.later_sessions import Work, work_in
 from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.time_filters import begun, utc
-from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 
 

@@ -24,7 +24,7 @@ from crucible.documents.session.finding_grounds import render_grounds
 from crucible.documents.session.findings import Finding, findings_of
 from crucible.documents.session.session import Grounds, Phase
 from crucible.documents.session.session_json import export_phase, export_session
-from crucible.vault.notes.phase_links import find_phase
+from crucible.vault.notes.session_notes import find_phase
 from crucible.vault.notes.vault import Note, Vault
 
 

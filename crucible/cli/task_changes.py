@@ -44,7 +44,7 @@ from crucible.memory.tasks.task_reading import tasks_of
 from crucible.search.recall import Event, Recall
 from crucible.vault.events.event_reading import Record, read_records
 from crucible.vault.index.index import Index
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 

@@ -26,7 +26,7 @@ from crucible.memory.tasks.task_names import beginning_of, find_task
 from crucible.memory.tasks.task_reading import tasks_of
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault

@@ -16,7 +16,7 @@ from crucible.cli.offering import offered
 from crucible.core.errors import IndexBroken
 from crucible.vault.index.index_draft import Draft
 from crucible.vault.index.index_files import IndexFolder
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

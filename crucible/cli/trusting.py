@@ -14,7 +14,7 @@ from crucible.cli.surroundings import user_settings, vault_root
 from crucible.core.errors import UsageError
 from crucible.core.settings.settings import load_vault_settings
 from crucible.core.settings.trust import Ask, accepted_in
-from crucible.vault.notes.accept import keep_accepted
+from crucible.vault.notes.init_vault import keep_accepted
 
 
 @click.command

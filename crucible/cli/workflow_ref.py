@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from crucible.cli.offering import offered
-from crucible.vault.notes.heads import is_for_rust, read_head
 from crucible.vault.notes.walk import WORKFLOWS as FOLDER
-from crucible.vault.notes.walk import find_notes, note_name
+from crucible.vault.notes.walk import find_notes, is_for_rust, note_name, read_head
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

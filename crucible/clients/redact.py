@@ -28,7 +28,7 @@ from crucible.clients.events import (
     ToolReturned,
     ToolUsed,
 )
-from crucible.core.secrets.private_blocks import PRIVATE, PRIVATE_MARK, Hidden, hide_private
+from crucible.core.secrets.redaction import PRIVATE, PRIVATE_MARK, Hidden, hide_private
 from crucible.core.secrets.scanner import Scanner
 from crucible.core.settings.settings import SecretSettings
 

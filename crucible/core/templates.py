@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from jinja2 import (
     Environment,
@@ -26,6 +27,7 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from crucible.core.errors import VaultError
+from crucible.core.settings.settings import VaultSettings
 
 LARGEST_TEMPLATE = 64 * 1024
 """Characters of a vault's template."""
@@ -211,3 +213,25 @@ def _line_of(error: BaseException, path: str) -> int:
 
 def _one_line(error: BaseException) -> str:
     return (str(error) or type(error).__name__).split("\n", 1)[0][:200]
+
+
+def load_template(
+    settings: VaultSettings, name: str, *, names: Collection[str], required: Collection[str]
+) -> OwnTemplate | VaultTemplate:
+    """The template `name` for a vault with these settings.  Raises `VaultError` if it is broken."""
+    own = next((one for one in settings.templates if one.name == name), None)
+    if own is None:
+        return OwnTemplate(name)
+    try:
+        text = own.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise VaultError(f"{own.path}: it is not UTF-8", "save it as UTF-8, or move it away") from error
+    return VaultTemplate(text, own.path, names=names, required=required)
+
+
+class Renderer(Protocol):
+    """A template; which values it is given is its caller's to say."""
+
+    def render(self, **values: object) -> str:
+        """The text with these values."""
+        ...

@@ -16,10 +16,8 @@ from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import Came, Refused, ask_checked, quoted, seen_by
 from crucible.clients.launch.ask import Asker
 from crucible.clients.launch.json_answers import objects_in
-from crucible.core.rendering import Renderer
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import OwnTemplate
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import OwnTemplate, Renderer, load_template
 from crucible.documents.knowledge.causes import PREVENTABLE, Attribution, Category, FailureReport
 from crucible.documents.markdown.quoting import hang
 

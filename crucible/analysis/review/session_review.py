@@ -27,7 +27,7 @@ from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.clients.redact import redactor_of
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets import Redact
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import load_template
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.quoting import shorten
 from crucible.documents.markdown.source import Edit
@@ -46,10 +46,9 @@ from crucible.documents.session.session import (
     Subagent,
     ToolCalls,
 )
-from crucible.vault.events.event_decoding import events_of
-from crucible.vault.events.event_entries import append_entry
 from crucible.vault.events.event_reading import Record as Kept
-from crucible.vault.events.event_reading import read_records
+from crucible.vault.events.event_reading import events_of, read_records
+from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Note, Vault
 
 _SAID = (1200, 800, 500, 300, 160)

@@ -28,9 +28,8 @@ from crucible.memory.tasks.annotations import Shelf
 from crucible.memory.tasks.overview import Client, Overview, overview, shown_tasks
 from crucible.memory.tasks.task_index import Scope
 from crucible.search.recall import Recall
-from crucible.vault.index.schema import shard_of
+from crucible.vault.index.schema import View, shard_of
 from crucible.vault.index.time_filters import begun, time_of
-from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 
 _ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "recall", "profile", "files")

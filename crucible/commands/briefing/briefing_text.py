@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from crucible.commands.briefing.briefing_parts import Cut, Rank, Section
 from crucible.core.errors import CrucibleError
-from crucible.core.rendering import Renderer
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import OwnTemplate
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import OwnTemplate, Renderer, load_template
 
 Render = Callable[[Sequence[Section], Sequence[Cut]], str]
 

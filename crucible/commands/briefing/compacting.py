@@ -17,7 +17,7 @@ from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.memory.history import memory_log as memories
 from crucible.memory.history.memory_log import Memory, MemoryKind
 from crucible.vault.index.query import SessionQuery, matching
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
 ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"

@@ -28,7 +28,7 @@ from crucible.memory.history.memory_log import MemoryKind, key_of
 from crucible.memory.summary.brief_text import Known as Shown
 from crucible.memory.tasks.task import Stage
 from crucible.memory.tasks.task_index import Scope, gather
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
 LINES = 15

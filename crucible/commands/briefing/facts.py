@@ -32,9 +32,8 @@ from crucible.memory.history.history_folder import HISTORY, load_entry
 from crucible.memory.history.memory_log import Memory, MemoryKind, key_of, load_memories
 from crucible.vault.index.later_sessions import Following
 from crucible.vault.index.query import SessionQuery, matcher, matching
-from crucible.vault.index.schema import UNDATED, Row, shard_of
+from crucible.vault.index.schema import UNDATED, Row, View, shard_of
 from crucible.vault.index.time_filters import begun, last_active, time_of, utc
-from crucible.vault.index.view import View
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import is_markdown, note_name
 

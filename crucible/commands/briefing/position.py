@@ -12,9 +12,8 @@ from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.memory.bookmarks.bookmark_log import load_bookmarks
 from crucible.vault.index.query import SessionQuery, matching
-from crucible.vault.index.schema import Row, shard_of
+from crucible.vault.index.schema import Row, View, shard_of
 from crucible.vault.index.time_filters import age_words, begun, last_active
-from crucible.vault.index.view import View
 
 _MOST = 100
 """The number of newest sessions to look at."""

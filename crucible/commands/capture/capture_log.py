@@ -21,8 +21,18 @@ from crucible.core import files
 from crucible.documents.knowledge.novelty import normal_title
 from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before
 from crucible.memory.history.history import Capture, Captures
-from crucible.vault.logs.jsonl_fields import number_of, session_of, text_of, time_of, time_text, word_of
-from crucible.vault.logs.jsonl_store import Unfit, append_lines, has_lines, read_lines
+from crucible.vault.logs.jsonl_store import (
+    Unfit,
+    append_lines,
+    has_lines,
+    number_of,
+    read_lines,
+    session_of,
+    text_of,
+    time_of,
+    time_text,
+    word_of,
+)
 
 _PATIENCE = 10.0
 """Seconds that another process is waited for, which only looks and writes a line."""

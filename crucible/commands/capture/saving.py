@@ -25,7 +25,7 @@ from crucible.documents.knowledge.novelty import Similar, same_or_alike
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, provenance_in
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
-from crucible.vault.logs.jsonl_fields import is_inner_path
+from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Note, Vault
 
 KEPT_AS: Mapping[Kind, ItemType] = {

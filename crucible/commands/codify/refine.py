@@ -15,9 +15,8 @@ from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import ask_checked, quoted, seen_by, visible
 from crucible.clients.launch.ask import Answer, Asker
 from crucible.commands.codify.refine_check import Tagged, accept, document_of, tag
-from crucible.core.rendering import Renderer
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import Renderer, load_template
 from crucible.documents.markdown.containment import contain, normal_line, uncontain
 from crucible.documents.markdown.quoting import hang, shorten
 from crucible.documents.session.note_entries import MARKS

@@ -15,8 +15,7 @@ from datetime import datetime
 
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index
-from crucible.vault.index.schema import Row, path_of_cell
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import Row, View, path_of_cell
 
 Whence = Callable[[], tuple[str, Mapping[str, Sequence[str]]]]
 """Tells the working directory, "" for none, and the user's projects with their folders: for the bookmarks' sake."""

@@ -24,7 +24,7 @@ from crucible.core.errors import CrucibleError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.session import Session, Subagent
-from crucible.vault.notes.phase_links import heading_of
+from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, find_notes, note_name
 

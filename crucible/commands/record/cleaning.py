@@ -10,8 +10,7 @@ from collections import Counter
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets import Redact
-from crucible.core.secrets.private_blocks import PRIVATE, hide_private
-from crucible.core.secrets.redaction import unscanned
+from crucible.core.secrets.redaction import PRIVATE, hide_private, unscanned
 from crucible.documents.markdown.containment import cut, normal, normal_line, slug
 from crucible.documents.session.session import AgentRef
 

@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.time_filters import last_active
-from crucible.vault.index.view import View
 
 if TYPE_CHECKING:  # a client's start waits for each import
     from crucible.memory.bookmarks.bookmark import Bookmark

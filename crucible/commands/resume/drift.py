@@ -15,7 +15,7 @@ from pathlib import Path
 from crucible.commands.resume.resume_material import Drift, FileChange
 from crucible.core.git import Repository, digest_of, is_commit, read_repository, run_git
 from crucible.memory.bookmarks.bookmark import Bookmark
-from crucible.vault.logs.jsonl_fields import is_inner_path
+from crucible.vault.logs.jsonl_store import is_inner_path
 
 _SUBJECTS = 10
 _SEARCHED = 5000

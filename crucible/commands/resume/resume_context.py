@@ -22,10 +22,9 @@ from crucible.commands.resume.position_line import position_line
 from crucible.commands.resume.resume_material import Context, Material
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
-from crucible.core.rendering import Renderer
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import Renderer, load_template
 from crucible.core.tokens import Counter, counter_of
 from crucible.documents.markdown.quoting import plain
 from crucible.documents.session.session import Session, Subagent

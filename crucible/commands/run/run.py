@@ -20,8 +20,8 @@ from crucible.commands.run.run_model import Earlier, Fate, Given, Job, Link, Out
 from crucible.commands.run.step_conditions import Commands, hold
 from crucible.commands.run.step_prompt import build_prompt, read_said
 from crucible.core.errors import AgentFailed, CrucibleError
-from crucible.core.rendering import Renderer
 from crucible.core.secrets import Redact
+from crucible.core.templates import Renderer
 from crucible.documents.workflow.workflow import Condition, Grade
 
 _BROKEN = (Fate.FAILED, Fate.HELD)

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from crucible.commands.run.plan import file_of, is_request, value_of
 from crucible.commands.run.run_model import Given, Handed, Job, Plan
 from crucible.core.patterns import late_pattern
-from crucible.core.rendering import Renderer
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import Renderer, load_template
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.quoting import fenced, quote_block, quote_span, unmarked
 from crucible.documents.workflow.workflow import Datum, Step

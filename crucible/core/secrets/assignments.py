@@ -11,6 +11,7 @@ from functools import lru_cache
 from string import ascii_letters
 
 from crucible.core.patterns import late_pattern
+from crucible.core.secrets.rule import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
 from crucible.core.secrets.secret_names import Weight, is_login, is_piped, is_verb, weight_of, words_set
 from crucible.core.secrets.secret_values import (
     is_hash,
@@ -21,7 +22,6 @@ from crucible.core.secrets.secret_values import (
     is_striking,
     is_worded,
 )
-from crucible.core.secrets.separators import AFTER, BESIDE, BETWEEN, CLOSE, EOL, LEAD, OPEN, SCHEME, WRAPPER
 from crucible.core.secrets.table_layouts import Value, find_answer, find_before, find_columns, find_cookies, find_items
 from crucible.core.secrets.value_ends import JUDGED, end_of_bare, end_of_quoted, full_end, inside_quotes, is_key
 

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes
-from crucible.core.secrets.rule import Form, Rule
+from crucible.core.secrets.rule import EOL, LEAD, Form, Rule
 from crucible.core.secrets.secret_values import is_chance, is_placeholder
-from crucible.core.secrets.separators import EOL, LEAD
 
 _COMMANDS = r"""
 mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlsh mariadb mariadb-dump mariadb-admin mysqlcheck | -pV

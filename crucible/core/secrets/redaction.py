@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from crucible.core.errors import BadSessionId, CrucibleError, VaultError
+from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact, Scanner
 from crucible.core.settings.settings import SecretSettings
 
@@ -64,3 +66,41 @@ def remembering(redact: Redact) -> Redact:
         return found
 
     return remembered
+
+
+PRIVATE = "private"
+"""The rule by which it is counted."""
+PRIVATE_MARK = f"[{PRIVATE}]"
+_TAG = late_pattern(r"(?i)<\s*(/?)\s*private(?=[\s/>]|\Z)[^<>]*>?")
+
+
+class Hidden(NamedTuple):
+    """A private part: as it stood in the prompt, and what was between its marks."""
+
+    whole: str
+    inner: str
+
+
+def hide_private(text: str) -> tuple[str, list[Hidden]]:
+    """The text with a mark in place of each private part, and these parts."""
+    shown: list[str] = []
+    hidden: list[Hidden] = []
+    begin = start = depth = 0
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            depth += 1
+            if depth == 1:
+                shown += [text[start : tag.start()], PRIVATE_MARK]
+                begin, start = tag.span()
+        elif depth > 1:
+            depth -= 1
+        else:
+            if not depth:
+                begin, shown = start, [PRIVATE_MARK]
+            hidden.append(Hidden(text[begin : tag.end()], text[start : tag.start()]))
+            start, depth = tag.end(), 0
+    if depth:
+        hidden.append(Hidden(text[begin:], text[start:]))
+    else:
+        shown.append(text[start:])
+    return "".join(shown), hidden

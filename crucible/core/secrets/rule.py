@@ -62,3 +62,65 @@ def read_table(table: str, accept: Callable[[str], bool], around: str = "{}") ->
         if "(?<=" not in full:
             full = _BOUNDARY.sub(lambda found: f"(?:{found[0]}{NO_HASH}|{ESCAPED})", full)
         yield Rule(name, tuple(literals.split()), late_pattern(full), accept, back, mark == "-")
+
+
+EOL = r"(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)"
+"""The end of a line, in a text or in a string of JSON."""
+
+LEAD = (
+    r"(?:[ \t]{0,12}(?:\d{4}-\d\d-\d\d[T ][\d:.,]{5,18}(?:Z|[+-]\d\d:?\d\d)?|\d{1,6}(?:[:|>)?-]|[ \t])|[+>|\#*-](?![+>|\#*])|//"
+    r"|[\w.-]{1,40}[ \t]{1,12}\||[\w./-]{1,60}:\d{1,6}:|\\{1,8}t|(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b:?|\[[\w .:-]{1,30}\]:?)){0,5}[ \t]{0,40}"
+)
+"""What stands before the text of a line: its number, a mark of a diff or a quotation, a time, a service."""
+
+_NEXT = rf"(?:[ \t]{{0,40}}{EOL}{LEAD})"
+_QUOTE = r"\\{0,8}[\"'`]"
+
+AFTER = late_pattern(r"[A-Za-z0-9_-]{0,48}")
+"""The rest of a name."""
+
+CLOSE = r"(?:\\{0,8}[\"'`]|%22|&quot;)?(?:[\])]{1,2})?(?:\*\*|__)?"
+BETWEEN = late_pattern(
+    r"(?P<close>" + CLOSE + r")(?:[ \t](?:provided|supplied|given|used|sent|found|received|rejected|value)\b)?(?:"
+    # `token: str = "…"`, `var token string = "…"`
+    r"(?P<typed>[ \t]*:?[ \t]*[A-Za-z_&*\[][\w\[\]., |?<>&*']{0,40}[ \t]*=[ \t]*(?=\\{0,8}[\"'`]|[A-Za-z_][\w.]{0,30}\([ \t]*(?:default=)?[\"']))"
+    r"|(?P<dumped>[ \t]*=>\s{1,12}string(?:\(\d{1,5}\))?[ \t]+(?=\\{0,8}[\"']))"
+    r"|(?P<argument>[ \t]*,[ \t]*(?:\w{1,20}=[^,()\n]{1,40},[ \t]*){0,3}(?:default|value|initial)=(?=\\{0,8}[\"']))"
+    rf"|(?P<inner>[ \t]*[:=][ \t]*\{{(?:{_NEXT}|[ \t])?(?:{_QUOTE}?\w{{1,20}}{_QUOTE}?[ \t]*[:=][ \t]*{_QUOTE}?[\w.-]{{0,30}}{_QUOTE}?,?(?:{_NEXT}|[ \t])?){{0,3}}{_QUOTE}?(?:value|Value|default|plain|data){_QUOTE}?[ \t]*[:=][ \t]*)"
+    rf"|(?P<plist></[A-Za-z]{{1,20}}>{_NEXT}{{0,2}}[ \t]{{0,80}}<[A-Za-z]{{1,20}}>)"
+    # Called on a field of that name: `expect(a.password).toBe("…")`, `find("password").send_keys("…")`
+    r"|(?P<method>(?:\(\))?[\"'`\])/i]{0,6}(?:\.(?:clear|first|click|focus|last|to|not|be|should|is|have|and|get)(?:\(\))?){0,3}"
+    r"(?:\.(?:toBe|toEqual|toStrictEqual|toMatch|toContain|toHaveValue|equals?|eql?|isEqualTo|is|Be|Equal|eq|send_keys|sendKeys|type|typeText|type_text"
+    r"|fill|fill_in|fillIn|setValue|set_value|set|val|pressSequentially|press_sequentially|enterText|enter_text|input|send|replaceText)\(|[ \t]+(?:should[ \t]+)?(?:==|eq|eql)[ \t]|\.(?:to|should)[ \t]+(?:eq|eql|equal|be)[ \t(]|\.should[ \t]==[ \t])[ \t]*(?=\\{0,8}[\"'`]))"
+    r"|(?P<with>[ \t]*,[ \t]*with:[ \t]*(?=\\{0,8}[\"']))"
+    r"|(?P<default>:-)"
+    r"|(?P<or>[ \t]*(?:\|\||\?\?|:=)[ \t]*(?=\\{0,8}[\"'`])|[ \t]*\bor[ \t]+(?=\\{0,8}[\"']))"
+    r"|(?P<attribute>[ \t]{1,4}(?:value|Value|content)[ \t]*=[ \t]*(?=\\{0,8}[\"']))"
+    r"|(?P<option>[ \t]+(?:--type[ \t]+\S+[ \t]+)?(?:--(?:value|body|secret-string|default)[ \t=]+|-b[ \t]+))"
+    rf"|(?P<block>[ \t]*:[ \t]*[|>][+-]?\d?{_NEXT})"
+    rf"|(?P<below>[ \t]*(?::[ \t]*[\w.\[\], |]{{1,40}})?[ \t]*(?::|:?=)[ \t]*\(?{_NEXT}(?={_QUOTE}))"
+    r"|(?P<sep>[ \t]{0,16}(?:={1,3}(?!>)|!==?|[?+:|&]{0,2}=>?|:{1,2}|->|=>)(?:\*\*|__)?[ \t]{0,16}(?:(?:!!?|&)[a-z]\w{0,20}[ \t]+)?)"
+    r"|(?P<dots>[ \t]?\.{2,80}:?[ \t]+|[ \t]\?[ \t]+)"
+    r"|(?P<comma>[\])/\"'i]{0,5}[ \t]*,[ \t]*(?=\\{0,8}[\"'`]))"
+    r"|(?P<hex>%3[AaDd](?:%20|\+)?)"
+    r"|(?P<xml>(?:[ \t][^<>\n]{0,80})?>[ \t]*)"
+    r"|(?P<cell>[ \t]+(?:\||\\u250[23]|\\u2551)[ \t]+)"
+    r"|(?P<call>\((?=\\{0,8}[\"'`]))"
+    r"|(?P<is>[ \t]{1,4}(?:(?:is|was|to|equals|est|es|ist|lautet)(?: now| set to| still)?|(?:has been |was |is |be )?(?:changed|set|reset|updated|rotated) to|for(?: [^\s:]{1,40}| \S{1,60}){1,3}?(?: is|(?=:)))[ \t]*:?[ \t]{1,4})"
+    r"|(?P<space>[ \t]{1,40})"
+    r")"
+)
+# `"name": "TOKEN", "value": "…"`, `variable "token" { default = "…" }`, a part of a form
+BESIDE = late_pattern(
+    r"(?P<close>" + CLOSE + r")(?:"
+    r"(?P<name>[ \t]*(?:[,{/]|\\{1,8}n|\n)[\s\S]{0,200}?[\s\"'{,](?:(?:Parameter)?[Vv]alue|default|VALUE|defaultValue)\\{0,8}[\"']?[ \t]*[:=][ \t]*)"
+    r"|(?P<part>[^\n\\]{0,40}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n){2})"
+    r")"
+)
+WRAPPER = late_pattern(r"[A-Za-z_][\w.:<>]{0,40}!?\([ \t]{0,4}(?:(?:default|value)=)?(?=\\{0,8}[\"'])")
+OPEN = late_pattern(
+    r"(?:[\[(][ \t\n]{0,40})?(?:(?:String::from|SecretStr|SecretString|Secret(?:::new)?|Some|pulumi\.secret|new [A-Z]\w{1,30}|Buffer\.from|std::string|QString|TEXT|_T|bytes|str)\([ \t]*)?(?:[bBrRfFuU@$]{1,2}(?=[\"'`]))?(?P<quote>\\*(?:\"\"\"|'''|[\"'`])|&quot;|&\#34;|%22)"
+)
+SCHEME = late_pattern(
+    r"(?i)(?:Bearer|Basic|Token|Digest|ApiKey|Api-Key|Negotiate|GenieKey|SSWS|Splunk|Key|Bot|AWS)[ \t]+"
+)

@@ -19,14 +19,11 @@ from crucible.core.patterns import late_pattern
 from crucible.core.secrets.assignments import NAMES, find_values, is_value_of, secret_part
 from crucible.core.secrets.command_passwords import command_forms, command_rules
 from crucible.core.secrets.command_passwords_piped import piped_forms
-from crucible.core.secrets.kubernetes import manifest_forms
-from crucible.core.secrets.name_gate import is_named
-from crucible.core.secrets.private_keys import key_forms
-from crucible.core.secrets.providers import provider_rules
+from crucible.core.secrets.multiline_forms import key_forms, manifest_forms
+from crucible.core.secrets.providers import provider_rules, service_rules
 from crucible.core.secrets.random_runs import Place, find_in_runs
 from crucible.core.secrets.rule import Form, Rule
-from crucible.core.secrets.secret_names import NAME_LITERALS, Weight
-from crucible.core.secrets.services import service_rules
+from crucible.core.secrets.secret_names import NAME_LITERALS, Weight, is_named
 from crucible.core.secrets.shapes_of_secrets import DATA_URI, shape_rules
 from crucible.core.secrets.token_prefixes import prefix_rules
 from crucible.core.secrets.visible_text import CONTROLS, Visible, plain_of

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
+from crucible.core.secrets.rule import EOL, LEAD
 from crucible.core.secrets.secret_names import Weight, weight_of
 from crucible.core.secrets.secret_values import (
     is_chance,
@@ -19,7 +20,6 @@ from crucible.core.secrets.secret_values import (
     is_worded,
     stands_out,
 )
-from crucible.core.secrets.separators import EOL, LEAD
 
 
 class Value(NamedTuple):

@@ -21,7 +21,7 @@ from crucible.clients.redact import redactor_of
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.clients.session_files import Transcript
 from crucible.core.errors import TranscriptError, reason_of
-from crucible.core.secrets.private_blocks import PRIVATE
+from crucible.core.secrets.redaction import PRIVATE
 from crucible.core.settings.settings import SecretSettings
 from crucible.integrations.doctor.check_results import Finding, State, numbered
 

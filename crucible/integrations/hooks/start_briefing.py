@@ -24,7 +24,7 @@ from crucible.integrations.hooks.paused_notice import ROOM, Start, units
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.engine import open_embedded
 from crucible.search.recall import Recall
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 

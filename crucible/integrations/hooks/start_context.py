@@ -22,8 +22,8 @@ from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.integrations.hooks.hook_log import complain
-from crucible.vault.index.quick_view import glance
-from crucible.vault.index.view import View
+from crucible.vault.index.index import glance
+from crucible.vault.index.schema import View
 from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault

@@ -28,16 +28,14 @@ from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.settings.trust import told_ignored
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.hook_log import LOG, complain
-from crucible.integrations.hooks.liveness import is_running
-from crucible.integrations.hooks.session_end import Stopped, ask_all, end_all, stopped_now
-from crucible.integrations.hooks.stop_bookmarks import Met, mark_stop
-from crucible.integrations.hooks.transcript_tail import LONGEST, wait_for_tail
+from crucible.integrations.hooks.liveness import LONGEST, is_running, wait_for_tail
+from crucible.integrations.hooks.session_end import Met, Stopped, ask_all, end_all, mark_stop, stopped_now
 from crucible.memory.summary.brief_update import update_briefs
 from crucible.vault.events.event_retention import is_due, purge
 from crucible.vault.events.spool import spool_folder, syncing
 from crucible.vault.events.spooled import Spooled, SpoolLine, load_spool, retire, save_state
 from crucible.vault.index.index import Index
-from crucible.vault.notes.status_of_head import standings
+from crucible.vault.notes.session_notes import standings
 from crucible.vault.notes.vault import Vault
 
 _GOES_ON = frozenset(("clear", "fork"))

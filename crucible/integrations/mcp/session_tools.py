@@ -22,7 +22,7 @@ from crucible.integrations.mcp.server_context import Place
 from crucible.vault.index.query import STATUSES, SessionQuery, select
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import parse_when
-from crucible.vault.notes.phase_links import find_phase
+from crucible.vault.notes.session_notes import find_phase
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import is_markdown
 

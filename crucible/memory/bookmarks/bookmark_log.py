@@ -18,17 +18,21 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import Problem
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.vault.logs.jsonl_fields import (
+from crucible.vault.logs.jsonl_store import (
+    Unfit,
+    append_line,
     commit_of,
     is_inner_path,
     number_of,
+    read_lines,
+    record_of,
+    rewrite_lines,
     session_of,
     text_of,
     time_of,
     time_text,
     word_of,
 )
-from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines, record_of, rewrite_lines
 
 BOOKMARKS = "bookmarks.jsonl"
 

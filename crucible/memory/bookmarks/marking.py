@@ -26,7 +26,7 @@ from crucible.documents.session.session import Entry, Outcome, Phase, Session, S
 from crucible.documents.session.session_id import check_session_id
 from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, Why, task_at_work
 from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest
-from crucible.vault.logs.jsonl_fields import is_inner_path
+from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 

@@ -17,8 +17,17 @@ from pathlib import Path
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session_id import check_session_id
-from crucible.vault.logs.jsonl_fields import session_of, text_of, time_of, time_text, word_of
-from crucible.vault.logs.jsonl_store import Unfit, append_line, has_lines, read_lines
+from crucible.vault.logs.jsonl_store import (
+    Unfit,
+    append_line,
+    has_lines,
+    read_lines,
+    session_of,
+    text_of,
+    time_of,
+    time_text,
+    word_of,
+)
 
 RESUMES = "resumes.jsonl"
 

@@ -31,8 +31,18 @@ from crucible.memory.history.composition import open_questions
 from crucible.memory.history.history import LONGEST
 from crucible.memory.history.short_paths import shortener
 from crucible.memory.summary.brief_callout import milestones
-from crucible.vault.logs.jsonl_fields import session_of, text_of, time_of, time_text, word_of
-from crucible.vault.logs.jsonl_store import Unfit, append_lines, read_lines, record_of, rewrite_lines
+from crucible.vault.logs.jsonl_store import (
+    Unfit,
+    append_lines,
+    read_lines,
+    record_of,
+    rewrite_lines,
+    session_of,
+    text_of,
+    time_of,
+    time_text,
+    word_of,
+)
 from crucible.vault.notes.vault import Vault
 
 

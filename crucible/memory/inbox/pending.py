@@ -16,8 +16,7 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError
 from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Session, Status
 from crucible.documents.session.waiting import Answers
-from crucible.vault.index.schema import Row, path_of_cell
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.notes.vault import Note, Vault
 
 

@@ -33,7 +33,7 @@ from crucible.memory.knowledge.item_status import retire_item
 from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
 from crucible.memory.knowledge.merging_items import merge_edits
-from crucible.vault.notes.phase_links import find_phase, heading_of
+from crucible.vault.notes.session_notes import find_phase, heading_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
 

@@ -20,8 +20,8 @@ from crucible.documents.session.session_id import check_session_id
 from crucible.memory.tasks.task import OpenTask
 from crucible.memory.tasks.task_index import Found, Owner, tasks_called
 from crucible.memory.tasks.task_reading import join_lists, read_store
-from crucible.vault.index.view import View
-from crucible.vault.notes.heads import read_head
+from crucible.vault.index.schema import View
+from crucible.vault.notes.walk import read_head
 
 MOST_LISTS = 500
 """Lists that are looked at, the ones that changed last."""

@@ -15,7 +15,7 @@ from crucible.memory.tasks.pick import RecallCounts, recall_counts
 from crucible.memory.tasks.readiness import Status, cut_status, status_of
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
 from crucible.memory.tasks.task_index import Found, Owner, Scope, gather
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 
 
 class Client(NamedTuple):

@@ -13,10 +13,9 @@ from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import Refused, ask_checked, quoted, seen_by
 from crucible.clients.launch.ask import Asker
 from crucible.clients.launch.json_answers import objects_in
-from crucible.core.rendering import Renderer
 from crucible.core.secrets import Redact
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import Renderer, load_template
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.quoting import hang, quote_line
 from crucible.memory.tasks.readiness import circles_of

@@ -9,10 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from crucible.core.errors import VaultError
-from crucible.core.rendering import Renderer
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import OwnTemplate
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import OwnTemplate, Renderer, load_template
 from crucible.documents.markdown.quoting import fence, labelled, quote_line, quote_span
 from crucible.memory.tasks.discoveries import Discovery
 from crucible.memory.tasks.pick import Pickup

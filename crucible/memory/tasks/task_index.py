@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from crucible.memory.tasks.task import OpenTask, Ref, listed_task
 from crucible.vault.index.query import SessionQuery, find_row, matching
-from crucible.vault.index.schema import Row, path_of_cell, shard_of, split_list
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import Row, View, path_of_cell, shard_of, split_list
 
 _OPEN = ("pending", "in_progress")
 """Words of a status that are looked for in what is left out; others of a human's own are not counted there."""

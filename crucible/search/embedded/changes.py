@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from crucible.core.errors import IndexBroken
 from crucible.core.settings.settings import VaultSettings
-from crucible.vault.index.file_rows import FolderRows
-from crucible.vault.index.freshness import compare_folders
+from crucible.vault.index.freshness import FolderRows, compare_folders
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.index_manifest import EMPTY, Manifest
 from crucible.vault.index.scan import joined

@@ -8,21 +8,72 @@ be read, on a full disk, beside a writer that does not end, the answer is made i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from itertools import islice
 from os import PathLike
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crucible.core.errors import IndexBroken, reason_of
+from crucible.core.processes import cores, spread
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names
 from crucible.vault.index.index_draft import Change, Draft
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.index_manifest import EMPTY, Manifest
-from crucible.vault.index.note_reader import Asked, Progress, read_notes
 from crucible.vault.index.scan import Seen, look
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
+
+if TYPE_CHECKING:
+    from crucible.vault.index.note_rows import Reading
+
+
+Progress = Callable[[int, int], None]
+"""Told how many notes of how many were read."""
+
+_WORTH_PROCESSES = 200
+"""Notes; fewer are read sooner by one process than by several that must start."""
+
+_CHUNK = 50
+"""Notes handed to a process at a time."""
+
+
+class Asked(NamedTuple):
+    """A note to look at, by its path from the vault, and the `sha` that it had; "" when it is new."""
+
+    path: str
+    sha: str
+
+
+Chunk = tuple[str, Sequence[Asked]]
+"""The vault's root, and notes."""
+
+
+def read_notes(root: str, asked: Sequence[Asked], progress: Progress | None = None) -> Generator[Reading, None, None]:
+    """Each note's reading, in order; `root` must be real."""
+    done = 0
+    for some in _chunks_read(root, asked):
+        yield from some
+        done += len(some)
+        if progress:
+            progress(done, len(asked))
+
+
+def _chunks_read(root: str, asked: Sequence[Asked]) -> Iterator[list[Reading]]:
+    chunks = [(root, asked[at : at + _CHUNK]) for at in range(0, len(asked), _CHUNK)]
+    many = len(asked) >= _WORTH_PROCESSES
+    if many:
+        # Late for the reason above; once, before the processes part.
+        import crucible.vault.index.note_rows  # noqa: F401, PLC0415
+    yield from spread(_read_chunk, chunks, cores() if many else 1)
+
+
+def _read_chunk(given: Chunk) -> list[Reading]:
+    from crucible.vault.index.note_rows import read_for_index  # noqa: PLC0415  late for the reason above
+
+    root, asked = given
+    return [read_for_index(root, path, sha) for path, sha in asked]
+
 
 Answer = TypeVar("Answer")
 
@@ -167,3 +218,48 @@ class Index:
 
 def _view(draft: Draft) -> View:
     return View(draft.shards(), draft.read)
+
+
+_MOST, _MOST_BYTES = 100, 1_000_000
+"""Notes, and what they hold together, that are read anew; the newest first, and one whatever its size."""
+
+
+def glance(root: str, sessions: str, question: Callable[[View], Answer], vouched: Callable[[str], bool]) -> Answer:
+    """The answer to a question about the tables; `root` must be real.
+
+    Of a vault with many notes and no index it is about none.  `vouched` says whether a watcher vouches for the index.
+    """
+    folder = IndexFolder(root)
+    for _ in range(2):  # a writer replaced what we read, or it is damaged
+        try:
+            return question(_view_quick_view(root, sessions, folder, folder.load(), vouched))
+        except IndexBroken:
+            continue
+    return question(_view_quick_view(root, sessions, folder, EMPTY, vouched))
+
+
+def _view_quick_view(
+    root: str, sessions: str, folder: IndexFolder, manifest: Manifest, vouched: Callable[[str], bool]
+) -> View:
+    if manifest.whole and vouched(root):
+        draft = Draft(folder, folder.load())
+        return View(draft.shards(), draft.read)
+    seen = look(root, sessions, None)
+    suspects = compare_folders(folder, manifest, seen.scans, seen.within)
+    draft = Draft(folder, manifest, suspects, "not asked to")
+    asked = _newest(suspects)
+    if manifest.whole or len(asked) == len(suspects.look):
+        draft.apply(read_notes(root, asked), suspects.gone, 0)
+    return View(draft.shards(), draft.read)
+
+
+def _newest(suspects: Suspects) -> list[Asked]:
+    newest = sorted(suspects.look.items(), key=lambda one: one[1][1], reverse=True)[:_MOST]
+    found: list[Asked] = []
+    room = _MOST_BYTES
+    for path, (size, *_) in newest:
+        room -= size
+        if room < 0 and found:
+            break
+        found.append(Asked(path, suspects.sha_of(path)))
+    return found

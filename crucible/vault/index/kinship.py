@@ -11,8 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from crucible.vault.index.query import SessionQuery, matcher
-from crucible.vault.index.schema import split_list
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View, split_list
 
 
 class Wanted(NamedTuple):

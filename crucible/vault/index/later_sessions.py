@@ -9,9 +9,8 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Kind
 from crucible.documents.session.waiting import words_of
 from crucible.vault.index.query import SessionQuery, matching
-from crucible.vault.index.schema import shard_of
+from crucible.vault.index.schema import View, shard_of
 from crucible.vault.index.time_filters import begun, time_of
-from crucible.vault.index.view import View
 
 _TICKET = late_pattern(r"\b[A-Z][A-Z0-9]+-\d+\b")
 _LABEL = late_pattern(r"\A[^:]{1,40}: ")

@@ -12,9 +12,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
-from crucible.vault.index.schema import TABLES, UNDATED, Row, shard_of, split_list
+from crucible.vault.index.schema import TABLES, UNDATED, Row, View, shard_of, split_list
 from crucible.vault.index.time_filters import utc
-from crucible.vault.index.view import View
 
 COLUMNS = (
     "id",

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from crucible.vault.index.kinship import agents_in, tokens_by_agent, wanted_sessions
 from crucible.vault.index.query import SessionQuery
-from crucible.vault.index.schema import split_list
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View, split_list
 
 
 class Figures(NamedTuple):

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.clients.launch.ask import Answer
-from crucible.vault.logs.jsonl_fields import text_of, time_of
-from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines
+from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines, text_of, time_of
 
 FILE = "asked.jsonl"
 _FOLDER = "log"

@@ -7,6 +7,8 @@ the vault.  A file is never skipped for being unreadable, since no note may be a
 from __future__ import annotations
 
 import os
+import re
+import stat
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import TypeAlias
 
 from crucible.core.errors import CrucibleError, NoteUnreadable, OutsideVault, reason_of
 from crucible.core.files import inside
+from crucible.core.patterns import late_pattern
 
 CASES = "cases"
 """The folder of the vault in which what sessions teach is proposed."""
@@ -101,3 +104,35 @@ def is_markdown(name: str) -> bool:
 def note_name(name: str) -> str:
     """A file's name without `.md`."""
     return name[:-3] if is_markdown(name) else name
+
+
+_HEAD = 4096
+"""Bytes that are looked at first: of nearly every note all of its properties."""
+
+_FENCE = late_pattern(rb"\A(?:\xef\xbb\xbf)?---[ \t]*(?:\r\n?|\n)")
+_CLOSER = late_pattern(rb"(?:\r\n?|\n)---[ \t]*(?:[\r\n]|\Z)")
+_RUST = late_pattern(rb"^dialect[ \t]*:[ \t]*([\"']?)crucible\1[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
+
+
+def read_head(path: str) -> bytes:
+    """The properties of a note with their fences, b"" for none.  What is no regular file raises `OSError`, and never waits."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path}: no regular file")
+        head = os.read(descriptor, _HEAD)
+        if not _FENCE.match(head):
+            return b""
+        while not (closer := _CLOSER.search(head)):
+            more = os.read(descriptor, len(head))
+            if not more:
+                return b""  # never closed, so there are no properties
+            head += more
+    finally:
+        os.close(descriptor)
+    return head[: closer.end()]
+
+
+def is_for_rust(head: bytes) -> bool:
+    """Whether the property `dialect` says that the note is written for the Rust Crucible."""
+    return b"ialect" in head and bool(_RUST.search(head))

@@ -24,7 +24,7 @@ from crucible.clients.events import (
     ToolUsed,
 )
 from crucible.clients.redact import redactor_of
-from crucible.core.secrets.private_blocks import hide_private
+from crucible.core.secrets.redaction import hide_private
 from crucible.core.settings.settings import SecretSettings
 
 AT = At(1)

@@ -21,10 +21,9 @@ from crucible.core.settings.settings import (
 )
 from crucible.core.settings.toml_values import Table
 from crucible.core.settings.trust import TEMPLATES, Ask, VaultTable
-from crucible.core.templates import OwnTemplate
-from crucible.core.templates_chosen import load_template
+from crucible.core.templates import OwnTemplate, load_template
 from crucible.integrations.hooks import claude_code_hook as claude_code
-from crucible.vault.notes.accept import keep_accepted
+from crucible.vault.notes.init_vault import keep_accepted
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 from tests.trusting import trust, trusted, user_of_test

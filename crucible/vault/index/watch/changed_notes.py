@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.vault.index.index import Refreshed
-from crucible.vault.index.schema import Row, cell_of_path, path_of_cell
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import Row, View, cell_of_path, path_of_cell
 
 _FEW = 8
 """Notes that are looked up one by one; for more all rows are read once."""

@@ -20,7 +20,7 @@ from crucible.memory.history.history_folder import keep_entry
 from crucible.memory.history.short_paths import shortener
 from crucible.search.recall import Answer, Event, Hit, Kind, Question, Recall, Snippet
 from crucible.vault.index.index import Index
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)

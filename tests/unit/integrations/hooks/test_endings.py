@@ -13,8 +13,7 @@ from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSe
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks import session_end as endings
 from crucible.integrations.hooks.hook_log import LOG
-from crucible.integrations.hooks.session_end import Stopped, ask_all, end_all, stopped_now
-from crucible.integrations.hooks.stop_bookmarks import Met
+from crucible.integrations.hooks.session_end import Met, Stopped, ask_all, end_all, stopped_now
 from crucible.integrations.hooks.sync import write_down
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, load_memories
 from crucible.vault.events.spooled import Spooled

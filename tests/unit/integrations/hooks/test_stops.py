@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.integrations.hooks import stop_bookmarks as stops
+from crucible.integrations.hooks import session_end as stops
 from crucible.integrations.hooks import sync as syncing
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.memory.bookmarks.bookmark_log import load_bookmarks

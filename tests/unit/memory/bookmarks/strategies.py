@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.vault.logs.jsonl_fields import is_inner_path
+from crucible.vault.logs.jsonl_store import is_inner_path
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 _hex = st.text("0123456789abcdef", min_size=40, max_size=40)

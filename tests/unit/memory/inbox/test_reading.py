@@ -8,7 +8,7 @@ import pytest
 
 from crucible.memory.inbox.pending import Kind, items_of, waiting
 from crucible.vault.index.index import Index
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault
 
 NOTE = """\

@@ -17,8 +17,8 @@ from crucible.memory.tasks.annotations import Shelf, annotate, change_annotation
 from crucible.memory.tasks.decision_flow import hand_on
 from crucible.memory.tasks.decision_tasks import findings_by_task
 from crucible.memory.tasks.task import Annotation, Choice, Inherited, Ref
-from crucible.vault.events.event_entries import append_entry
 from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Vault
 
 NAME = "2026-11-21-queue"

@@ -18,7 +18,7 @@ from crucible.memory.tasks.pick import RecallCounts
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
 from crucible.memory.tasks.task_index import EVERYTHING, Found, Scope, gather, tasks_called
 from crucible.vault.index.index import Index
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 from tests.conftest import ROOT
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import IndexBroken
-from crucible.vault.index.file_rows import FileRow, FolderRows
-from crucible.vault.index.freshness import Suspects, compare_folders, compare_names, in_doubt
+from crucible.vault.index.freshness import FileRow, FolderRows, Suspects, compare_folders, compare_names, in_doubt
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.index_manifest import EMPTY, FolderBlock, Manifest
 from crucible.vault.index.scan import UNKNOWN, FolderScan, Stamp

@@ -19,9 +19,8 @@ from crucible.vault.index.query import (
     select_rows,
     unreadable_rows,
 )
-from crucible.vault.index.schema import TABLES, UNDATED, Row, encode_rows, join_list, shard_of, split_list
+from crucible.vault.index.schema import TABLES, UNDATED, Row, View, encode_rows, join_list, shard_of, split_list
 from crucible.vault.index.time_filters import utc
-from crucible.vault.index.view import View
 
 BEGAN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.vault.index import shards as module
+from crucible.vault.index import index_draft as module
+from crucible.vault.index.index_draft import merged_lines, split_lines
 from crucible.vault.index.schema import TABLES, decode_lines, encode_cell, encode_rows
-from crucible.vault.index.shards import merged_lines, split_lines
 
 names = st.one_of(
     st.sampled_from(

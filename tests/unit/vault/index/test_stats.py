@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.vault.index.query import SessionQuery
-from crucible.vault.index.schema import TABLES, encode_rows, shard_of
+from crucible.vault.index.schema import TABLES, View, encode_rows, shard_of
 from crucible.vault.index.stats import GROUPINGS, Figures, aggregate
-from crucible.vault.index.view import View
 
 Cells = Mapping[str, object]
 

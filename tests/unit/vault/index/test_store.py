@@ -19,12 +19,12 @@ from crucible.core.errors import IndexBroken, NoteUnreadable
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.edits import set_field
+from crucible.vault.index import index as reading
 from crucible.vault.index import index as store
-from crucible.vault.index import note_reader as reading
 from crucible.vault.index import note_rows as deriving
 from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.index_draft import Change
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault
 from tests.unit.vault.index.tables import (
     SETTINGS,

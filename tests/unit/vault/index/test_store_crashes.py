@@ -17,7 +17,7 @@ import pytest
 from crucible.core.errors import IndexBroken
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index, Refreshed
-from crucible.vault.index.view import View
+from crucible.vault.index.schema import View
 from tests.conftest import ROOT
 from tests.unit.vault.index.dying import calls_of, kill_at
 from tests.unit.vault.index.tables import (
