@@ -83,6 +83,7 @@ lint: $(VENV)/.installed-dev docs-check ## Check style and layout
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/codespell
 
 format: $(VENV)/.installed-dev ## Put the code in its format
 	$(BIN)/ruff check --fix .
