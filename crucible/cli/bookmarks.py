@@ -8,16 +8,15 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.aligning import GAP, Tier, fitted
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked
-from crucible.cli.log_options import SAID
-from crucible.cli.opening import find_note, here, load_note, open_vault
-from crucible.cli.options import format_option
+from crucible.cli.environment import user_settings
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.index_access import asked
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_json
-from crucible.cli.session_ref import SESSION
+from crucible.cli.record_options import SAID
 from crucible.cli.session_stop import compact_memory
-from crucible.cli.surroundings import user_settings
+from crucible.cli.text_tables import GAP, Tier, fitted
+from crucible.cli.vault_access import find_note, here, load_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Session

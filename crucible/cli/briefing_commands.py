@@ -11,13 +11,12 @@ import click
 
 from crucible.cli.briefing_context import Asked, Told, aim_named, project_here, recent_paths, tell_briefing
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked
-from crucible.cli.opening import here, open_vault
-from crucible.cli.options import format_option
+from crucible.cli.environment import user_settings
+from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.index_access import asked
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
-from crucible.cli.surroundings import user_settings
-from crucible.cli.workflow_ref import WORKFLOW
+from crucible.cli.vault_access import here, open_vault
 from crucible.commands.briefing.briefing_parts import Briefing, Item, Rank
 from crucible.commands.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
 from crucible.commands.briefing.position import Position

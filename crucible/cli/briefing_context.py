@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked
-from crucible.cli.opening import here
+from crucible.cli.environment import user_settings, vault_place
+from crucible.cli.index_access import asked
+from crucible.cli.options import Door
 from crucible.cli.output import say
 from crucible.cli.recall_engine import Asker, has_server, open_asked, open_here
-from crucible.cli.surroundings import user_settings, vault_place
+from crucible.cli.vault_access import here
 from crucible.commands.briefing.briefing import Supply, Wish, brief
 from crucible.commands.briefing.briefing_parts import Briefing
 from crucible.commands.briefing.facts import has_sessions

@@ -9,14 +9,13 @@ import click
 
 from crucible.cli.capture_dialogue import lines_of, terminal_ask
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked
-from crucible.cli.opening import load_note, open_vault
-from crucible.cli.options import format_option
+from crucible.cli.environment import whence
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.index_access import asked
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.recall_engine import similar_here
-from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import whence
+from crucible.cli.vault_access import load_note, open_vault
 from crucible.commands.capture.candidates import Proposal, Way
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.capture.capture_log import State

@@ -10,10 +10,10 @@ import shutil
 
 import click
 
-from crucible.cli.aligning import cut_to
-from crucible.cli.door import Door
-from crucible.cli.humans import human_is_there
+from crucible.cli.command_agent import human_is_there
+from crucible.cli.options import Door
 from crucible.cli.output import clean, clean_line, given_width, say
+from crucible.cli.text_tables import cut_to
 from crucible.commands.capture.candidates import PROMPTED, Candidate, Proposal
 from crucible.commands.capture.preferences import set_preference
 from crucible.commands.capture.question import Act, Answer, Ask, Offer, Typed, read_typed

@@ -11,11 +11,9 @@ import click
 
 from crucible.analysis.review.ask_loop import seen_by
 from crucible.cli.command_agent import agent_named, as_agent, say_spent
-from crucible.cli.door import Door
-from crucible.cli.given import GivenPath
-from crucible.cli.options import format_option
+from crucible.cli.environment import from_here, user_settings, vault_root
+from crucible.cli.options import Door, GivenPath, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
-from crucible.cli.surroundings import from_here, user_settings, vault_root
 from crucible.commands.learn.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
 from crucible.commands.learn.puzzle_play import Verdict, judge_answer, parts_of, prompt_of
 from crucible.commands.learn.rubric import CheckKind, Result

@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from crucible.cli.case_ref import CASE
-from crucible.cli.door import Door
-from crucible.cli.opening import here, open_vault
-from crucible.cli.options import format_option
+from crucible.cli.id_arguments import CASE
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json
-from crucible.cli.tables import write_paths
+from crucible.cli.text_tables import write_paths
+from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.commands.learn.case import Body, Case, CaseType, Choice, Correction, Delegation, Review
 from crucible.commands.learn.case_folder import CaseNote, find_case, load_case, load_cases, review_case

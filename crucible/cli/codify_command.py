@@ -16,12 +16,11 @@ import click
 from crucible.analysis.review.asked_agent import Agent
 from crucible.analysis.tools.whole_calls import Evidence, load_evidence
 from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
-from crucible.cli.door import Door
-from crucible.cli.given import GivenPath
-from crucible.cli.opening import find_note, load_note, open_vault
+from crucible.cli.environment import from_here, working_directory
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door, GivenPath
 from crucible.cli.output import PROBLEMS_FOUND, say, write, write_document, write_json
-from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import from_here, working_directory
+from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify import Recorded, codify
 from crucible.commands.codify.edit_draft import Choice, place_draft, revise

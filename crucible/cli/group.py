@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from crucible import __version__
-from crucible.cli.door import Door
-from crucible.cli.given import GivenPath
+from crucible.cli.options import Door, GivenPath
 from crucible.core.errors import UsageError
 
 if TYPE_CHECKING:

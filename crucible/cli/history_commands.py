@@ -11,13 +11,12 @@ from typing import Any
 import click
 
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked, open_index
-from crucible.cli.opening import find_note, open_vault
-from crucible.cli.options import BEGIN, END, format_option
+from crucible.cli.environment import folders_of
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.index_access import asked, open_index
+from crucible.cli.options import BEGIN, END, Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
-from crucible.cli.project_folders import folders_of
-from crucible.cli.session_ref import SESSION
+from crucible.cli.vault_access import find_note, open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of

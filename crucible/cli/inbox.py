@@ -11,13 +11,12 @@ from typing import Any
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked, open_index
-from crucible.cli.log_options import SAID
-from crucible.cli.opening import open_vault
-from crucible.cli.options import format_option
+from crucible.cli.environment import folders_of
+from crucible.cli.index_access import asked, open_index
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write
-from crucible.cli.project_folders import folders_of
+from crucible.cli.record_options import SAID
+from crucible.cli.vault_access import open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets import Redact

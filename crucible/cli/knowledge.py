@@ -9,10 +9,8 @@ from typing import Any
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.knowledge_ref import ITEM
-from crucible.cli.opening import here, open_vault
-from crucible.cli.options import format_option
+from crucible.cli.id_arguments import ITEM
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import (
     PROBLEMS_FOUND,
     clean_line,
@@ -24,7 +22,8 @@ from crucible.cli.output import (
 )
 from crucible.cli.recall_ask import recall
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker
-from crucible.cli.tables import write_paths
+from crucible.cli.text_tables import write_paths
+from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_scope import EVERYTHING, Place

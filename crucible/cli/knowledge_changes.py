@@ -8,14 +8,12 @@ from typing import Any
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.knowledge_ref import ITEM
-from crucible.cli.opening import here, load_note, open_vault
-from crucible.cli.options import format_option
+from crucible.cli.environment import whence
+from crucible.cli.id_arguments import ITEM, SESSION
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.recall_engine import project_here, similar_here
-from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import whence
+from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of

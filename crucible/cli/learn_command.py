@@ -18,8 +18,9 @@ from crucible.analysis.failures.failure_judge import find_template
 from crucible.analysis.review.ask_budget import BUDGET
 from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
-from crucible.cli.door import Door
+from crucible.cli.environment import from_here
 from crucible.cli.filters import session_filters
+from crucible.cli.id_arguments import SESSION
 from crucible.cli.learn_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, Chosen, choose, kin_of, with_options
 from crucible.cli.learn_report import (
     Seen,
@@ -31,12 +32,9 @@ from crucible.cli.learn_report import (
     tell_put,
     write_preview,
 )
-from crucible.cli.opening import open_vault
-from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json_lines
-from crucible.cli.progress import Show, bar
-from crucible.cli.session_ref import SESSION
-from crucible.cli.surroundings import from_here
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, write_json_lines
+from crucible.cli.vault_access import open_vault
 from crucible.clients.launch.ask import Answer
 from crucible.commands.learn.attribution import attribute, judge_case
 from crucible.commands.learn.case import Case, CaseType, Puzzle, Review

@@ -15,9 +15,9 @@ import click
 
 from crucible.cli.command_agent import with_option
 from crucible.cli.filters import query_from
-from crucible.cli.given import GivenPath
-from crucible.cli.indexed import asked
-from crucible.cli.opening import find_note
+from crucible.cli.index_access import asked
+from crucible.cli.options import GivenPath
+from crucible.cli.vault_access import find_note
 from crucible.commands.learn.case import CaseType
 from crucible.commands.learn.selection import Dedupe
 from crucible.commands.learn.shapes import Shape

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cli.door import Door
+from crucible.cli.environment import from_here
+from crucible.cli.options import Door
 from crucible.cli.output import clean, say, write, write_json
-from crucible.cli.surroundings import from_here
 from crucible.cli.workflow_tables import write_cells
 from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
 from crucible.commands.learn.case_folder import Kept

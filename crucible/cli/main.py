@@ -74,56 +74,60 @@ GROUPS: Mapping[str, str] = {
 }
 """Each group's one line of help; the lines below it are examples."""
 
-_ONE, _MANY = "crucible.cli.session_ref:ONE_SESSION", "crucible.cli.session_ref:SESSIONS"
-_CASES = "crucible.cli.case_ref:CASES"
-_ITEM, _ITEMS = "crucible.cli.knowledge_ref:ONE_ITEM", "crucible.cli.knowledge_ref:ITEMS"
-_TASK = "crucible.cli.task_ref:ONE_TASK"
-_FLOW, _FLOWS = "crucible.cli.workflow_ref:ONE_WORKFLOW", "crucible.cli.workflow_ref:WORKFLOWS"
+_ONE, _MANY = "crucible.cli.id_arguments:ONE_SESSION", "crucible.cli.id_arguments:SESSIONS"
+_CASES = "crucible.cli.id_arguments:CASES"
+_ITEM, _ITEMS = "crucible.cli.id_arguments:ONE_ITEM", "crucible.cli.id_arguments:ITEMS"
+_TASK = "crucible.cli.id_arguments:ONE_TASK"
+_FLOW, _FLOWS = "crucible.cli.id_arguments:ONE_WORKFLOW", "crucible.cli.id_arguments:WORKFLOWS"
 
 COMMANDS: Mapping[str, Entry] = {
-    "init": Entry("crucible.cli.init:init", "Make a vault, or complete one."),
-    "trust": Entry("crucible.cli.trusting:trust", "Show what the vault asks for, and accept it."),
-    "import claude-code": Entry("crucible.cli.importing:claude_code", "Import Claude Code's transcripts."),
-    "import codex": Entry("crucible.cli.importing:codex", "Import Codex's transcripts."),
-    "import opencode": Entry("crucible.cli.importing:opencode", "Import OpenCode's sessions."),
-    "import gemini": Entry("crucible.cli.importing:gemini", "Import Gemini CLI's transcripts."),
-    "import auto": Entry("crucible.cli.importing:auto", "Find every client's sessions and import them."),
+    "init": Entry("crucible.cli.vault_setup:init", "Make a vault, or complete one."),
+    "trust": Entry("crucible.cli.vault_setup:trust", "Show what the vault asks for, and accept it."),
+    "import claude-code": Entry("crucible.cli.import_clients:claude_code", "Import Claude Code's transcripts."),
+    "import codex": Entry("crucible.cli.import_clients:codex", "Import Codex's transcripts."),
+    "import opencode": Entry("crucible.cli.import_clients:opencode", "Import OpenCode's sessions."),
+    "import gemini": Entry("crucible.cli.import_clients:gemini", "Import Gemini CLI's transcripts."),
+    "import auto": Entry("crucible.cli.import_clients:auto", "Find every client's sessions and import them."),
     "install claude-code": Entry(
-        "crucible.cli.installing:claude_code", "Have Claude Code's sessions written down while they run."
+        "crucible.cli.install_clients:claude_code", "Have Claude Code's sessions written down while they run."
     ),
-    "install codex": Entry("crucible.cli.installing_mcp:codex", "Have Codex's agent recall and tell."),
-    "install opencode": Entry("crucible.cli.installing_mcp:opencode", "Have OpenCode's agent recall and tell."),
-    "install git-hooks": Entry("crucible.cli.installing_git:git_hooks", "Refuse to commit a secret."),
-    "hook claude-code": Entry("crucible.cli.hooking:claude_code", "Take one of Claude Code's hook payloads."),
-    "session start": Entry("crucible.cli.recording:start", "Begin a session; prints its id."),
-    "session pause": Entry("crucible.cli.recording:pause", "Stop a session for now."),
-    "session resume": Entry("crucible.cli.resuming:resume", "Go on with a session, in any client.", _ONE),
-    "session end": Entry("crucible.cli.ending:end", "End a session.", _ONE),
-    "log phase": Entry("crucible.cli.log_work:phase", "Begin a phase."),
-    "log prose": Entry("crucible.cli.log_entries:prose", "What the agent said."),
-    "log tool": Entry("crucible.cli.log_work:tool", "A tool call and its result."),
-    "log decision": Entry("crucible.cli.log_entries:decision", "What was chosen, and why."),
-    "log error": Entry("crucible.cli.log_entries:error", "What went wrong and how it was fixed."),
-    "log user": Entry("crucible.cli.log_entries:user", "A human's exact words."),
-    "log subagent": Entry("crucible.cli.log_work:subagent", "Work that goes to a subagent."),
-    "log milestone": Entry("crucible.cli.log_entries:milestone", "Significant progress."),
-    "log observation": Entry("crucible.cli.log_entries:observation", "Something worth remembering."),
-    "log agent_switch": Entry("crucible.cli.log_entries:agent_switch", "Another agent goes on."),
-    "log checkpoint": Entry("crucible.cli.log_entries:checkpoint", "A mark to come back to."),
-    "log tasks": Entry("crucible.cli.log_work:tasks", "The task list, or a change to it."),
-    "log tokens": Entry("crucible.cli.log_work:tokens", "Count tokens."),
-    "log decision_needed": Entry("crucible.cli.log_entries:decision_needed", "A human is to choose."),
-    "log approval_required": Entry("crucible.cli.log_entries:approval_required", "Something waits for a human's yes."),
-    "log task_complete": Entry("crucible.cli.log_entries:task_complete", "A task is done."),
-    "session list": Entry("crucible.cli.listing:list_sessions", "List sessions, newest first."),
-    "session stats": Entry("crucible.cli.stats:stats", "Count sessions, tokens, time and failures."),
-    "session show": Entry("crucible.cli.showing:show", "Show sessions.", _MANY),
-    "session brief": Entry("crucible.cli.briefs:brief", "Bring a session's brief up to date, and show it.", _ONE),
+    "install codex": Entry("crucible.cli.install_clients:codex", "Have Codex's agent recall and tell."),
+    "install opencode": Entry("crucible.cli.install_clients:opencode", "Have OpenCode's agent recall and tell."),
+    "install git-hooks": Entry("crucible.cli.install_clients:git_hooks", "Refuse to commit a secret."),
+    "hook claude-code": Entry("crucible.cli.client_entry:claude_code", "Take one of Claude Code's hook payloads."),
+    "session start": Entry("crucible.cli.session_record:start", "Begin a session; prints its id."),
+    "session pause": Entry("crucible.cli.session_record:pause", "Stop a session for now."),
+    "session resume": Entry("crucible.cli.session_resume:resume", "Go on with a session, in any client.", _ONE),
+    "session end": Entry("crucible.cli.session_record:end", "End a session.", _ONE),
+    "log phase": Entry("crucible.cli.log_commands:phase", "Begin a phase."),
+    "log prose": Entry("crucible.cli.log_commands:prose", "What the agent said."),
+    "log tool": Entry("crucible.cli.log_commands:tool", "A tool call and its result."),
+    "log decision": Entry("crucible.cli.log_commands:decision", "What was chosen, and why."),
+    "log error": Entry("crucible.cli.log_commands:error", "What went wrong and how it was fixed."),
+    "log user": Entry("crucible.cli.log_commands:user", "A human's exact words."),
+    "log subagent": Entry("crucible.cli.log_commands:subagent", "Work that goes to a subagent."),
+    "log milestone": Entry("crucible.cli.log_commands:milestone", "Significant progress."),
+    "log observation": Entry("crucible.cli.log_commands:observation", "Something worth remembering."),
+    "log agent_switch": Entry("crucible.cli.log_commands:agent_switch", "Another agent goes on."),
+    "log checkpoint": Entry("crucible.cli.log_commands:checkpoint", "A mark to come back to."),
+    "log tasks": Entry("crucible.cli.log_commands:tasks", "The task list, or a change to it."),
+    "log tokens": Entry("crucible.cli.log_commands:tokens", "Count tokens."),
+    "log decision_needed": Entry("crucible.cli.log_commands:decision_needed", "A human is to choose."),
+    "log approval_required": Entry("crucible.cli.log_commands:approval_required", "Something waits for a human's yes."),
+    "log task_complete": Entry("crucible.cli.log_commands:task_complete", "A task is done."),
+    "session list": Entry("crucible.cli.session_list:list_sessions", "List sessions, newest first."),
+    "session stats": Entry("crucible.cli.session_list:stats", "Count sessions, tokens, time and failures."),
+    "session show": Entry("crucible.cli.session_show:show", "Show sessions.", _MANY),
+    "session brief": Entry(
+        "crucible.cli.session_brief:brief", "Bring a session's brief up to date, and show it.", _ONE
+    ),
     "session codify": Entry("crucible.cli.codify_command:codify_sessions", "Turn sessions into a workflow.", _MANY),
     "session learn": Entry("crucible.cli.learn_command:learn", "Extract what sessions teach.", _MANY),
-    "session check": Entry("crucible.cli.checks:check", "Name every problem of the session notes.", _MANY),
-    "session rename": Entry("crucible.cli.renames:rename", "Give a session another id, and mend every link.", _ONE),
-    "start": Entry("crucible.cli.starting:start", "Brief a client, and launch it."),
+    "session check": Entry("crucible.cli.session_check:check", "Name every problem of the session notes.", _MANY),
+    "session rename": Entry(
+        "crucible.cli.session_rename:rename", "Give a session another id, and mend every link.", _ONE
+    ),
+    "start": Entry("crucible.cli.client_start:start", "Brief a client, and launch it."),
     "briefing": Entry("crucible.cli.briefing_commands:briefing", "Say what to know before work begins."),
     "history list": Entry("crucible.cli.history_commands:list_history", "List what sessions came to, newest first."),
     "history show": Entry("crucible.cli.history_commands:show_history", "Show what a session came to.", _ONE),
@@ -163,9 +167,9 @@ COMMANDS: Mapping[str, Entry] = {
     "knowledge verify": Entry("crucible.cli.knowledge_changes:verify", "Note that an item holds.", _ITEM),
     "knowledge stats": Entry("crucible.cli.knowledge:stats", "Say what is used, and what never helped."),
     "knowledge check": Entry("crucible.cli.knowledge:check_knowledge", "Name what is wrong with items."),
-    "flight list": Entry("crucible.cli.flight:list_flights", "List the sessions that have whole events."),
-    "flight show": Entry("crucible.cli.flight:show_flight", "Show the whole events of a session.", _ONE),
-    "flight purge": Entry("crucible.cli.flight:purge_flights", "Put old whole events away, or delete them."),
+    "flight list": Entry("crucible.cli.event_log:list_flights", "List the sessions that have whole events."),
+    "flight show": Entry("crucible.cli.event_log:show_flight", "Show the whole events of a session.", _ONE),
+    "flight purge": Entry("crucible.cli.event_log:purge_flights", "Put old whole events away, or delete them."),
     "workflow list": Entry("crucible.cli.workflow_list:list_workflows", "List workflows by name."),
     "workflow show": Entry("crucible.cli.workflow_show:show_workflow", "Show a workflow.", _FLOW),
     "workflow validate": Entry("crucible.cli.workflow_list:validate", "Name what is wrong with workflows.", _FLOWS),
@@ -173,12 +177,12 @@ COMMANDS: Mapping[str, Entry] = {
     "workflow run": Entry("crucible.cli.workflow_run:run", "Carry a workflow out.", _FLOW),
     "workflow history": Entry("crucible.cli.workflow_runs:history", "List a workflow's runs, newest first.", _FLOW),
     "workflow sessions": Entry("crucible.cli.workflow_runs:marker_rows", "Ask how steps went, across all workflows."),
-    "index show": Entry("crucible.cli.indexing:show_table", "Print a table of the index."),
-    "index rebuild": Entry("crucible.cli.indexing:rebuild", "Make the index anew."),
-    "watch": Entry("crucible.cli.watching:follow", "Follow the vault, and print a line for every change."),
-    "mcp": Entry("crucible.cli.mcp:mcp", "Answer an agent's client over the Model Context Protocol."),
-    "doctor": Entry("crucible.cli.doctoring:doctor", "Look after hooks, transcripts, sessions and the index."),
-    "completion": Entry("crucible.cli.completion:completion", "Print the shell's completion script."),
+    "index show": Entry("crucible.cli.index_tables:show_table", "Print a table of the index."),
+    "index rebuild": Entry("crucible.cli.index_tables:rebuild", "Make the index anew."),
+    "watch": Entry("crucible.cli.vault_watch:follow", "Follow the vault, and print a line for every change."),
+    "mcp": Entry("crucible.cli.client_entry:mcp", "Answer an agent's client over the Model Context Protocol."),
+    "doctor": Entry("crucible.cli.doctor_command:doctor", "Look after hooks, transcripts, sessions and the index."),
+    "completion": Entry("crucible.cli.reference:completion", "Print the shell's completion script."),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -61,3 +61,47 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
 
 BEGIN = Moment(end=False)
 END = Moment(end=True)
+
+
+class Door(NamedTuple):
+    """`color` is None when the terminal decides; `terminal` says whether stdout is one."""
+
+    vault: str | None = None
+    color: bool | None = None
+    terminal: bool = False
+
+
+class GivenPath(click.Path):
+    """Never an empty one: `--vault "$UNSET"` must not mean this folder."""
+
+    def __init__(self, *, file_okay: bool = True, path_type: type | None = None) -> None:
+        super().__init__(file_okay=file_okay, path_type=path_type)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As click does it, after a look at the text."""
+        if value == "":
+            self.fail("it is empty; name a folder or a file, or leave it out", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_MORE = f"{__name__}.more"
+
+
+class PassingOn(click.Command):
+    """A command that hands what stands behind `--` to a client; `client_arguments` has it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Only what stands before the first `--` is parsed."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[_MORE] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """The usage line says so."""
+        return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS...]"]
+
+
+def client_arguments(ctx: click.Context) -> tuple[str, ...]:
+    """What stands behind `--`."""
+    more: tuple[str, ...] = ctx.meta[_MORE]
+    return more

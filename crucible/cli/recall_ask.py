@@ -8,13 +8,12 @@ from typing import Any
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.options import BEGIN, END, format_option
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.index_access import ReadingLine
+from crucible.cli.options import BEGIN, END, Door, format_option
 from crucible.cli.output import say
-from crucible.cli.reading_line import ReadingLine
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker, Opened, open_asked
 from crucible.cli.recall_output import write_answer
-from crucible.cli.session_ref import SESSION
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
 from crucible.search.recall import MOST, USUAL, Answer, Event, Hit, Kind, Question, Snippet

@@ -12,8 +12,8 @@ from typing import NamedTuple, Self
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.surroundings import user_settings, vault_place, whence
+from crucible.cli.environment import user_settings, vault_place, whence
+from crucible.cli.options import Door
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_scope import EVERYTHING, Place
 from crucible.documents.knowledge.novelty import Similar

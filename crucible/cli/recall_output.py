@@ -12,10 +12,9 @@ from urllib.parse import quote
 
 import click
 
-from crucible.cli.aligning import broadest
-from crucible.cli.door import Door
+from crucible.cli.options import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
-from crucible.cli.tables import write_paths
+from crucible.cli.text_tables import broadest, write_paths
 from crucible.core.patterns import late_pattern
 from crucible.core.toon import dump_rows
 from crucible.documents.markdown.containment import cut, normal_line

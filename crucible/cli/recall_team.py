@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.opening import open_vault
-from crucible.cli.options import format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json
-from crucible.cli.progress import bar
-from crucible.cli.surroundings import user_settings
+from crucible.cli.environment import user_settings
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, say, write_json
+from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.address import VARIABLE, chosen_address, place_of

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from crucible.cli.main import build_root
 from crucible.core.templates import render_template
@@ -54,3 +55,20 @@ def reference(page: Path, check: bool) -> None:
 
 if __name__ == "__main__":
     reference()
+
+
+@click.command(short_help="Print the shell's completion script.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script for a shell: commands, options, and session ids.
+
+    \b
+      bash: cru completion bash > ~/.local/share/bash-completion/completions/cru
+      zsh:  cru completion zsh > ~/.zfunc/_cru   (with ~/.zfunc in fpath)
+      fish: cru completion fish > ~/.config/fish/completions/cru.fish
+    """
+    complete = get_completion_class(shell)
+    if complete is None:
+        raise click.UsageError(f"click has no completion for {shell}", ctx)
+    click.echo(complete(ctx.find_root().command, {}, "cru", "_CRU_COMPLETE").source())

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from crucible.cli.door import Door
+from crucible.cli.options import Door
 from crucible.cli.output import clean_line, given_width, say, write, write_json
 from crucible.cli.workflow_lookup import Known
 from crucible.commands.run.executors import Cast

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crucible.cli.log_options import recording_place, say_warnings
 from crucible.cli.output import say
+from crucible.cli.record_options import recording_place, say_warnings
 from crucible.cli.session_stop import follow
 from crucible.cli.workflow_lookup import Known
 from crucible.commands import record

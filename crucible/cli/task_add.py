@@ -12,15 +12,14 @@ import click
 
 from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_budget
-from crucible.cli.door import Door
-from crucible.cli.log_options import SAID, recording_place
-from crucible.cli.opening import open_vault
-from crucible.cli.options import format_option
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.recall_engine import Asker, open_asked
-from crucible.cli.session_ref import SESSION
+from crucible.cli.record_options import SAID, recording_place
 from crucible.cli.task_commands import counted, say_circles, task_json
 from crucible.cli.task_lookup import find_session, our_session
+from crucible.cli.vault_access import open_vault
 from crucible.commands.record.tasks import NewTask, TaskWriter
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.secrets import Redact

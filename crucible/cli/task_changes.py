@@ -12,16 +12,15 @@ import click
 
 from crucible.cli.capture_command import project_folder, say_captured
 from crucible.cli.capture_dialogue import terminal_ask
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked
-from crucible.cli.log_options import SAID, recording_place
-from crucible.cli.opening import open_vault
-from crucible.cli.options import format_option
+from crucible.cli.id_arguments import TASK
+from crucible.cli.index_access import asked
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import clean, say, write, write_json
 from crucible.cli.recall_engine import Asker, open_asked
+from crucible.cli.record_options import SAID, recording_place
 from crucible.cli.task_commands import task_json
 from crucible.cli.task_lookup import OpenedTask, open_task, our_session
-from crucible.cli.task_ref import TASK
+from crucible.cli.vault_access import open_vault
 from crucible.commands import record
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.record.tasks import TaskWriter

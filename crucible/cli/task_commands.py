@@ -8,15 +8,13 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.aligning import GAP, Tier, fitted
-from crucible.cli.door import Door
-from crucible.cli.indexed import asked, open_index
-from crucible.cli.opening import open_vault
-from crucible.cli.options import format_option
+from crucible.cli.id_arguments import SESSION, TASK
+from crucible.cli.index_access import asked, open_index
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write, write_json
-from crucible.cli.session_ref import SESSION
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
-from crucible.cli.task_ref import TASK
+from crucible.cli.text_tables import GAP, Tier, fitted
+from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
 from crucible.memory.tasks.annotations import Shelf, annotation_path, read_annotation, values_of

@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crucible.cli.indexed import asked
-from crucible.cli.surroundings import whence, working_directory
+from crucible.cli.environment import whence, working_directory
+from crucible.cli.index_access import asked
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
 from crucible.memory.tasks.client_task_lists import with_stores

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.options import format_option
+from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write_json, write_text
-from crucible.cli.tables import write_paths
+from crucible.cli.text_tables import write_paths
 from crucible.cli.workflow_lookup import Known, Shelf, Unread, known
-from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.toon import dump_rows

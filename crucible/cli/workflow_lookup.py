@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from crucible.cli.door import Door
-from crucible.cli.opening import here, open_vault
+from crucible.cli.options import Door
 from crucible.cli.output import say
+from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, VaultNotFound
 from crucible.documents.workflow.graph import Graph, build_graph
 from crucible.documents.workflow.workflow import Diagnostic

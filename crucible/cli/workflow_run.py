@@ -13,16 +13,14 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cli.door import Door
-from crucible.cli.opening import here, open_vault
-from crucible.cli.options import format_option
+from crucible.cli.environment import user_settings
+from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.options import Door, PassingOn, client_arguments, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
-from crucible.cli.passing_on import PassingOn, client_arguments
 from crucible.cli.run_report import tell_plan, tell_report, watching
 from crucible.cli.run_session import Going, begin, find_going, recording
-from crucible.cli.surroundings import user_settings
+from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_lookup import Known, known, say_diagnostics
-from crucible.cli.workflow_ref import WORKFLOW
 from crucible.clients.launch.answering_process import Reins
 from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import click
 import toons
 
-from crucible.cli.door import Door
-from crucible.cli.options import BEGIN, END, format_option
+from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.options import BEGIN, END, Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
 from crucible.cli.workflow_lookup import Shelf, Unread
-from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.run_query import (

@@ -17,14 +17,12 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from crucible.cli.door import Door
-from crucible.cli.given import GivenPath
-from crucible.cli.options import format_option
+from crucible.cli.environment import from_here
+from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.options import Door, GivenPath, format_option
 from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
-from crucible.cli.surroundings import from_here
-from crucible.cli.terminal import console_for
+from crucible.cli.session_view import console_for
 from crucible.cli.workflow_lookup import Known, Shelf, known, say_diagnostics
-from crucible.cli.workflow_ref import WORKFLOW
 from crucible.cli.workflow_tables import STATUS_STYLES
 from crucible.core.errors import NoteExists
 from crucible.core.files import create_exclusive, holds, write_atomic

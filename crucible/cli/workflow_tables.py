@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from crucible.cli.aligning import GAP, Tier, broadest, fitted
-from crucible.cli.door import Door
+from crucible.cli.options import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
+from crucible.cli.text_tables import GAP, Tier, broadest, fitted
 from crucible.core.toon import dump_rows
 
 STATUS_STYLES = {"success": "green", "failed": "red", "skipped": "yellow", "timeout": "red"}

@@ -11,7 +11,7 @@ import pytest
 from crucible.clients.launch.ask import Answer
 from crucible.core.settings.settings import AgentSettings
 from crucible.integrations.doctor.check_results import State
-from crucible.integrations.doctor.doctor_agents import check_agents
+from crucible.integrations.doctor.client_checks import check_agents
 from crucible.vault.logs.spending import keep_answer
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from crucible.core.errors import VaultError
-from crucible.integrations.doctor.doctor_vault import mend_of_refusal
+from crucible.integrations.doctor.vault_checks import mend_of_refusal
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 from tests.unit.integrations.hooks.playing import SESSION, Client, sync, turn

@@ -16,7 +16,7 @@ import pytest
 
 from crucible.clients.registry import DIALECTS
 from crucible.core.settings.settings import SecretSettings
-from crucible.integrations.doctor.doctor_transcripts import check_client_secrets, find_native
+from crucible.integrations.doctor.transcript_checks import check_client_secrets, find_native
 from crucible.vault.notes.vault import Vault
 from tests.conftest import ROOT
 from tests.running import Cru

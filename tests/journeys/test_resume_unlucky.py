@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import crucible.cli.continuing as door
-from crucible.cli import continued
+import crucible.cli.session_continue as door
+from crucible.cli import session_continue as continued
 from crucible.clients.launch.session_marks import resume_mark
 from crucible.clients.launch.terminal import run_client
 from crucible.documents.session.session import Status

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cli import ending
+from crucible.cli import session_record as ending
 from crucible.documents.session.session import Status
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru

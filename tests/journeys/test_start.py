@@ -80,12 +80,12 @@ def test_finding_the_vault_and_its_settings_imports_nothing_slow(vault: Vault, t
     (tmp_path / "mine.toml").write_text(f'default_vault = "{vault.root}"\n[projects]\nshop = ["/a", "/b"]\n')
     code = "".join(f"import crucible.cli.{name}\n" for name in LISTING) + (
         f"import os; os.environ['CRUCIBLE_CONFIG'] = {str(tmp_path / 'mine.toml')!r}\n"
-        f"from crucible.cli.surroundings import vault_place\n"
+        f"from crucible.cli.environment import vault_place\n"
         f"crucible.cli.main.build_root()\n"
-        f"vault_place(crucible.cli.door.Door({str(vault.root)!r}))\n"
+        f"vault_place(crucible.cli.options.Door({str(vault.root)!r}))\n"
     )
     imported = _modules_after(code)
-    assert {"crucible.cli.surroundings", "crucible.core.settings.settings"} <= imported
+    assert {"crucible.cli.environment", "crucible.core.settings.settings"} <= imported
     assert not imported & {*HEAVY, *SLOW} - _modules_after("")
     packages = {name.split(".")[1] for name in imported if name.startswith("crucible.")}
     assert packages <= {"cli", "core", "vault"}

@@ -10,7 +10,7 @@ import pytest
 import toons
 from rich.cells import cell_len
 
-from crucible.cli.figures import bar, duration, shortened
+from crucible.cli.session_list import bar, duration, shortened
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru, CruProcess

@@ -17,7 +17,7 @@ import toons
 from rich.cells import cell_len
 
 from crucible.cli.output import write_json
-from crucible.cli.tables import write_paths, write_rows, write_table
+from crucible.cli.text_tables import write_paths, write_rows, write_table
 from crucible.vault.index.query import COLUMNS
 from crucible.vault.index.schema import TABLES, Row, cell_of_path, join_list
 from crucible.vault.notes.vault import Vault

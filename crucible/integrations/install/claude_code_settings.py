@@ -56,12 +56,12 @@ def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> P
     return (Path(configured) if configured else home / ".claude") / "settings.json"
 
 
-def install(path: Path, command: str) -> bool:
+def install_hooks(path: Path, command: str) -> bool:
     """Put our hooks into a settings file, which need not be there; whether anything changed."""
     return changed(path, lambda text: with_hooks(text, command))
 
 
-def uninstall(path: Path) -> bool:
+def uninstall_hooks(path: Path) -> bool:
     """Take our hooks out; a file, or a folder, that held nothing else goes too.  Whether anything changed."""
     return changed(
         path,

@@ -89,7 +89,7 @@ def is_installed(hook: Hook) -> bool:
     return data is not None and _found(data, hook) is not None and os.access(hook.path, os.X_OK)
 
 
-def install(hook: Hook, command: Sequence[str]) -> bool:
+def install_hook(hook: Hook, command: Sequence[str]) -> bool:
     """Have commits looked at by `command`, a program and its first arguments; whether anything changed."""
     block = _block(hook, command)
     data = _read(hook.path)
@@ -105,7 +105,7 @@ def install(hook: Hook, command: Sequence[str]) -> bool:
     return True
 
 
-def uninstall(hook: Hook) -> bool:
+def uninstall_hook(hook: Hook) -> bool:
     """Take our lines out; what was there before has its bytes again.  Whether anything changed."""
     data = _read(hook.path)
     found = None if data is None else _found(data, hook)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from crucible.core.errors import UsageError
 from crucible.core.templates import render_template
-from crucible.integrations.install.jsonc_members import member_in, with_member, without_member
+from crucible.integrations.install.jsonc import member_in, with_member, without_member
 from crucible.integrations.install.settings_files import changed, load, named
 
 _BOM = "\ufeff"

@@ -11,7 +11,7 @@ import pytest
 
 from crucible.core.errors import NoteChanged, NoteExists, VaultError
 from crucible.integrations.install import claude_code_settings as claude_code
-from crucible.integrations.install.claude_code_settings import find_installed, install, uninstall
+from crucible.integrations.install.claude_code_settings import find_installed, install_hooks, uninstall_hooks
 
 COMMAND = "cru hook claude-code 2>/dev/null || :"
 
@@ -43,17 +43,17 @@ def test_what_the_client_writes_meanwhile_is_not_lost(
         path.write_text(before)
     write_meanwhile(monkeypatch, path, '{"model": "b"}\n')
     with pytest.raises((NoteChanged, NoteExists)):
-        install(path, COMMAND)
+        install_hooks(path, COMMAND)
     assert json.loads(path.read_text()) == {"model": "b"}
 
 
 def test_taking_out_does_not_lose_it_either(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     path.write_text('{"model": "a"}\n')
-    install(path, COMMAND)
+    install_hooks(path, COMMAND)
     grown = json.dumps(json.loads(path.read_text()) | {"model": "b"})
     write_meanwhile(monkeypatch, path, grown)
     with pytest.raises((NoteChanged, NoteExists)):
-        uninstall(path)
+        uninstall_hooks(path)
     assert path.read_text() == grown
 
 
@@ -61,10 +61,10 @@ def test_a_link_to_no_file_yet_stays_a_link(tmp_path: Path, path: Path) -> None:
     target = tmp_path / "dotfiles" / "settings.json"
     target.parent.mkdir()
     path.symlink_to(target)
-    install(path, COMMAND)
+    install_hooks(path, COMMAND)
     assert find_installed(path).lacking == ()
     assert path.is_symlink()
-    uninstall(path)
+    uninstall_hooks(path)
     assert path.is_symlink()
     assert not target.exists()
 
@@ -89,7 +89,7 @@ def test_a_pipe_in_its_place_keeps_nobody(path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "  ", "\ufeff", "\ufeff\r\n", "{}", "{ }\r\n", "{\n\t// none\n}"])
 def test_a_file_with_nothing_in_it_is_again_what_it_was(path: Path, text: str) -> None:
     path.write_bytes(text.encode())
-    install(path, COMMAND)
+    install_hooks(path, COMMAND)
     assert find_installed(path).lacking == ()
-    uninstall(path)
+    uninstall_hooks(path)
     assert path.read_bytes() == text.encode()

@@ -15,8 +15,8 @@ from crucible.core.errors import VaultError
 from crucible.integrations.install.claude_code_settings import (
     EVENTS,
     find_installed,
-    install,
-    uninstall,
+    install_hooks,
+    uninstall_hooks,
     with_hooks,
     without_hooks,
 )
@@ -165,18 +165,18 @@ def test_a_file_that_is_not_as_it_should_be_is_left_alone(tmp_path: Path, text: 
     path = tmp_path / "settings.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(VaultError, match=told) as error:
-        install(path, COMMAND)
+        install_hooks(path, COMMAND)
     assert str(path) in str(error.value)
     assert path.read_text(encoding="utf-8") == text
 
 
 def test_a_file_that_came_with_us_goes_with_us(tmp_path: Path) -> None:
     path = tmp_path / ".claude" / "settings.json"
-    assert install(path, COMMAND)
-    assert not install(path, COMMAND)
-    assert uninstall(path)
+    assert install_hooks(path, COMMAND)
+    assert not install_hooks(path, COMMAND)
+    assert uninstall_hooks(path)
     assert not path.parent.exists()
-    assert not uninstall(path)
+    assert not uninstall_hooks(path)
 
 
 def test_a_link_into_dotfiles_stays_one(tmp_path: Path) -> None:
@@ -184,10 +184,10 @@ def test_a_link_into_dotfiles_stays_one(tmp_path: Path) -> None:
     real.write_text("{}", encoding="utf-8")
     link = tmp_path / "settings.json"
     link.symlink_to(real)
-    install(link, COMMAND)
+    install_hooks(link, COMMAND)
     assert link.is_symlink()
     assert "cru hook" in real.read_text(encoding="utf-8")
-    uninstall(link)
+    uninstall_hooks(link)
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8") == "{}"
 
@@ -195,7 +195,7 @@ def test_a_link_into_dotfiles_stays_one(tmp_path: Path) -> None:
 def test_what_is_lacking_is_told(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     assert find_installed(path).lacking == tuple(EVENTS)
-    install(path, COMMAND)
+    install_hooks(path, COMMAND)
     assert find_installed(path).events == tuple(EVENTS)
     assert find_installed(path, COMMAND).lacking == ()
     assert find_installed(path, "other cru hook claude-code").lacking == tuple(EVENTS)
@@ -210,5 +210,5 @@ def test_the_files_mode_stays(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text("{}", encoding="utf-8")
     path.chmod(0o600)
-    install(path, COMMAND)
+    install_hooks(path, COMMAND)
     assert path.stat().st_mode & 0o777 == 0o600

@@ -16,9 +16,9 @@ from crucible.integrations.install.git_hooks import (
     _found,
     _with_block,
     find_hook,
-    install,
+    install_hook,
     is_installed,
-    uninstall,
+    uninstall_hook,
 )
 
 COMMAND = ["/nowhere/cru"]
@@ -58,35 +58,35 @@ def test_a_hook_that_was_not_there_is_made_to_run_and_goes_again(root: Path) -> 
     hook = find_hook(root)
     assert hook.path == root / ".git" / "hooks" / "pre-commit"
     assert not is_installed(hook)
-    assert install(hook, COMMAND)
+    assert install_hook(hook, COMMAND)
     assert is_installed(hook)
-    assert uninstall(hook)
+    assert uninstall_hook(hook)
     assert not hook.path.exists()
-    assert not uninstall(hook)
+    assert not uninstall_hook(hook)
 
 
 def test_twice_changes_nothing(root: Path) -> None:
     hook = find_hook(root)
-    install(hook, COMMAND)
+    install_hook(hook, COMMAND)
     before = (hook.path.read_bytes(), hook.path.stat().st_mtime_ns, hook.path.stat().st_ino)
-    assert not install(hook, COMMAND)
+    assert not install_hook(hook, COMMAND)
     assert (hook.path.read_bytes(), hook.path.stat().st_mtime_ns, hook.path.stat().st_ino) == before
 
 
 def test_another_command_takes_the_place_of_the_old_one(root: Path) -> None:
     hook = find_hook(root)
-    install(hook, COMMAND)
-    assert install(hook, ["/else/where/cru"])
+    install_hook(hook, COMMAND)
+    assert install_hook(hook, ["/else/where/cru"])
     assert hook.path.read_bytes().count(b"# >>> crucible") == 1
     assert b"/nowhere/cru" not in hook.path.read_bytes()
 
 
 def test_a_hook_that_lost_its_permission_to_run_is_installed_anew(root: Path) -> None:
     hook = find_hook(root)
-    install(hook, COMMAND)
+    install_hook(hook, COMMAND)
     hook.path.chmod(0o644)
     assert not is_installed(hook)
-    assert install(hook, COMMAND)
+    assert install_hook(hook, COMMAND)
     assert is_installed(hook)
 
 
@@ -105,14 +105,14 @@ def test_a_hook_that_lost_its_permission_to_run_is_installed_anew(root: Path) ->
 def test_a_shell_script_keeps_its_lines_and_mode_and_gets_its_bytes_back(root: Path, script: bytes, mode: int) -> None:
     hook = find_hook(root)
     _script(hook.path, script, mode)
-    assert install(hook, COMMAND)
-    assert not install(hook, COMMAND)
+    assert install_hook(hook, COMMAND)
+    assert not install_hook(hook, COMMAND)
     assert is_installed(hook)
     inside = hook.path.read_bytes()
     assert inside.startswith(script.split(b"\n")[0] + b"\n# >>> crucible")
     assert stat.S_IMODE(hook.path.stat().st_mode) == mode
-    assert install(hook, ["/other"])
-    assert uninstall(hook)
+    assert install_hook(hook, ["/other"])
+    assert uninstall_hook(hook)
     assert hook.path.read_bytes() == script
     assert stat.S_IMODE(hook.path.stat().st_mode) == mode
 
@@ -132,7 +132,7 @@ def test_our_block_comes_out_of_any_script_as_it_went_in(tail: bytes) -> None:
 def test_a_block_runs_before_the_script_and_lets_it_run(root: Path, tmp_path: Path) -> None:
     hook = find_hook(root)
     _script(hook.path, b"#!/bin/sh -e\necho theirs\nexit 7\n")
-    install(hook, _stub(tmp_path, 0))
+    install_hook(hook, _stub(tmp_path, 0))
     done = _runs(hook.path, root)
     assert (done.returncode, done.stdout) == (7, "theirs\n")
     assert done.stderr == "called --vault . session check --secrets --staged\n"
@@ -142,7 +142,7 @@ def test_a_block_runs_before_the_script_and_lets_it_run(root: Path, tmp_path: Pa
 def test_whatever_goes_wrong_refuses_and_runs_nothing_else(root: Path, tmp_path: Path, code: int) -> None:
     hook = find_hook(root)
     _script(hook.path, b"#!/bin/sh\necho theirs\n")
-    install(hook, _stub(tmp_path, code))
+    install_hook(hook, _stub(tmp_path, code))
     done = _runs(hook.path, root)
     assert (done.returncode, done.stdout) == (1, "")
     assert ("lines above" in done.stderr) == (code == 3)
@@ -151,7 +151,7 @@ def test_whatever_goes_wrong_refuses_and_runs_nothing_else(root: Path, tmp_path:
 
 def test_without_cru_the_commit_is_refused_and_says_so(root: Path, tmp_path: Path) -> None:
     hook = find_hook(root)
-    install(hook, COMMAND)
+    install_hook(hook, COMMAND)
     tools = tmp_path / "tools"
     tools.mkdir()
     for tool in ("git", "sh"):
@@ -164,7 +164,7 @@ def test_without_cru_the_commit_is_refused_and_says_so(root: Path, tmp_path: Pat
 
 def test_a_cru_on_the_path_serves_when_the_old_one_is_gone(root: Path, tmp_path: Path) -> None:
     hook = find_hook(root)
-    install(hook, COMMAND)
+    install_hook(hook, COMMAND)
     stub = Path(_stub(tmp_path, 0)[0]).parent
     done = _runs(hook.path, root, PATH=f"{stub}{os.pathsep}{os.environ['PATH']}")
     assert (done.returncode, done.stderr) == (0, "called --vault . session check --secrets --staged\n")
@@ -179,10 +179,10 @@ def test_what_is_no_script_that_runs_is_moved_beside_ours_and_back(root: Path, p
     hook = find_hook(root)
     _script(hook.path, program, mode)
     inode = hook.path.stat().st_ino
-    install(hook, COMMAND)
-    assert not install(hook, COMMAND)
+    install_hook(hook, COMMAND)
+    assert not install_hook(hook, COMMAND)
     assert hook.path.with_name("pre-commit.before-crucible").read_bytes() == program
-    assert uninstall(hook)
+    assert uninstall_hook(hook)
     assert [p.name for p in hook.path.parent.iterdir() if "crucible" in p.name] == []
     assert (hook.path.read_bytes(), hook.path.stat().st_ino) == (program, inode)
     assert stat.S_IMODE(hook.path.stat().st_mode) == mode
@@ -191,17 +191,17 @@ def test_what_is_no_script_that_runs_is_moved_beside_ours_and_back(root: Path, p
 def test_a_program_that_was_moved_is_run_after_ours_with_its_own_end(root: Path, tmp_path: Path) -> None:
     hook = find_hook(root)
     _script(hook.path, f"#!{sys.executable}\nimport sys\nprint('theirs')\nsys.exit(5)\n".encode())
-    install(hook, _stub(tmp_path, 0))
+    install_hook(hook, _stub(tmp_path, 0))
     done = _runs(hook.path, root)
     assert (done.returncode, done.stdout) == (5, "theirs\n")
-    install(hook, _stub(tmp_path, 3))
+    install_hook(hook, _stub(tmp_path, 3))
     assert _runs(hook.path, root).stdout == ""
 
 
 def test_a_hook_that_was_switched_off_stays_so(root: Path, tmp_path: Path) -> None:
     hook = find_hook(root)
     _script(hook.path, b"#!/bin/sh\necho theirs\n", 0o644)
-    install(hook, _stub(tmp_path, 0))
+    install_hook(hook, _stub(tmp_path, 0))
     assert (_runs(hook.path, root).returncode, _runs(hook.path, root).stdout) == (0, "")
 
 
@@ -210,17 +210,17 @@ def test_a_link_to_somebodys_script_is_moved_and_its_target_untouched(root: Path
     hook = find_hook(root)
     hook.path.parent.mkdir(exist_ok=True)
     hook.path.symlink_to("../../scripts/check")
-    install(hook, COMMAND)
+    install_hook(hook, COMMAND)
     assert target.read_bytes() == b"#!/bin/sh\necho theirs\n"
-    uninstall(hook)
+    uninstall_hook(hook)
     assert str(hook.path.readlink()) == "../../scripts/check"
 
 
 def test_lines_that_were_added_to_our_file_stay_when_ours_go(root: Path) -> None:
     hook = find_hook(root)
-    install(hook, COMMAND)
+    install_hook(hook, COMMAND)
     hook.path.write_bytes(hook.path.read_bytes() + b"echo mine\n")
-    uninstall(hook)
+    uninstall_hook(hook)
     left = hook.path.read_bytes()
     assert b"echo mine\n" in left
     assert b"crucible_check" not in left
@@ -230,9 +230,9 @@ def test_an_install_that_was_killed_half_way_is_finished_or_undone(root: Path) -
     hook = find_hook(root)
     program = b"#!/usr/bin/env python3\n"
     before = _script(hook.path.with_name("pre-commit.before-crucible"), program)
-    assert install(hook, COMMAND)
+    assert install_hook(hook, COMMAND)
     hook.path.unlink()
-    assert uninstall(hook)
+    assert uninstall_hook(hook)
     assert hook.path.read_bytes() == program
     assert not before.exists()
 
@@ -242,7 +242,7 @@ def test_nothing_is_overwritten_when_both_names_are_taken(root: Path) -> None:
     for path in (hook.path, hook.path.with_name("pre-commit.before-crucible")):
         _script(path, b"#!/usr/bin/env python3\n# " + path.name.encode())
     with pytest.raises(NoteExists):
-        install(hook, COMMAND)
+        install_hook(hook, COMMAND)
     assert hook.path.read_bytes().endswith(b"# pre-commit")
 
 
@@ -255,7 +255,7 @@ def test_a_vault_in_a_subfolder_uses_its_repositorys_hook(tmp_path: Path) -> Non
     git(tmp_path / "code", "init", "-q")
     hook = find_hook(inner)
     assert (hook.path, hook.folder) == (tmp_path / "code/.git/hooks/pre-commit", "./my 'notes'")
-    install(hook, _stub(tmp_path, 0))
+    install_hook(hook, _stub(tmp_path, 0))
     assert "--vault ./my 'notes' session" in _runs(hook.path, tmp_path / "code").stderr
 
 
@@ -265,13 +265,13 @@ def test_two_vaults_of_one_repository_each_have_their_block(tmp_path: Path) -> N
         (top / name / ".crucible").mkdir(parents=True)
     git(top, "init", "-q")
     first, second = find_hook(top / "a"), find_hook(top / "b")
-    install(first, _stub(tmp_path, 0))
-    install(second, _stub(tmp_path, 0))
+    install_hook(first, _stub(tmp_path, 0))
+    install_hook(second, _stub(tmp_path, 0))
     called = _runs(first.path, top).stderr.splitlines()
     assert sorted(line.split()[2] for line in called) == ["./a", "./b"]
-    uninstall(first)
+    uninstall_hook(first)
     assert is_installed(second)
-    uninstall(second)
+    uninstall_hook(second)
     assert not first.path.exists()
 
 
@@ -282,7 +282,7 @@ def test_a_hooks_path_of_the_repository_is_seen_from_its_top(root: Path, inner: 
     hook = find_hook(root / inner)
     assert hook.path == root / "own hooks" / "pre-commit"
     assert not hook.is_shared
-    install(hook, COMMAND)
+    install_hook(hook, COMMAND)
     assert is_installed(hook)
 
 
@@ -290,7 +290,7 @@ def test_a_hooks_path_elsewhere_is_shared_and_does_nothing_where_no_vault_is(roo
     git(root, "config", "core.hooksPath", str(tmp_path / "all"))
     hook = find_hook(root)
     assert (hook.path, hook.is_shared) == (tmp_path / "all" / "pre-commit", True)
-    install(hook, _stub(tmp_path, 3))
+    install_hook(hook, _stub(tmp_path, 3))
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "-q")
@@ -312,7 +312,7 @@ def test_a_vault_whose_folder_is_gone_but_tracked_is_still_looked_at(root: Path,
     (root / ".crucible" / "config.toml").write_text("")
     git(root, "add", ".")
     hook = find_hook(root)
-    install(hook, _stub(tmp_path, 1))
+    install_hook(hook, _stub(tmp_path, 1))
     (root / ".crucible" / "config.toml").unlink()
     (root / ".crucible").rmdir()
     assert _runs(hook.path, root).returncode == 1
@@ -327,4 +327,4 @@ def test_a_folder_that_is_in_no_repository_is_an_error_with_a_hint(tmp_path: Pat
 def test_a_hooks_path_that_is_no_folder_is_an_error(root: Path) -> None:
     git(root, "config", "core.hooksPath", "/dev/null")
     with pytest.raises(VaultError, match="pre-commit"):
-        install(find_hook(root), COMMAND)
+        install_hook(find_hook(root), COMMAND)

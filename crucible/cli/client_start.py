@@ -1,0 +1,185 @@
+"""`cru start`: a client that begins with a briefing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from crucible.cli.briefing_context import Asked, Told, tell_briefing
+from crucible.cli.id_arguments import WORKFLOW
+from crucible.cli.options import Door, PassingOn, client_arguments
+from crucible.cli.output import say
+from crucible.cli.vault_access import here
+from crucible.clients.launch.client_context import BEGINNERS, Beginner, Beginning, begin, beginner_of
+from crucible.clients.launch.programs import LONGEST_ARGUMENT
+from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
+from crucible.clients.launch.terminal import ClientFailed, ClientMissing, check_installed, ending_of, run_client
+from crucible.commands.resume.choose_session import newest_rows
+from crucible.core.errors import UsageError
+from crucible.vault.index.index import Index
+from crucible.vault.index.schema import split_list
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
+
+_PLACE = "{briefing}"
+"""What a command line of the user's holds where it wants the briefing."""
+_NAMES = ", ".join(BEGINNERS)
+
+
+class _Chosen(NamedTuple):
+    """A client that we know, or a command line of the user's."""
+
+    client: Beginner | None
+    command: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.client.name if self.client else os.path.basename(self.command[0])
+
+
+@click.command("start", cls=PassingOn)
+@click.option(
+    "--with",
+    "named",
+    metavar="CLIENT",
+    help=f"Which client: {_NAMES} or a command line; by default the one that was used last.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    metavar="TOKENS",
+    help="How long the briefing may be; by default the setting.",
+)
+@click.option(
+    "--workflow",
+    type=WORKFLOW,
+    metavar="NAME",
+    help="A workflow that is about to run: what concerns it is kept longest.",
+)
+@click.pass_context
+def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow: str | None) -> None:
+    """Brief a client, and launch it.
+
+    A new session of the client begins in the working directory, with what `cru briefing` says beside its own
+    instructions; nothing is put into anybody's mouth, and the client's hooks do not brief it again. Without --with it is
+    the client that was used last in this project, else one that is installed. In a folder without a project it is told
+    nothing. A command line gets the briefing in place of {briefing}, else on its standard input. What stands behind -- is
+    the client's own.
+
+    The exit code is 1 when the client ended with an error.
+
+    \b
+      cru start
+      cru start --with codex --workflow release
+      cru start --with claude -- --model opus
+      cru start --with 'my-agent --context {briefing}'
+    """
+    door = ctx.ensure_object(Door)
+    chosen = _named(named) if named is not None else None
+    told = tell_briefing(door, Asked(None, budget, workflow))
+    for source in told.briefing.failed:
+        say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
+    chosen = chosen or _last_used(told)
+    hint = f"--with takes {_NAMES}, or a command line that is there"
+    if chosen.client:
+        hint = f"`npm install -g {chosen.client.package}` installs it; --with names another: {_NAMES}"
+    program = check_installed(chosen.command[0], os.environ, hint)
+    _run(told, chosen, program, client_arguments(ctx))
+
+
+def _named(named: str) -> _Chosen:
+    known = beginner_of(named.strip())
+    if known:
+        return _Chosen(known, (known.program,))
+    try:
+        words = tuple(shlex.split(named))
+    except ValueError as error:
+        raise UsageError(f"--with {named!r}: no command line ({error})", "quote it as for a shell") from None
+    if not words:
+        raise UsageError("--with: it is empty", f"name {_NAMES}, or a command line")
+    return _Chosen(None, words)
+
+
+def _last_used(told: Told) -> _Chosen:
+    """The client of the project's newest session that is installed, else the first that is."""
+    rows, _ = Index(told.vault.root, told.vault.settings, ask).ask(
+        lambda view: newest_rows(view, told.briefing.project)
+    )
+    names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
+    for name in (*names, *BEGINNERS):
+        known = beginner_of(name)
+        if known and shutil.which(known.program, path=os.environ.get("PATH", os.defpath)):
+            return _Chosen(known, (known.program,))
+    raise ClientMissing(
+        f"none of {_NAMES} is installed, or on PATH",
+        f"`npm install -g {BEGINNERS['claude'].package}` installs one; --with takes any command line",
+    )
+
+
+def _run(told: Told, chosen: _Chosen, program: str, more: Sequence[str]) -> None:
+    text = told.briefing.text if _tells(told) else ""
+    folder = tempfile.mkdtemp(prefix="crucible-briefing-") if text else ""
+    try:
+        file = _written(folder, text) if text else ""
+        beginning, stdin = _beginning(chosen, text, file, more)
+        if not beginning.fits:
+            raise UsageError(
+                f"the briefing is {beginning.longest // 1024} KB, and an argument holds {LONGEST_ARGUMENT // 1024}",
+                "give it less with --budget",
+            )
+        say(_said(told, chosen))
+        env = {**_environment(told.vault, briefed=bool(text)), **beginning.env}
+        code = run_client(program, beginning.command, here() or told.vault.root, env, stdin=stdin)
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+    fault = ending_of(code)
+    if fault:
+        raise ClientFailed(f"{chosen.name} {fault}", "what it did is in its own log: `cru import auto` writes it down")
+
+
+def _written(folder: str, text: str) -> str:
+    """The briefing as a file of its own, for a client that reads it from there."""
+    path = Path(folder, "briefing.md")
+    path.write_text(text, encoding="utf-8", errors="replace")
+    return str(path)
+
+
+def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Beginning, bytes | None]:
+    """The command line, and its standard input, None for the user's."""
+    if chosen.client:
+        return begin(chosen.client, text, file, os.environ, more), None
+    said = text.replace("\0", "").encode("utf-8", "replace")
+    filled = tuple(word.replace(_PLACE, said.decode()) for word in chosen.command)
+    is_placed = filled != chosen.command or any(_PLACE in word for word in chosen.command)
+    longest = max((len(os.fsencode(word)) for word in filled), default=0)
+    return Beginning((*filled, *more), {}, longest), said if said and not is_placed else None
+
+
+def _tells(told: Told) -> bool:
+    """In a folder without a project a briefing is about every project: that is for a human, not for a client that works on none of them."""
+    return bool(told.briefing.project) and not told.briefing.is_empty
+
+
+def _said(told: Told, chosen: _Chosen) -> str:
+    """The one line before a client starts."""
+    if not told.briefing.project:
+        return f"Starting {chosen.name}; this folder is no project's, so it is told nothing"
+    if not _tells(told):
+        return f"Starting {chosen.name}; nothing is known yet, so it is told nothing"
+    prompted = ", as its first prompt" if chosen.client and chosen.client.prompted else ""
+    return f"Starting {chosen.name} with a briefing on {told.briefing.project} of about {told.briefing.tokens:,} tokens{prompted}"
+
+
+def _environment(vault: Vault, *, briefed: bool) -> dict[str, str]:
+    """The client's hooks, and what it logs, are about this vault; they need not brief it again."""
+    told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root)}
+    told.pop("CRU_SESSION", None)  # it may be another one
+    return told | ({BRIEFED_ENVIRONMENT: "1"} if briefed else {})

@@ -1,0 +1,283 @@
+"""`cru doctor`: what was looked at, what was found, and what mends it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import click
+
+from crucible.cli.environment import settings_path as user_settings_file
+from crucible.cli.environment import user_settings, vault_root
+from crucible.cli.install_clients import project_folder
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_json
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
+from crucible.commands.imports.note_sources import SourceTable, source_name
+from crucible.core.errors import CrucibleError
+from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
+from crucible.integrations.doctor.check_results import Finding, State, numbered
+from crucible.integrations.doctor.client_checks import (
+    Looked,
+    check_agents,
+    check_hooks,
+    check_log,
+    check_servers,
+    last_run,
+)
+from crucible.integrations.doctor.transcript_checks import (
+    Native,
+    check_client_secrets,
+    check_transcripts,
+    find_native,
+    last_written,
+    tell_lagging,
+)
+from crucible.integrations.doctor.vault_checks import (
+    check_formats,
+    check_git_hooks,
+    check_notes,
+    check_renames,
+    check_sessions,
+    check_settings,
+    check_spool,
+    check_trust,
+    check_writable,
+    known_until,
+    mend_of_refusal,
+    migrate_notes,
+)
+from crucible.integrations.hooks.hook_log import LOG
+from crucible.integrations.hooks.sync import CLIENTS
+from crucible.integrations.install.claude_code_settings import settings_path
+from crucible.integrations.install.mcp_servers import CLIENTS as SERVED
+from crucible.integrations.install.mcp_servers import is_used, parts_of
+from crucible.vault.events.spooled import load_spool
+from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select, unreadable_rows
+from crucible.vault.index.schema import View
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
+
+_LAG = timedelta(minutes=5)
+"""A transcript goes on for a while behind what a note tells: a client's own rows."""
+_FRESH = timedelta(minutes=2)
+"""What was written so lately is somebody's who is at it."""
+_LOOKED_AT = 20
+"""Transcripts that are read to be sure; a mended vault has none that need it."""
+
+
+def check_lagging(
+    vault: Vault,
+    natives: Iterable[Native],
+    rows: Collection[Mapping[str, object]],
+    waiting: Collection[str],
+    now: datetime,
+) -> Iterator[Finding]:
+    """The notes that an import would bring up to date; `waiting` are sessions in the spool, which are told as such."""
+    table = SourceTable(vault)
+    known = {str(row["id"]): known_until(row) for row in rows}
+    late: list[Native] = []
+    for native in natives:
+        note = table.find(source_name(native.transcript.client, native.transcript.native_id))
+        until = known.get(note_name(note.name)) if note else None
+        if until is None or native.written is None or native.transcript.native_id in waiting:
+            continue
+        if now - native.written >= _FRESH and native.written - until > _LAG:
+            late.append(native)
+    sure = [native for native in late[:_LOOKED_AT] if _would_change(vault, native, now)]
+    yield from tell_lagging(sure)
+
+
+def _would_change(vault: Vault, native: Native, now: datetime) -> bool:
+    options = ImportOptions(now=now, dry_run=True)
+    report = import_transcripts(vault, native.dialect, [native.transcript.path], options=options)
+    return bool(report.updated or report.created)
+
+
+_T = TypeVar("_T")
+_SHOWN = 5
+_LOG_AGE = timedelta(days=7)
+_MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD: ("bad", "red")}
+
+
+@click.command
+@click.option("--all", "whole", is_flag=True, help="Name everything, not the first few.")
+@click.option(
+    "--secrets",
+    is_flag=True,
+    help="Also count secrets in the clients' own logs, by kind and file, without values.",
+)
+@click.option("--migrate", is_flag=True, help="Convert notes of an older format first.")
+@format_option("table", "json")
+@click.pass_context
+def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> None:
+    """Check the vault: settings, rights, hooks, MCP, agents and their cost, transcripts, spool, sessions, index; each finding with the command that fixes it.
+
+    Nothing is changed without --migrate. The exit code is 3 when something is bad.
+
+    \b
+      cru doctor
+      cru doctor --secrets
+      cru doctor --migrate
+      cru doctor --all --format json
+    """
+    door = ctx.ensure_object(Door)
+    seen = _seen(door)
+    if migrate:
+        _migrate(seen.vault)
+    findings = list(_findings(seen, datetime.now(UTC), secrets=secrets))
+    if format_ == "json":
+        write_json([_exported(finding) for finding in findings])
+    else:
+        for finding in findings:
+            _write(finding, whole=whole, color=in_color(door))
+    ctx.exit(PROBLEMS_FOUND if any(finding.state is State.BAD for finding in findings) else 0)
+
+
+def _migrate(vault: Vault) -> None:
+    done = migrate_notes(vault)
+    say(f"{numbered(len(done.converted), 'note')} converted")
+    for line in done.kept:
+        say(f"not converted: {line}", style="yellow")
+
+
+class _Seen(NamedTuple):
+    """The vault, and what is wrong with the settings that it and its user have."""
+
+    vault: Vault
+    agents: AgentSettings
+    faults: tuple[CrucibleError, ...]
+    warnings: tuple[str, ...]
+
+
+def _seen(door: Door) -> _Seen:
+    """The vault as every command finds it; settings that cannot be read are all defaults."""
+    user, unread = _or_default(user_settings, UserSettings(user_settings_file()))
+    root = vault_root(door, user)
+    settings, broken = _or_default(lambda: load_vault_settings(root, user), VaultSettings())
+    return _Seen(
+        Vault(Path(root), settings),
+        user.agents,
+        (*unread, *broken),
+        (*user.warnings, *settings.warnings),
+    )
+
+
+def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[CrucibleError, ...]]:
+    try:
+        return load(), ()
+    except CrucibleError as error:
+        return default, (error,)
+
+
+def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]:
+    vault = seen.vault
+    yield from check_settings(seen.faults, seen.warnings)
+    if not seen.faults:
+        yield from check_trust(vault.settings.asks)
+    yield from check_writable(vault.root, (vault.sessions,))
+    yield from check_git_hooks(vault.root)
+    yield from check_renames(vault)
+    yield from check_formats(vault)
+    home = Path.home()
+    natives = list(find_native(os.environ, home))
+    table = SourceTable(vault)
+    mine = [native for native in natives if table.find(_source(native))]
+    yield from _of_hooks(vault.root, home, last_written(mine, "claude-code"), now)
+    yield from _of_servers(vault.root, home)
+    yield from check_agents(vault.root, seen.agents, os.environ, now)
+    archived = {_source(native) for native in mine}
+    yield from check_transcripts(natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home)
+    if secrets:
+        with bar("clients' logs") as show:
+            yield from check_client_secrets(natives, vault.settings.secrets, show)
+    yield from check_spool(vault.root, CLIENTS, now)
+    yield from _of_notes(vault, mine, now)
+
+
+def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> Iterator[Finding]:
+    # The vault's own project counts wherever we are asked; at home the user's settings are the project's, too.
+    places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
+    places |= {settings_path(os.environ, home, None): "--user"}
+    yield from check_hooks(
+        [(option, path) for path, option in reversed(places.items())], root, last, os.environ.get("PATH")
+    )
+    yield from check_log(root / LOG, now - _LOG_AGE, _waiting(root), last_run(root))
+
+
+def _of_servers(root: Path, home: Path) -> Iterator[Finding]:
+    places: dict[Path, Looked] = {}
+    for client in SERVED:
+        # In the order of what a user would be told: his own settings, the vault's project, the one that we are in.
+        for at in (None, root, project_folder()):
+            servers = parts_of(client, ("cru", "mcp"), os.environ, home, at)[0]
+            option = " --project" if at else ""
+            places.setdefault(servers.path, Looked(client, servers, f"cru install {client} --mcp{option}"))
+    used = [client for client in SERVED if is_used(client, os.environ, home)]
+    yield from check_servers(places.values(), used, os.environ.get("PATH"))
+
+
+def _waiting(root: Path) -> set[str]:
+    """The sessions that no note has yet; none where the spool cannot be looked at, which `check_spool` tells."""
+    try:
+        return {s.session for client in CLIENTS for s in load_spool(root, client) if s.has_backlog}
+    except CrucibleError:
+        return set()
+
+
+def _source(native: Native) -> str:
+    return source_name(native.transcript.client, native.transcript.native_id)
+
+
+def _of_notes(vault: Vault, mine: Sequence[Native], now: datetime) -> Iterator[Finding]:
+    idle = timedelta(minutes=vault.settings.idle_minutes)
+
+    def question(view: View) -> tuple[Sequence[Mapping[str, object]], Sequence[Mapping[str, object]]]:
+        return select(view, SessionQuery(children=True)), unreadable_rows(view)
+
+    try:
+        (rows, unreadable), refreshed = Index(vault.root, vault.settings, ask).ask(question)
+    except CrucibleError as error:
+        yield Finding("index", State.BAD, str(error), "cru index rebuild")
+        return
+    yield from check_lagging(vault, mine, rows, _waiting(vault.root), now)
+    yield from check_sessions(rows, now, idle)
+    yield from check_notes(vault.root, unreadable, vault.session_ids())
+    for reason in refreshed.unwalked:
+        yield Finding("index", State.BAD, reason, "give yourself the right to read it")
+    if refreshed.unsaved:
+        mend = mend_of_refusal(refreshed.unsaved, "cru index rebuild")
+        yield Finding("index", State.BAD, f"the index cannot be kept: {refreshed.unsaved}", mend)
+    else:
+        yield Finding("index", State.GOOD, f"the index is true; it holds {numbered(len(rows), 'session')}")
+
+
+def _exported(finding: Finding) -> dict[str, object]:
+    return {
+        "topic": finding.topic,
+        "state": str(finding.state),
+        "text": finding.text,
+        "mend": finding.mend or None,
+        "items": list(finding.items),
+    }
+
+
+def _write(finding: Finding, *, whole: bool, color: bool) -> None:
+    word, hue = _MARKS[finding.state]
+    mark = click.style(f"{word:<5}", fg=hue) if color else f"{word:<5}"
+    write(f"{mark} {finding.topic:<12} {clean_line(finding.text)}")
+    few = 0 if finding.state is State.GOOD else _SHOWN
+    shown = finding.items if whole else finding.items[:few]
+    for item in shown:
+        write(f"{'':<18} - {clean_line(item)}")
+    left = len(finding.items) - len(shown)
+    if left and shown:
+        write(f"{'':<18} - and {left} more: --all")
+    if finding.mend:
+        write(f"{'':<18} → {clean_line(finding.mend)}")

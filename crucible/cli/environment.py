@@ -1,0 +1,97 @@
+"""Where `cru` was called: the one place that reads the environment, the home and the working directory.
+
+Imports little, since listing sessions and completing an id need it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from crucible.cli.options import Door
+from crucible.cli.output import say, say_problems
+from crucible.core.errors import CrucibleError, VaultError
+from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
+from crucible.core.settings.toml_scan import user_settings_path
+from crucible.core.settings.trust import told_ignored
+from crucible.vault.notes.discovery import find_vault, is_unfinished
+from crucible.vault.notes.projects import folder_in_project
+
+
+def settings_path() -> str:
+    """Where this user's own settings are, or would be."""
+    return user_settings_path(os.environ, os.path.expanduser("~"))
+
+
+def user_settings() -> UserSettings:
+    """This user's own settings."""
+    return load_user_settings(settings_path(), os.path.expanduser("~"))
+
+
+def working_directory() -> str | None:
+    """None when somebody removed the folder that the shell stands in."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def whence() -> tuple[str, Mapping[str, Sequence[str]]]:
+    """The working directory, "" when it is gone, and the user's projects: where a bookmark finds git and files."""
+    return working_directory() or "", user_settings().projects
+
+
+def from_here(path: str) -> str:
+    """The path made absolute; in a folder that is gone only an absolute one has a meaning."""
+    here = working_directory()
+    if here is None and not os.path.isabs(path):
+        raise VaultError("the working directory is gone", "go to a folder that is there, or name an absolute path")
+    return path if here is None else os.path.join(here, path)
+
+
+def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]:
+    """The real path of the vault that `vault_root` finds, and its settings; unknown and ignored ones are named on stderr.
+
+    An interrupted rename is finished first, unless the command does so itself.
+    """
+    user = user_settings()
+    root = vault_root(door, user)
+    settings = load_vault_settings(root, user)
+    for warning in (*user.warnings, *settings.warnings, *told_ignored(settings.asks)):
+        say(f"cru: {warning}", style="yellow")
+    if finish and is_unfinished(root):
+        _finish_rename(root, settings)
+    return root, settings
+
+
+def _finish_rename(root: str, settings: VaultSettings) -> None:
+    """Finish an interrupted rename and report it.  If that fails, warn and go on; only `cru session rename` refuses to run then."""
+    from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rare, and it reads every note
+    from crucible.vault.notes.vault import Vault  # noqa: PLC0415  late, as above
+
+    vault = Vault(Path(root), settings)
+    try:
+        report = finish_rename(vault)
+    except CrucibleError as error:
+        say(f"cru: a rename was interrupted and cannot be finished: {error}", style="yellow")
+        return
+    if report is None:
+        return
+    say(f"cru: finished an interrupted rename: {report.old_id} is {report.new_id} now", style="yellow")
+    for left in report.left:
+        say_problems(vault.relative(left.path), [left.problem])
+
+
+def vault_root(door: Door, user: UserSettings) -> str:
+    """The vault that was named, or is around us, or is the default."""
+    named = door.vault or os.environ.get("CRUCIBLE_VAULT") or ""
+    here = working_directory() or os.path.dirname(from_here(named))
+    return find_vault(door.vault, os.environ, here, user)
+
+
+def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
+    """The project's folder around the working directory, None for none, and all of its folders here, that one first."""
+    cwd, projects = whence()
+    folder = folder_in_project(cwd, projects, project)
+    return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]

@@ -1,0 +1,372 @@
+"""`cru flight list`, `cru flight show` and `cru flight purge`."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door, format_option, local_now
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_json
+from crucible.cli.session_list import shortened
+from crucible.cli.text_tables import GAP, Tier, aligned, cut_to, fitted
+from crucible.cli.vault_access import find_note, open_vault
+from crucible.core.errors import AmbiguousSession, SessionNotFound
+from crucible.documents.recording.call_lines import one_line
+from crucible.vault.events.event_lines import cut_mark, record_line
+from crucible.vault.events.event_paths import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
+from crucible.vault.events.event_reading import Record, load_meta, read_records
+from crucible.vault.events.event_retention import (
+    Kept,
+    Purged,
+    PurgeReport,
+    archived_ids,
+    flight_ids,
+    last_time,
+    purge,
+)
+from crucible.vault.index.time_filters import utc
+from crucible.vault.notes.session_notes import standings
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
+
+_LONGEST = 160
+"""Code points of a record in the table."""
+_NARROW = 120
+"""Columns of a terminal below which a line leaves out the year and the word `phase`."""
+_TORN_SHOWN = 10
+
+
+class _PhaseId(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
+    """`2`, `2.1` or `phase-2.1`, as a record has it."""
+
+    name = "phase"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """With its `phase-`."""
+        number = value.strip().removeprefix("phase-")
+        if not all(part.isascii() and part.isdigit() for part in number.split(".")):
+            self.fail(f"{value!r} is no phase; write 2, 2.1 or phase-2.1", param, ctx)
+        return f"phase-{number}"
+
+
+@click.command("show")
+@click.argument("session", metavar="ID", type=SESSION)
+@click.option(
+    "--type", "types", metavar="TYPE", multiple=True, help="Only these: decision, tool, Prompted; repeatable."
+)
+@click.option("--phase", type=_PhaseId(), metavar="N", help="Only of this phase: 2 (and its sub-phases), or 2.1.")
+@click.option("--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only calls and what they gave.")
+@click.option("--events", "of_tools", flag_value=False, type=bool, help="Only what is no call.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
+@format_option("table", "json", "jsonl")
+@click.pass_context
+def show_flight(ctx: click.Context, /, session: str, limit: int | None, format_: str, **wanted: Any) -> None:
+    """Show the whole events of a session: what its note leaves out or shortens.
+
+    A line has the number, the time, the phase, the type, and what was said or done, on a terminal cut to its width;
+    arguments and results are whole in JSON. A text that was too long to be kept says how many bytes it had.
+
+    ID is a session's id, a path, or a beginning of an id that only one session has. Events that were put into the
+    archive are shown from there.
+
+    \b
+      cru flight show 2026-11-21-add-rate-limiter
+      cru flight show 2026-11-21-add --tools -n 20
+      cru flight show 2026-11-21-add --type decision --type error --format jsonl
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    session_id = _flight_of(vault, session)
+    torn: list[tuple[Path, int]] = []
+    _say_source(vault, session_id)
+    seen = _Seen(Counter(), Counter())
+    read = _looked_at(read_records(vault.root, session_id, lambda *at: torn.append(at)), seen)
+    found = (record for record in read if _fits(record, **wanted))
+    records: Iterable[Record] = found if limit is None else deque(found, maxlen=limit)
+    if format_ == "json":
+        meta = load_meta(vault.root, session_id)
+        told = [_flat(one) for one in records]
+        write_json({"session": session_id, "meta": dict(meta), "records": told})
+        count = len(told)
+    else:
+        count = _write_records(records, format_, room_of(door))
+    _say_torn(vault, torn)
+    if not count and limit != 0:
+        _say_none(seen)
+
+
+@click.command("list")
+@format_option("table", "json")
+@click.pass_context
+def list_flights(ctx: click.Context, /, format_: str) -> None:
+    """List the sessions that have whole events: how many, how large, how old, and where.
+
+    `live` is `.crucible/flight/`, `archive` is `.crucible/archive/`, `both` has newer events beside archived ones. The
+    size is that of the files, `last` the day of the last event, or, of what is in the archive, of the session's end. In JSON are all facts of each session's summary.
+
+    \b
+      cru flight list
+      cru flight list --format json
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    live, archived = set(flight_ids(vault.root)), set(archived_ids(vault.root))
+    rows: list[dict[str, object]] = []
+    for session_id in sorted(live | archived):
+        where = "both" if session_id in live & archived else "live" if session_id in live else "archive"
+        meta = load_meta(vault.root, session_id)
+        sizes = _sizes(vault, session_id, meta.get("ended"))
+        rows.append({"id": session_id, "where": where, **meta, **sizes, "session_id": session_id})
+    if format_ == "json":
+        write_json(rows)
+    else:
+        _write_table(rows, room_of(door))
+
+
+@click.command("purge")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be done; write nothing.")
+@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of flight.retention_days.")
+@format_option("table", "json")
+@click.pass_context
+def purge_flights(ctx: click.Context, /, *, dry_run: bool, older_than: int | None, format_: str) -> None:
+    """Put old whole events away: into the archive, or delete them, as `flight.after` in the settings says.
+
+    Old is a session whose last event is older than `flight.retention_days`. One that is active or paused, and one that
+    has no note, is kept and named; a folder without events is left as it is.
+    What was archived can be shown as before. An archive is read back before anything is removed; what was
+    interrupted is finished by the next purge. The exit code is 3 when a session could not be put away.
+
+    \b
+      cru flight purge --dry-run
+      cru flight purge --older-than 7
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    settings = vault.settings.flight
+    if older_than is not None:
+        settings = settings._replace(retention_days=older_than)
+    lock = vault.settings.lock_seconds
+    report = purge(
+        vault.root,
+        settings,
+        vault.session_ids(),
+        local_now(),
+        standing_of=standings(vault),
+        dry_run=dry_run,
+        lock_seconds=lock,
+    )
+    if format_ == "json":
+        write_json(
+            {
+                "dry_run": dry_run,
+                "after": report.after,
+                "sessions": [_purge_row(r) for r in _outcomes(report)],
+            }
+        )
+    else:
+        _tell_purge(report, dry_run=dry_run)
+    ctx.exit(PROBLEMS_FOUND if report.failed else 0)
+
+
+# --- which session -------------------------------------------------------------------------------------------------------
+
+
+def _flight_of(vault: Vault, ref: str) -> str:
+    """A session by its note; else by a folder or an archive that has no note, or none any more."""
+    try:
+        return note_name(find_note(vault, ref).name)
+    except SessionNotFound:
+        ids = {*flight_ids(vault.root), *archived_ids(vault.root)}
+        found = [ref] if ref in ids else sorted(name for name in ids if name.startswith(ref))
+        if not found:
+            raise
+        if len(found) > 1:
+            raise AmbiguousSession(ref, found) from None
+        say(f"{found[0]}: has no note")
+        return found[0]
+
+
+def _say_source(vault: Vault, session_id: str) -> None:
+    path = archive_path(vault.root, session_id)
+    if path.is_file():
+        say(f"{session_id}: read from its archive, {vault.relative(path)}")
+    elif session_id not in flight_ids(vault.root):
+        say(f"{session_id}: no whole events are kept; what there is stands in the note")
+
+
+# --- records ---------------------------------------------------------------------------------------------------------------
+
+
+def _fits(record: Record, types: Sequence[str], phase: str | None, of_tools: bool | None) -> bool:
+    if types and record.type.lower() not in {one.lower() for one in types}:
+        return False
+    if of_tools is not None and (record.type in TOOL_TYPES) is not of_tools:
+        return False
+    if phase is None:
+        return True
+    return record.phase == phase or record.phase.startswith(f"{phase}.")
+
+
+class _Seen(NamedTuple):
+    """The types and phases of all records that were read, for who asked for others."""
+
+    types: Counter[str]
+    phases: Counter[str]
+
+
+def _looked_at(records: Iterable[Record], seen: _Seen) -> Iterator[Record]:
+    for record in records:
+        seen.types[record.type] += 1
+        seen.phases[record.phase] += 1
+        yield record
+
+
+def _say_none(seen: _Seen) -> None:
+    """Nothing was shown: what there would be."""
+    if not seen.types:
+        return
+    phases = sorted({phase.removeprefix("phase-") for phase in seen.phases if phase}, key=_by_number)
+    told = f"types here: {', '.join(sorted(seen.types))}" + (f"; phases: {', '.join(phases)}" * bool(phases))
+    say(f"no such events; {told}")
+
+
+def _by_number(phase: str) -> tuple[tuple[int, str], ...]:
+    return tuple((int(part) if part.isdecimal() else 0, part) for part in phase.split("."))
+
+
+def _write_records(records: Iterable[Record], format_: str, room: int | None) -> int:
+    """Each as soon as it is read; returns how many."""
+    count = 0
+    for count, one in enumerate(records, 1):  # noqa: B007  the last one is asked for
+        if format_ == "table":
+            write(_row(one, room))
+        else:
+            write_json(_flat(one), indent=False)
+    return count
+
+
+def _row(one: Record, room: int | None) -> str:
+    """In columns of one width, so that a record can be written as soon as it is read."""
+    time = utc(one.time) if one.time else "-"
+    phase = one_line(one.phase, 12) or "-"
+    if room is None or room >= _NARROW:
+        cells = [f"{one.seq:>6}", f"{time:<20}", f"{phase:<10}", f"{one_line(one.type, 20):<16}"]
+    else:
+        day = time[5:-1].replace("T", " ")
+        cells = [f"{one.seq:>4}", f"{day:<14}", f"{phase.removeprefix('phase-'):<4}"]
+        cells.append(f"{one_line(one.type, 20):<14}")
+    head, mark = GAP.join(cells) + GAP, cut_mark(one)
+    told = clean_line(one_line(record_line(one), _LONGEST))
+    if room is not None:
+        told = cut_to(told, room - len(head) - (len(mark) + 1 if mark else 0))
+    line = f"{head}{told} {mark}".rstrip()
+    return line if room is None else cut_to(line, room)
+
+
+def _flat(record: Record) -> dict[str, object]:
+    """A record as it lies in its file, less what is empty of where it stood in a log."""
+    time = None if record.time is None else _moment(record.time)
+    head = {"seq": record.seq, "key": record.key, "time": time}
+    head |= {"phase": record.phase, "type": record.type, "source": record.source}
+    stood = {"line": record.line, "row": record.row, "agent": record.agent}
+    known = {name: value for name, value in stood.items() if value}
+    return {**head, **known, **record.values, **({"cut": dict(record.cut)} if record.cut else {})}
+
+
+def _say_torn(vault: Vault, torn: list[tuple[Path, int]]) -> None:
+    for path, line in torn[:_TORN_SHOWN]:
+        say(f"{vault.relative(path)}:{line}: torn: no record, skipped", style="yellow")
+    if len(torn) > _TORN_SHOWN:
+        say(f"and {len(torn) - _TORN_SHOWN} more lines that are no records", style="yellow")
+
+
+# --- purging ---------------------------------------------------------------------------------------------------------------
+
+
+def _outcomes(report: PurgeReport) -> list[Purged | Kept]:
+    return sorted((*report.purged, *report.kept), key=lambda one: one.session_id)
+
+
+def _purge_row(one: Purged | Kept) -> dict[str, object]:
+    last = one.last.isoformat() if one.last else None
+    if isinstance(one, Purged):
+        return {"id": one.session_id, "outcome": "purged", "last": last, "bytes": one.size}
+    return {
+        "id": one.session_id,
+        "outcome": "failed" if one.failed else "kept",
+        "last": last,
+        "reason": one.reason,
+    }
+
+
+def _tell_purge(report: PurgeReport, *, dry_run: bool) -> None:
+    done = report.after if dry_run else {"archive": "archived", "delete": "deleted"}[report.after]
+    lines: list[tuple[str, str, str]] = []
+    for one in _outcomes(report):
+        day = one.last.date().isoformat() if one.last else "-"
+        if isinstance(one, Purged):
+            lines.append((done, one.session_id, f"last {day}, {_bytes(one.size)}"))
+        elif one.failed:
+            say(f"{one.session_id}: {one.reason}", style="red")
+        elif one.reason != "recent":
+            why = f"last {day}, {_REASONS[one.reason]}"
+            lines.append(("keep" if dry_run else "kept", one.session_id, why))
+    for cells in zip(*map(aligned, zip(*lines, strict=True)), strict=True):
+        write(GAP.join(cells).rstrip())
+    kept = Counter(one.reason for one in report.kept if not one.failed)
+    told = ", ".join(f"{count} kept: {_REASONS[reason]}" for reason, count in sorted(kept.items()))
+    say(f"{len(report.purged)} {'to ' if dry_run else ''}{done}" + (f"; {told}" if told else ""))
+
+
+_REASONS = {
+    "recent": "not old enough",
+    "no-note": "no note",
+    "no-records": "no records",
+    "active": "active still",
+    "paused": "paused",
+    "unreadable": "its note cannot be read",
+}
+
+
+def _bytes(size: int) -> str:
+    return f"{size} {'byte' if size == 1 else 'bytes'}"
+
+
+# --- the list --------------------------------------------------------------------------------------------------------------
+
+
+def _sizes(vault: Vault, session_id: str, ended: object) -> dict[str, object]:
+    """The bytes of all files, and when the last event was; of what is in the archive alone, when the session ended."""
+    folder, archive = flight_folder(vault.root, session_id), archive_path(vault.root, session_id)
+    files = [path for path in (folder / EVENTS, folder / TOOLS, archive) if path.is_file()]
+    last = last_time(folder)
+    return {"last": _moment(last) if last else ended, "bytes": sum(path.stat().st_size for path in files)}
+
+
+def _moment(time: datetime) -> str:
+    """With all that is known of its second, as the records have it."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+_HEADS = {"id": "id", "where": "where", "events_count": "events", "tools_count": "calls"}
+
+
+def _write_table(rows: Sequence[dict[str, object]], room: int | None) -> None:
+    """The id first; a narrow terminal cuts it."""
+    columns = [[head, *(_cell(row.get(key)) for row in rows)] for key, head in _HEADS.items()]
+    columns.append(["size", *(f"{shortened(int(str(row['bytes'])))}B" for row in rows)])
+    columns += [[key, *(_cell(row.get(key))[:10] for row in rows)] for key in ("started", "last")]
+    for cells in zip(*fitted(columns, room, [Tier([0], _LEAST_ID, in_middle=True)]), strict=True):
+        write(GAP.join(cells).rstrip())
+
+
+_LEAST_ID = 20
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None or value == "" else clean_line(str(value))

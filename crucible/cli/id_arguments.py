@@ -1,0 +1,109 @@
+"""The arguments that name a session, a case, an item of knowledge, a task or a workflow, and completing them in a shell.
+
+Imports little: a shell waits for this while somebody types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from crucible.cli.environment import user_settings, vault_root
+from crucible.cli.options import Door
+from crucible.core.errors import CrucibleError, IndexBroken
+from crucible.core.settings.settings import load_vault_settings
+from crucible.vault.notes.walk import CASES as CASE_FOLDER
+from crucible.vault.notes.walk import KNOWLEDGE, find_notes, is_for_rust, note_name, read_head
+from crucible.vault.notes.walk import WORKFLOWS as WORKFLOW_FOLDER
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_OVER = ("completed", "cancelled", "deleted")
+
+
+class IdType(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
+    """An id, a path, or the beginning of an id that only one has; the command looks it up.
+
+    `find(root, start)` yields the ids in the vault at `root`, at least those that begin with `start`.
+    """
+
+    def __init__(self, find: Callable[[Path, str], Iterable[str]], name: str = "id", *, or_file: bool = False) -> None:
+        self.name = name
+        self._find = find
+        self._or_file = or_file
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The ids that begin so, in order; nothing where there is no vault."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks for it
+
+        # Completion parses the options before this one but calls nothing, so the root has no `Door` yet.
+        door = Door(vault=ctx.find_root().params.get("vault"))
+        ids: set[str] = set()
+        with suppress(CrucibleError, OSError):
+            ids = set(self._find(Path(vault_root(door, user_settings())), incomplete))
+        # One line is one offer; a name that holds a line end cannot be typed.
+        found = [CompletionItem(each) for each in sorted(ids) if each.startswith(incomplete) and each.isprintable()]
+        return found or ([CompletionItem(incomplete, type="file")] if self._or_file else [])
+
+
+def _notes_in(folder: str, root: Path, _start: str) -> Iterator[str]:
+    return (note_name(name) for _, names in find_notes(root, root / folder) for name in names)
+
+
+def _sessions(root: Path, start: str) -> Iterator[str]:
+    return _notes_in(load_vault_settings(root).sessions, root, start)
+
+
+def _workflows(root: Path, start: str) -> Iterator[str]:
+    """Reads the heads of those notes only that begin so."""
+    for folder, names in find_notes(root, root / WORKFLOW_FOLDER):
+        yield from (note_name(name) for name in names if name.startswith(start) and not _is_foreign(folder / name))
+
+
+def _is_foreign(path: Path) -> bool:
+    try:
+        return is_for_rust(read_head(str(path)))
+    except OSError:
+        return False
+
+
+def _open_tasks(root: Path, _start: str) -> Iterator[str]:
+    """From the index as it was last kept."""
+    from crucible.vault.index.index_draft import Draft  # noqa: PLC0415  only tasks need the index
+    from crucible.vault.index.index_files import IndexFolder  # noqa: PLC0415  late, as above
+    from crucible.vault.index.schema import View  # noqa: PLC0415  late, as above
+
+    folder = IndexFolder(str(root))
+    draft = Draft(folder, folder.load())
+    with suppress(IndexBroken):  # a writer was faster
+        for row in View(draft.shards(), draft.read).rows("tasks"):
+            if row["status"] not in _OVER:
+                name = str(row["path"]).rpartition("/")[2].removesuffix(".md")
+                yield f"{name}.{row['task_id']}"
+
+
+SESSION = IdType(_sessions)
+CASE = IdType(partial(_notes_in, CASE_FOLDER))
+ITEM = IdType(partial(_notes_in, KNOWLEDGE))
+TASK = IdType(_open_tasks)
+"""`SESSION.TASK`; in a session of one's own the task's id alone."""
+WORKFLOW = IdType(_workflows, "workflow", or_file=True)
+"""Also the slug of a workflow's title."""
+
+
+def _taking(type_: IdType, count: int = 1) -> click.Command:
+    """As much of a command that takes ids as completing one needs."""
+    return click.Command("id", params=[click.Argument(["id"], type=type_, nargs=count)])
+
+
+ONE_SESSION, SESSIONS = _taking(SESSION), _taking(SESSION, -1)
+CASES = _taking(CASE, -1)
+ONE_ITEM, ITEMS = _taking(ITEM), _taking(ITEM, -1)
+ONE_TASK = _taking(TASK)
+ONE_WORKFLOW, WORKFLOWS = _taking(WORKFLOW), _taking(WORKFLOW, -1)

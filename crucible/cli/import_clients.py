@@ -1,0 +1,351 @@
+"""`cru import`: a command for each client, and one that finds them all.
+
+Owns the commands, which are made from the table of dialects; what is printed about the work is `import_report`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from crucible.cli.environment import user_settings
+from crucible.cli.options import BEGIN, Door, GivenPath, format_option
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, write, write_json
+from crucible.cli.session_stop import update_histories
+from crucible.cli.text_tables import GAP, Tier, fitted
+from crucible.cli.vault_access import open_vault
+from crucible.clients.registry import DIALECTS, Dialect
+from crucible.commands.imports.import_report import ImportOptions, ImportReport, UnreadableRow
+from crucible.commands.imports.imports import import_all, import_transcripts
+from crucible.commands.imports.transcript_search import Search, other_writer, searches_at, searches_here
+from crucible.core.errors import TranscriptError
+from crucible.integrations.hooks.sync import has_backlog, write_down
+from crucible.vault.notes.vault import Vault
+
+_WORDS = ("created", "updated", "unchanged")
+_COUNTS = (*_WORDS, "unreadable")
+
+
+class Part(NamedTuple):
+    """One client of several: where was looked, and what was there."""
+
+    search: Search
+    report: ImportReport
+
+
+def tell_stop(*, dry_run: bool) -> Callable[[Sequence[ImportReport]], None]:
+    """Told of an import that stops in the middle: a line on stderr about what is written all the same."""
+
+    def tell(reports: Sequence[ImportReport]) -> None:
+        created = sum(len(report.created) for report in reports)
+        updated = sum(len(report.updated) for report in reports)
+        if not dry_run:
+            say(f"stopped: {created} created, {updated} updated so far, and whole; import again for the rest")
+
+    return tell
+
+
+def write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:
+    """One client's import as `table` or `json`; the JSON of a dry run says what would be."""
+    if format_ == "json":
+        write_json(_totals([report], ()))
+        return
+    _talk(report)
+    _write_ids(report)
+    if any(not row.path.exists() for row in report.unreadable):
+        say(f"name what is there, or no path for the client's own folder: cru import {client} --help")
+    if not any((*(getattr(report, name) for name in _COUNTS), report.empty, report.left_out)):
+        say(f"no transcripts there; name a client's folder, a project's, or a file: cru import {client} --help")
+    write(_last_line([report], report.unreadable, dry_run=dry_run))
+
+
+def write_all(
+    parts: Sequence[Part],
+    unknown: Sequence[UnreadableRow],
+    looked: Iterable[Path],
+    format_: str,
+    *,
+    dry_run: bool,
+    room: int | None = None,
+) -> None:
+    """The import of all clients found; `unknown` are paths that nobody wrote, `looked` where was looked.
+
+    On a terminal of `room` columns the folders are cut to fit.
+    """
+    reports = [part.report for part in parts]
+    if format_ == "json":
+        found = [_client(part) for part in parts if _is_there(part)]
+        write_json({**_totals(reports, unknown), "clients": found})
+        return
+    for row in unknown:
+        _say_unreadable(row)
+    for report in reports:
+        _talk(report)
+        _write_ids(report)
+    there = [part for part in parts if _is_there(part)]
+    if there:
+        _write_clients(there, room)
+    if not any(part.report.sessions for part in there):
+        say(f"no client's sessions found; looked in: {', '.join(map(str, looked))}")
+    rows = [*unknown, *(row for report in reports for row in report.unreadable)]
+    write(_last_line(reports, rows, dry_run=dry_run))
+
+
+def _is_there(part: Part) -> bool:
+    """A path that was asked about is told of only where this client wrote something there."""
+    return bool(not part.search.is_sniffed or part.report.sessions or part.report.unreadable)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _talk(report: ImportReport) -> None:
+    for row in report.unreadable:
+        _say_unreadable(row)
+    for path in report.empty:
+        say(f"{path}: nobody said a word in it; no note")
+    for reason, count in report.left_out.items():
+        say(f"{count} left out: {reason}")
+    for kind, count in report.unknown_rows.items():
+        say(f"{count} {'row' if count == 1 else 'rows'} of the unknown type {kind!r} kept out of the notes")
+    if report.redacted:
+        count, (first, *others) = sum(report.redacted.values()), sorted(report.redacted)
+        more = f" and {len(others)} more" if others else ""
+        say(f"{count} secret{'' if count == 1 else 's'} redacted; still in the transcript: {first}{more}")
+
+
+def _say_unreadable(row: UnreadableRow) -> None:
+    say(f"{_place(row)}: unreadable: {row.reason}", style="yellow")
+
+
+def _place(row: UnreadableRow) -> str:
+    return f"{row.path}:{row.line}" if row.line else str(row.path)
+
+
+def _write_ids(report: ImportReport) -> None:
+    for word, ids in (("created", report.created), ("updated", report.updated)):
+        for session_id in ids:
+            write(f"{word}  {session_id}")
+
+
+def _write_clients(parts: Sequence[Part], room: int | None) -> None:
+    heads = ("client", "folder", "sessions", *_COUNTS)
+    rows = [[str(value) for value in _line(part)] for part in parts]
+    columns = [[head, *cells] for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
+    for cells in zip(*fitted(columns, room, [Tier([heads.index("folder")], _FOLDER)]), strict=True):
+        write(GAP.join(cells).rstrip())
+
+
+_FOLDER = 12
+"""Columns that a narrow terminal leaves of the folders at least."""
+
+
+def _line(part: Part) -> tuple[str | int, ...]:
+    folder = clean_line(", ".join(map(str, part.search.paths)))
+    counts = (len(getattr(part.report, name)) for name in _COUNTS)
+    return (part.search.dialect.NAME, folder, part.report.sessions, *counts)
+
+
+def _last_line(reports: Sequence[ImportReport], rows: Sequence[UnreadableRow], *, dry_run: bool) -> str:
+    counts = {name: sum(len(getattr(report, name)) for report in reports) for name in _WORDS}
+    told = ", ".join(f"{count} {name}" for name, count in {**counts, "unreadable": len(rows)}.items())
+    first = f" (first: {_place(rows[0])})" if rows else ""
+    return f"{'dry run, nothing written: ' if dry_run else ''}{told}{first}"
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _totals(reports: Sequence[ImportReport], unknown: Sequence[UnreadableRow]) -> dict[str, object]:
+    rows = [*unknown, *(row for report in reports for row in report.unreadable)]
+    kept = {name: [one for report in reports for one in getattr(report, name)] for name in _WORDS}
+    told = [{"path": str(row.path), "line": row.line, "reason": row.reason} for row in rows]
+    return {**kept, "unreadable": told}
+
+
+def _client(part: Part) -> dict[str, object]:
+    counts = {name: len(getattr(part.report, name)) for name in _COUNTS}
+    folders = list(map(str, part.search.paths))
+    return {
+        "client": part.search.dialect.NAME,
+        "folders": folders,
+        "sessions": part.report.sessions,
+        **counts,
+    }
+
+
+def drain(vault: Vault, options: ImportOptions) -> None:
+    """Write down what hooks were told of and nobody has looked at yet: how a session ended, say, stands in no transcript."""
+    if not options.dry_run and has_backlog(vault.root):
+        write_down(vault.root)
+
+
+_HELP = """Import {title}'s transcripts: each session becomes a note, each subagent a linked note.
+
+{paths} Without a PATH, {folder} is read. Importing again adds only what is new and keeps what you edited. The exit
+code is 3 when something could not be read, a PATH that is not there or is another client's too; everything else was
+imported all the same. Without a PATH and without that folder it is 1.
+
+\b
+{examples}
+"""
+
+_PATHS = {
+    "claude-code": "PATH is a transcript, a session's or a project's folder, or the client's whole folder.",
+    "codex": "PATH is a rollout (.jsonl or .jsonl.zst), a day's folder, or the client's whole folder.",
+    "opencode": "PATH is a database, an older tree of JSON files, or the client's whole folder.",
+    "gemini": "PATH is a log or an older document, a project's folder, or the client's whole folder.",
+}
+_EXAMPLES = {
+    "claude-code": ("~/.claude/projects/-home-me-shop --since 7d", "session.jsonl --dry-run --format json"),
+    "codex": ("~/.codex/sessions/2026/11 --since 7d", "rollout.jsonl.zst --dry-run --format json"),
+    "opencode": ("--project shop --since 7d", "opencode.db --dry-run --format json"),
+    "gemini": ("~/.gemini/tmp/shop --since 7d", "session.jsonl --dry-run --format json"),
+}
+
+
+class _TranscriptPath(GivenPath):
+    """A file or a folder, or what is not there: a pipe would keep us waiting, and can be read only once."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As click does it, after a look at what lies there; a folder that has no name (`.`) gets its own."""
+        path = super().convert(value, param, ctx)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            self.fail(f"{clean_line(str(path))}: neither a file nor a folder", param, ctx)
+        path = path if path.name else Path(os.path.abspath(path))
+        if not path.name:
+            self.fail(f"{path}: name a folder in it", param, ctx)
+        return path
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """What every import can be asked for."""
+    for option in (
+        click.pass_context,
+        format_option("table", "json"),
+        click.option("--project", metavar="NAME", help="Only sessions of this project."),
+        click.option(
+            "--since",
+            type=BEGIN,
+            metavar="WHEN",
+            help="Only what was written to since: 2026-11-21, 12h, 7d, 2w.",
+        ),
+        click.option(
+            "--refresh",
+            is_flag=True,
+            help="Also bring notes of older versions to what this one writes; what you edited stays as it is.",
+        ),
+        click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing."),
+        click.argument("paths", metavar="[PATH]...", type=_TranscriptPath(path_type=Path), nargs=-1),
+    ):
+        command = option(command)
+    return command
+
+
+def _command(dialect: Dialect) -> click.Command:
+    """`cru import NAME` of one client."""
+
+    def run(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> None:
+        vault = open_vault(ctx.ensure_object(Door))
+        options = _asked(**asked)
+        others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
+        theirs = {row.path for row in others}
+        own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
+        with bar("importing") as show:
+            stop = tell_stop(dry_run=options.dry_run)
+            report = import_transcripts(vault, dialect, own, options=options, progress=show, on_stop=stop)
+        drain(vault, options)
+        if not options.dry_run:
+            update_histories(vault, report.updated)
+        if not report.sessions:
+            others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
+        report = replace(report, unreadable=(*others, *report.unreadable))
+        write_one(dialect.NAME, report, format_, dry_run=options.dry_run)
+        ctx.exit(PROBLEMS_FOUND if report.unreadable else 0)
+
+    examples = ("", *(f" {given}" for given in _EXAMPLES.get(dialect.NAME, ())))
+    text = _HELP.format(
+        title=dialect.TITLE,
+        paths=_PATHS.get(dialect.NAME, "PATH is a transcript, or a folder of them."),
+        folder=dialect.default_folder({}, Path("~")),
+        examples="\n".join(f"  cru import {dialect.NAME}{given}" for given in examples),
+    )
+    return click.command(dialect.NAME, help=text)(_options(run))
+
+
+@click.command("auto")
+@_options
+def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> None:
+    """Find every client on this machine, import all sessions, and say what was found where.
+
+    With PATHs, only they are looked at, and what lies there tells which client wrote it: a file is its writer's, a folder
+    may hold logs of several. Nothing found is no error. The exit code is 3 when something could not be read.
+
+    \b
+      cru import auto --dry-run
+      cru import auto --since 7d --project shop
+      cru import auto ~/backup/agents --format json
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+    options = _asked(**asked)
+    searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
+    with bar("importing") as show:
+        stop = tell_stop(dry_run=options.dry_run)
+        reports = import_all(vault, searches, options=options, progress=show, on_stop=stop)
+    drain(vault, options)
+    if not options.dry_run:
+        update_histories(vault, (name for report in reports for name in report.updated))
+    parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
+    looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]
+    room = room_of(ctx.ensure_object(Door))
+    write_all(parts, unknown, looked, format_, dry_run=options.dry_run, room=room)
+    ctx.exit(PROBLEMS_FOUND if unknown or any(report.unreadable for report in reports) else 0)
+
+
+def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
+    """What another client wrote, with the command for it."""
+    found = ((path, other_writer(dialect, path)) for path in paths)
+    return [
+        UnreadableRow(path, 0, f"this is {other.TITLE}'s: cru import {other.NAME} {shlex.quote(str(path))}")
+        for path, other in found
+        if other is not None
+    ]
+
+
+def _asked(*, dry_run: bool, since: datetime | None, project: str | None, refresh: bool) -> ImportOptions:
+    return ImportOptions(
+        now=datetime.now(UTC),
+        dry_run=dry_run,
+        since=since,
+        only_project=project,
+        refresh=refresh,
+        projects=user_settings().projects,
+    )
+
+
+def _own_folder(dialect: Dialect) -> Path:
+    folder = dialect.default_folder(os.environ, Path.home())
+    if not folder.exists():
+        raise TranscriptError(
+            f"{folder}: no such folder; {dialect.TITLE} left nothing there",
+            f"name the transcripts: cru import {dialect.NAME} PATH",
+        )
+    return folder
+
+
+_COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIALECTS.items()}
+
+
+def __getattr__(name: str) -> click.Command:
+    """A client's command, by its name in the table of commands."""
+    try:
+        return _COMMANDS[name]
+    except KeyError:
+        raise AttributeError(name) from None

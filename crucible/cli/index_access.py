@@ -1,0 +1,106 @@
+"""From the root's options to an index that is true now, with progress and complaints on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Self, TypeVar
+
+import click
+
+from crucible.cli.environment import vault_place, whence
+from crucible.cli.options import Door
+from crucible.cli.output import say
+from crucible.commands.idle.idle_check import look_at
+from crucible.core.errors import CrucibleError
+from crucible.core.settings.settings import VaultSettings
+from crucible.vault.index.index import Index, Refreshed
+from crucible.vault.index.query import unreadable_rows
+from crucible.vault.index.schema import Row, View, path_of_cell
+from crucible.vault.index.watch.vouching import ask
+
+
+class ReadingLine:
+    """Shown for so many notes or more: fewer are read before anybody wonders."""
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+    def show(self, done: int, total: int) -> None:
+        """Told after each note, or some of them."""
+        if total >= self._least and sys.stderr.isatty():
+            self._shown = True
+            click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)
+
+
+Answer = TypeVar("Answer")
+
+_LONG = 500
+"""Notes to read; fewer are read before anybody wonders."""
+
+
+def open_index(door: Door) -> Index:
+    """The index of the vault that was named, or is around us, or is the default."""
+    root, settings = vault_place(door)
+    return Index(root, settings, ask)
+
+
+def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:
+    """The answer to a question about the tables as they are now; it may be asked more than once.
+
+    Long reading shows progress on a terminal.  What cannot be walked, what keeps the index from being kept, and each
+    note that could not be read is a line on stderr, whatever the question was.  A session that has been quiet for long is
+    paused first, when it is time to look.
+    """
+
+    def both(view: View) -> tuple[list[Row], Answer]:
+        return unreadable_rows(view), question(view)
+
+    with ReadingLine(_LONG) as progress:
+        (unreadable, answer), now = index.ask(both, progress.show)
+        if look_at(now.view, index, datetime.now(UTC), whence):
+            (unreadable, answer), now = index.ask(both, progress.show)
+    _complain(now)
+    say_unreadable(unreadable)
+    return answer, now
+
+
+def say_unreadable(rows: Sequence[Row]) -> None:
+    """A line on stderr for each."""
+    for row in rows:
+        say(f"{path_of_cell(str(row['path']))}:1: unreadable-note: {row['unreadable']}", style="yellow")
+
+
+def rebuilt(index: Index) -> Refreshed:
+    """Built anew."""
+    with ReadingLine(_LONG) as progress:
+        now = index.rebuild(progress.show)
+    _complain(now)
+    return now
+
+
+def keep_index(root: PathLike[str], settings: VaultSettings, paths: Collection[PathLike[str]]) -> None:
+    """Bring the rows of these notes up to date.  What cannot be done now is done by the next query, so nothing is said."""
+    if not paths:
+        return
+    with suppress(CrucibleError), ReadingLine(_LONG) as progress:
+        Index(root, settings).refresh(paths, progress.show)
+
+
+def _complain(now: Refreshed) -> None:
+    for reason in now.unwalked:
+        say(f"cru: {reason}", style="yellow")
+    if now.unsaved:
+        say(f"cru: the index cannot be kept: {now.unsaved}", style="yellow")
+        say("     the answer is whole; the next command has to read again what this one read")

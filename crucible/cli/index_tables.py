@@ -1,0 +1,64 @@
+"""`cru index show` and `cru index rebuild`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from crucible.cli.filters import columns_of, order_options, query_from, span_options
+from crucible.cli.index_access import asked, open_index, rebuilt, say_unreadable
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import PROBLEMS_FOUND, in_color, room_of, write
+from crucible.cli.text_tables import write_rows
+from crucible.vault.index.query import find_row, select_rows, unreadable_rows
+from crucible.vault.index.schema import TABLES, Row, View
+
+_COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in TABLES)
+
+
+@click.command("show", epilog=f"{_COLUMNS}\n\nWhat they mean is in docs/index.md.")
+@click.argument("table", type=click.Choice([*TABLES]))
+@click.option("--session", metavar="ID", help="Only of this session: its id, or a beginning that no other has.")
+@span_options
+@order_options
+@format_option("toon", "table", "json")
+@click.pass_context
+def show_table(ctx: click.Context, /, *, table: str, session: str | None, format_: str, **options: Any) -> None:
+    """Print a table of the index: what `cru session list` and `stats` reckon with.
+
+    --since and --until are about the start of the session that a row belongs to, --where and --sort about the table's
+    own columns. The newest month comes first, in it the rows stand by session. Subagents' sessions are in all of it.
+
+    \b
+      cru index show sessions --since 7d
+      cru index show phases --where 'tokens_used > 5000' --sort -tokens_used -n 20
+      cru index show callouts --where 'kind = error' --since 30d --format json
+      cru index show links --session 2026-11-21-add
+    """
+    query, door = query_from(options, table), ctx.ensure_object(Door)
+
+    def question(view: View) -> list[Row]:
+        return select_rows(view, table, query, None if session is None else find_row(view, session))
+
+    rows, now = asked(open_index(door), question)
+    write_rows(rows, TABLES[table], format_, table, color=in_color(door), room=room_of(door))
+    ctx.exit(PROBLEMS_FOUND if now.unwalked else 0)
+
+
+@click.command
+@click.pass_context
+def rebuild(ctx: click.Context) -> None:
+    """Make the index anew from the notes, forgetting what it held.
+
+    It is never needed: every command brings the index up to date, and makes it anew when it cannot be read. It changes
+    no note.
+
+    \b
+      cru index rebuild
+    """
+    now = rebuilt(open_index(ctx.ensure_object(Door)))
+    say_unreadable(unreadable_rows(now.view))
+    count = sum(1 for _ in now.view.rows("sessions"))
+    write(f"{count} {'session' if count == 1 else 'sessions'}")
+    ctx.exit(PROBLEMS_FOUND if now.unwalked else 1 if now.unsaved else 0)

@@ -1,0 +1,299 @@
+"""`cru install claude-code`: our hooks in the client's settings, and out again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from crucible.cli.command_agent import offer_to_ask
+from crucible.cli.environment import from_here, user_settings, vault_place, vault_root
+from crucible.cli.options import Door
+from crucible.cli.output import clean_line, say, write
+from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
+from crucible.integrations.install.claude_code_settings import (
+    find_installed,
+    install_hooks,
+    settings_path,
+    uninstall_hooks,
+)
+from crucible.integrations.install.git_hooks import find_hook, install_hook, uninstall_hook
+from crucible.integrations.install.mcp_servers import (
+    CLIENTS,
+    SKILL,
+    TITLES,
+    Part,
+    find_registered,
+    install_mcp,
+    parts_of,
+    uninstall_mcp,
+)
+
+_SHOWN = {
+    "claude-code": "`claude mcp list`, or /mcp in the client, shows crucible as connected",
+    "codex": "`codex mcp list`, or /mcp in the client, shows crucible",
+    "opencode": "`opencode mcp list` shows crucible as connected",
+}
+"""How a user sees that it works."""
+
+
+@click.command
+@click.option("--mcp", is_flag=True, help="The server of recall and the recorder.")
+@click.option("--user", is_flag=True, help="For all your projects (the default).")
+@click.option("--project", is_flag=True, help="For this project, in its .codex/config.toml and AGENTS.md.")
+@click.option("--remove", is_flag=True, help="With --mcp, take it out again; the files are what they were.")
+@click.pass_obj
+def codex(door: Door, /, **given: bool) -> None:
+    """Have Codex start `cru mcp`, and tell its agent when to use it.
+
+    Adds a table to config.toml and a marked block to AGENTS.md and touches nothing else in them. Of a project Codex reads
+    its own config.toml only where you trust it.
+
+    \b
+      cru install codex --mcp
+      cru install codex --mcp --project
+      cru install codex --mcp --remove
+    """
+    _only_mcp("codex", **given)
+    register(door, "codex", project=given["project"], remove=given["remove"])
+
+
+@click.command
+@click.option("--mcp", is_flag=True, help="The server of recall and the recorder.")
+@click.option("--user", is_flag=True, help="For all your projects (the default).")
+@click.option("--project", is_flag=True, help="For this project, in its opencode.json and AGENTS.md.")
+@click.option("--remove", is_flag=True, help="With --mcp, take it out again; the files are what they were.")
+@click.pass_obj
+def opencode(door: Door, /, **given: bool) -> None:
+    """Have OpenCode start `cru mcp`, and tell its agent when to use it.
+
+    Adds an entry to opencode.json and a marked block to AGENTS.md and touches nothing else in them.
+
+    \b
+      cru install opencode --mcp
+      cru install opencode --mcp --project
+      cru install opencode --mcp --remove
+    """
+    _only_mcp("opencode", **given)
+    register(door, "opencode", project=given["project"], remove=given["remove"])
+
+
+def _only_mcp(client: str, *, mcp: bool, user: bool, project: bool, remove: bool) -> None:
+    if not mcp:
+        more = " --remove" if remove else ""
+        raise UsageError("there is nothing else to be installed", f"cru install {client} --mcp{more}")
+    if user and project:
+        raise UsageError("--user and --project: one or the other", "call it twice for both")
+
+
+def register(door: Door, client: str, *, project: bool, remove: bool) -> None:
+    """Put our server, and what its agent is told, into a client's files, or take both out."""
+    parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
+    shared = _also_read(client, parts, _folder(project=project)) if remove else {}
+    # Each by itself: when one stays as it is, what was done to those before it is told.
+    done = [_taken_out(part, shared) if remove else _put_in(part) for part in parts]
+    if any(done):
+        say(f"{TITLES[client]} reads this when it starts: start it anew")
+    if not remove:
+        _say_what_is_next(door, client, project=project)
+        offer_to_ask(door, client)
+
+
+def _put_in(part: Part) -> bool:
+    ((path, is_changed),) = install_mcp([part])
+    write(f"{'installed in' if is_changed else 'already in'}  {clean_line(str(path))}")
+    return is_changed
+
+
+def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
+    path = clean_line(str(part.path))
+    if part.path in shared:
+        write(f"left, since {shared[part.path]} reads it, too  {path}")
+        return False
+    ((_, is_changed),) = uninstall_mcp([part])
+    if not is_changed and part.path.name == SKILL and part.path.exists():
+        write(f"left, since it is not as it was put in  {path}")
+    else:
+        write(f"{'removed from' if is_changed else 'not in'}  {path}")
+    return is_changed
+
+
+def _also_read(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
+    """Which of these files another client that is registered has, too: a project's AGENTS.md is for several."""
+    found = {}
+    for other in (each for each in CLIENTS if each != client):
+        servers, told = parts_of(other, ("cru", "mcp"), os.environ, Path.home(), folder)
+        if told.path in (part.path for part in parts) and _is_registered(servers):
+            found[told.path] = other
+    return found
+
+
+def _is_registered(servers: Part) -> bool:
+    with suppress(CrucibleError):  # a file that cannot be understood is told of where it is asked for
+        found = find_registered(servers)
+        return found is not None and bool(found.words)
+    return False
+
+
+def say_what_stays(*, project: bool, mcp: bool) -> None:
+    """After a removal, what of Claude Code's that one did not take out: the hooks, or the server."""
+    folder, more = _folder(project=project), " --project" if project else ""
+    if mcp and _has_hooks(folder):
+        say(f"the hooks stay; `cru install claude-code{more} --remove` takes them out")
+    servers = parts_of("claude-code", ("cru", "mcp"), os.environ, Path.home(), folder)[0]
+    if not mcp and _is_registered(servers):
+        say(f"the server of recall stays; `cru install claude-code --mcp{more} --remove` takes it out")
+
+
+def _has_hooks(folder: Path | None) -> bool:
+    with suppress(CrucibleError):
+        return bool(find_installed(settings_path(os.environ, Path.home(), folder)).events)
+    return False
+
+
+def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
+    where = "in this project " if project else ""
+    if client == "claude-code" and project:
+        say("Claude Code asks once whether it may start a project's server")
+    say(f"{where}{_SHOWN[client]}; its agent is told when to ask and what to write down")
+    if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_folder())):
+        say("whole sessions are written down by hooks, which are another thing: `cru install claude-code`")
+    try:
+        say(f"its tools answer from {clean_line(vault_root(door, user_settings()))}{_unless(door, shared=project)}")
+    except VaultNotFound:
+        say("there is no vault here and no default vault, so its tools have nothing yet", style="yellow")
+        say("     `cru init DIR --default` makes one for every project, `cru init` one here")
+
+
+def _unless(door: Door, *, shared: bool) -> str:
+    """Whether that is so wherever the client works."""
+    return "" if door.vault and not shared else " when it is started here"
+
+
+def _program(door: Door, *, shared: bool) -> list[str]:
+    """What serves.  In files that are committed it is found by its name, and finds the vault by itself."""
+    if shared:
+        return ["cru", "mcp"]
+    named = ["--vault", os.path.abspath(from_here(door.vault))] if door.vault else []
+    return [*own_program(), *named, "mcp"]
+
+
+def _folder(*, project: bool) -> Path | None:
+    return project_folder() if project else None
+
+
+def own_program() -> list[str]:
+    """How hooks call us: the `cru` that runs now, by its whole path, or this interpreter."""
+    own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
+    found = shutil.which(own)
+    return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "crucible"]
+
+
+def project_folder() -> Path:
+    """The folder that the client would be started in: the nearest with `.claude` or `.git`, else this one."""
+    here = Path(from_here("."))
+    near = (folder for folder in (here, *here.parents) if folder != Path.home())
+    return next((f for f in near if (f / ".claude").is_dir() or (f / ".git").exists()), here).resolve()
+
+
+def say_where(door: Door) -> None:
+    """Where sessions of the working directory go."""
+    user = user_settings()
+    try:
+        say(f"sessions from here go to {clean_line(vault_root(door, user))}")
+    except VaultNotFound:
+        say("there is no vault here and no default vault, so nothing is written down yet", style="yellow")
+        say("     `cru init DIR --default` makes one for every project, `cru init` one here")
+
+
+@click.command("claude-code")
+@click.option("--user", is_flag=True, help="For all your projects (the default).")
+@click.option("--project", is_flag=True, help="For this project, in its .claude/settings.json.")
+@click.option(
+    "--remove",
+    is_flag=True,
+    help="Take the hooks out again, with --mcp the server; the files are what they were.",
+)
+@click.option("--mcp", is_flag=True, help="Not the hooks, but the server of recall and the recorder, and a skill.")
+@click.pass_obj
+def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: bool) -> None:
+    """Have Claude Code's sessions written down while they run.
+
+    Adds our hooks to the client's settings.json and touches nothing else in it. They note which session did something,
+    and never wait: a process of its own brings the session's note up to date at the end of each turn. A session goes to
+    the vault around its folder, else to your default vault.
+
+    With --mcp the client starts `cru mcp` instead, by which its agent asks what earlier sessions say and tells of its
+    decisions, and gets a skill that says when: in ~/.claude.json, or the project's .mcp.json, and the skills folder.
+
+    On a terminal it offers, once, to ask Claude Code at each session's end what mattered in it, and shows what that costs.
+
+    --remove alone takes out the hooks and leaves the server, --mcp --remove takes out the server and leaves the hooks; each of them
+    in your own settings, or with --project in this project's, and says what stays.
+
+    \b
+      cru install claude-code             in your own settings, for all projects
+      cru install claude-code --project   in this project's, to be committed
+      cru install claude-code --remove
+      cru install claude-code --mcp
+      cru install claude-code --mcp --remove
+    """
+    if user and project:
+        raise UsageError("--user and --project: one or the other", "call it twice for both")
+    if mcp:
+        register(door, "claude-code", project=project, remove=remove)
+        if remove:
+            say_what_stays(project=project, mcp=True)
+        return
+    folder = project_folder() if project else None
+    path = settings_path(os.environ, Path.home(), folder)
+    if remove:
+        write(f"{'removed from' if uninstall_hooks(path) else 'not in'}  {clean_line(str(path))}")
+        say_what_stays(project=project, mcp=False)
+        return
+    changed = install_hooks(path, hook_command(shared=project))
+    write(f"{'installed in' if changed else 'already in'}  {clean_line(str(path))}")
+    say_where(door)
+    offer_to_ask(door, "claude")
+
+
+def hook_command(*, shared: bool) -> str:
+    """What the client is to run.  A hook that fails is shown to the user or obeyed, so it never does.
+
+    In settings that are committed the command is found by its name, and colleagues without it are not bothered.
+    """
+    if shared:
+        return "cru hook claude-code 2>/dev/null || :"
+    return f"{shlex.join(own_program())} hook claude-code 2>/dev/null || :"
+
+
+@click.command("git-hooks")
+@click.option("--remove", is_flag=True, help="Take our lines out again; what was there before has its bytes again.")
+@click.pass_obj
+def git_hooks(door: Door, *, remove: bool) -> None:
+    """Refuse to commit a secret: adds a pre-commit hook to the repository around the vault.
+
+    The hook looks at the staged lines of the vault's files (`cru session check --secrets --staged`) and names the file,
+    the line and the rule. Without cru, or when secrets cannot be looked for, it refuses the commit. A hook that is there
+    already goes on as before; ours runs first. `git commit --no-verify` commits without looking.
+
+    \b
+      cru install git-hooks
+      cru install git-hooks --remove
+    """
+    root, _ = vault_place(door)
+    hook = find_hook(Path(root))
+    if remove:
+        write(f"{'removed from' if uninstall_hook(hook) else 'not in'}  {clean_line(str(hook.path))}")
+        return
+    write(f"{'installed in' if install_hook(hook, own_program()) else 'already in'}  {clean_line(str(hook.path))}")
+    if hook.is_shared:
+        say(
+            "core.hooksPath names this folder for other repositories too; where there is no vault the hook does nothing"
+        )

@@ -1,0 +1,137 @@
+"""What every `cru log` command shares: which session, when it happened, texts from standard input, and what is said after.
+
+Imports little, and leaves the index alone: an agent waits for each of these commands, and the next query reads the note.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from crucible.cli.environment import vault_place, whence
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import BEGIN, Door
+from crucible.cli.output import say, write
+from crucible.commands import record
+from crucible.commands.record import Recorder
+from crucible.core.errors import UsageError
+from crucible.vault.notes.vault import Vault
+
+
+class _Said(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
+    """A text; `-` reads it from standard input, which can be read once."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value != "-":
+            return value
+        if ctx is not None and ctx.meta.setdefault(_READ_FOR, param) is not param:
+            self.fail("standard input is another text already: only one can be -", param, ctx)
+        return standard_input()
+
+
+SAID = _Said()
+_READ_FOR = f"{__name__}.read_for"
+
+
+def standard_input() -> str:
+    """All of it, without the line end that a shell's `echo` adds."""
+    data = sys.stdin.buffer.read() if sys.stdin else b""
+    return data.decode("utf-8", "replace").removesuffix("\n")
+
+
+session_option = click.option(
+    "--session",
+    metavar="ID",
+    envvar="CRU_SESSION",
+    type=SESSION,
+    help="The session [environment: CRU_SESSION].",
+)
+at_option = click.option(
+    "--at", metavar="WHEN", type=BEGIN, help="When it happened: 2026-11-21T20:26, 5m; by default now."
+)
+
+
+def recording_place() -> dict[str, Any]:
+    """Where a bookmark finds git and the project's files."""
+    cwd, projects = whence()
+    return {"cwd": cwd, "projects": projects}
+
+
+def named_session(session: str | None) -> str:
+    """The session that was named, or the environment's."""
+    if not session:
+        raise UsageError(
+            "no session: neither --session nor CRU_SESSION names one",
+            'export CRU_SESSION=$(cru session start "Fix it")',
+        )
+    return session
+
+
+def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetime | None:
+    """`--at` in UTC, None for now; `UsageError` for what cannot be: before the session began, or days ahead.
+
+    A time without seconds may lie in the minute of the beginning, and counts as that.
+    """
+    if at is None:
+        return None
+    if at > datetime.now(UTC) + _AHEAD:
+        raise UsageError(f"--at {_second(at)}: more than a day ahead", "it is for what happened already")
+    begun = recorder.read_head().started if recorder else None
+    if begun is None or at >= begun:
+        return at.astimezone(UTC)
+    if at + _MINUTE > begun:
+        return begun.astimezone(UTC)
+    raise UsageError(
+        f"--at {_second(at)}: the session began later, {_second(begun)}",
+        "leave --at out for now; `cru session start --at` begins a session earlier",
+    )
+
+
+_AHEAD = timedelta(days=1)
+"""Clocks of two machines differ, and zones are mistaken, by less."""
+_MINUTE = timedelta(minutes=1)
+
+
+def _second(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def say_warnings(recorder: Recorder) -> None:
+    """What went wrong beside the note."""
+    for warning in recorder.warnings:
+        say(f"cru: {warning}", style="yellow")
+
+
+class Logged(NamedTuple):
+    """The session that a command logs to, and when that happened (UTC), None for now."""
+
+    recorder: Recorder
+    at: datetime | None
+
+
+def logs(command: Callable[..., str | None], *, verbose: Sequence[str] = ("-v", "--verbose")) -> Callable[..., Any]:
+    """A command that is called with `Logged` and its own parameters; what it returns is a phase's id."""
+
+    @click.option(*verbose, "verbose", is_flag=True, help="Print the id of the phase.")
+    @at_option
+    @session_option
+    @click.pass_obj
+    @wraps(command)
+    def called(door: Door, /, session: str | None, at: datetime | None, verbose: bool, **given: Any) -> None:
+        name = named_session(session)
+        root, settings = vault_place(door)
+        recorder = record.open(name, vault=Vault(Path(root), settings), **recording_place())
+        phase = command(Logged(recorder, noted_time(at, recorder)), **given)
+        if verbose and phase:
+            write(phase)
+        say_warnings(recorder)
+
+    return called

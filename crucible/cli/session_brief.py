@@ -1,0 +1,84 @@
+"""`cru session brief`."""
+
+from __future__ import annotations
+
+import click
+
+from crucible.cli.command_agent import ask_first, with_option
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import say, write_json, write_text
+from crucible.cli.vault_access import load_note, open_vault
+from crucible.core.errors import UsageError
+from crucible.core.secrets.redaction import redact_of
+from crucible.memory.summary.brief import BriefUpdate
+from crucible.memory.summary.brief_callout import count_covered, due_phase, find_brief
+from crucible.memory.summary.brief_update import renew_brief, update_brief
+from crucible.vault.notes.vault import Note
+
+
+@click.command
+@click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
+@click.option("--print", "only_print", is_flag=True, help="Only show what stands there; change nothing.")
+@with_option
+@format_option("text", "json")
+@click.pass_context
+def brief(
+    ctx: click.Context,
+    /,
+    session: str | None,
+    only_print: bool,
+    named: str | None,
+    format_: str,
+) -> None:
+    """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
+
+    The brief is a callout under the note's title; edit it there as you like. It is made from the note's findings (decisions, results, corrections,
+    open ends) and from unanswered questions. Phases that it covers already are not read again, except after --with if nobody edited the brief. By default ID is that of CRU_SESSION.
+
+    \b
+      cru session brief 2026-11-21-add-rate-limiter
+      cru session brief 2026-11-21-add --with claude
+      cru session brief 2026-11-21-add --print --format json
+    """
+    door = ctx.ensure_object(Door)
+    if not session:
+        raise UsageError("no session: neither ID nor CRU_SESSION names one", "cru session list")
+    if only_print and named is not None:
+        raise UsageError("--print and --with exclude each other", "leave one of them out")
+    vault = open_vault(door)
+    note = load_note(vault, session)
+    redact = redact_of(vault.settings.secrets)
+    if only_print:
+        update = BriefUpdate(find_brief(note.session))
+    elif named is not None:
+        ask_first(vault, [note.path], named)
+        update = renew_brief(vault, note.path, note.session, redact=redact)
+        note = vault.read(note.path)
+    else:
+        update = update_brief(vault, note.path, redact=redact)
+    _show(note, update, format_)
+    if update.problem:
+        say(f"cru: {update.problem}", style="red")
+        ctx.exit(1)
+
+
+def _show(note: Note, update: BriefUpdate, format_: str) -> None:
+    found = update.brief
+    if format_ == "json":
+        write_json(
+            {
+                "session": note.name,
+                "brief": found.text if found else None,
+                "covers": found.covers or None if found else None,
+                "phases_covered": count_covered(note.session, found.covers) if found else 0,
+                "phases": len(note.session.phases),
+                "changed": update.changed,
+            }
+        )
+    elif found:
+        write_text(found.text)
+    elif not update.problem:
+        waits = due_phase(note.session, "")
+        how = "it is written without --print" if waits else "no phase of it lies behind yet"
+        say(f"{note.name}: no brief: {how}")

@@ -1,0 +1,105 @@
+"""`cru session check`: what is wrong with the notes, or what is secret in them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from crucible.cli.environment import from_here
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write, write_json
+from crucible.cli.vault_access import find_note, open_vault
+from crucible.commands.check.check_secrets import Found, Progress, check_secrets
+from crucible.commands.check.check_staged import check_staged
+from crucible.commands.check.check_vault import check_sessions
+from crucible.core.errors import UsageError
+from crucible.vault.notes.vault import Vault
+
+
+@click.command
+@click.option("--secrets", is_flag=True, help="Look for secrets instead, in all that the vault holds.")
+@click.option("--staged", is_flag=True, help="With --secrets: only in the lines that the next git commit adds.")
+@format_option("table", "json")
+@click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
+@click.pass_context
+def check(ctx: click.Context, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str) -> None:
+    """Name every problem as `path:line: code: message`; exit code 3 when there is one.
+
+    Without an ID every session note is checked: what does not parse, broken and ambiguous links, ids that are not the
+    file's name, ids that two notes share, subagents and parents that do not name each other.
+
+    With --secrets every note is searched, and so are settings, templates, memory, tasks, the spool and whole events,
+    archives too; with an ID that session's note and events. A line names the rule that found a secret, never the
+    secret. What is none goes to `allow` in the vault's settings, under `[secrets]`.
+
+    \b
+      cru session check
+      cru session check 2026-11-21-add-rate-limiter
+      cru session check --secrets
+    """
+    if staged and (sessions or not secrets):
+        raise UsageError("--staged goes with --secrets and without an ID", "cru session check --secrets --staged")
+    vault = open_vault(ctx.ensure_object(Door), looks=not staged)
+    find = _secrets if secrets else _problems
+    found = check_staged(vault, _git_folder(vault)) if staged else find(vault, sessions)
+    if format_ == "json":
+        write_json([one._asdict() for one in found])
+    else:
+        for one in found:
+            write(f"{one.path}:{one.line}: {one.code}: {one.message}")
+    _sum_up(found, "secret" if secrets else "problem")
+    if staged and found:
+        _say_what_to_do(vault)
+    ctx.exit(PROBLEMS_FOUND if found else 0)
+
+
+def _problems(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
+    findings = check_sessions(vault, [find_note(vault, s) for s in sessions])
+    return [Found(vault.relative(f.path), f.problem.line, f.problem.code, f.problem.message) for f in findings]
+
+
+def _secrets(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
+    notes = [find_note(vault, session) for session in sessions]
+    with _counting() as progress:
+        return check_secrets(vault, notes, progress)
+
+
+def _git_folder(vault: Vault) -> Path:
+    """Where git is to be called.  What it tells a hook in the environment is seen from the hook's working directory."""
+    in_hook = "GIT_INDEX_FILE" in os.environ or "GIT_DIR" in os.environ
+    return Path(from_here(".")) if in_hook else vault.root
+
+
+def _sum_up(found: list[Found], what: str) -> None:
+    unread = sum(one.code == "unreadable" for one in found)
+    number = len(found) - unread
+    say(f"{number or 'no'} {what}{'' if number == 1 else 's'}" + (f", {unread} unreadable" if unread else ""))
+
+
+def _say_what_to_do(vault: Vault) -> None:
+    config = clean_line(str(vault.root / ".crucible" / "config.toml"))
+    say("to mend it: take the secret out of the file (`[REDACTED:rule]` may stand in its place), then `git add` it;")
+    say("     when others have seen it, have it replaced where it is valid")
+    say(f"to allow it: add a regular expression that finds it to `allow` under `[secrets]` in {config}")
+
+
+@contextmanager
+def _counting() -> Iterator[Progress]:
+    """One line that is written over, on a terminal's stderr only, and gone in the end."""
+    shown = sys.stderr.isatty()
+
+    def show(done: int, total: int) -> None:
+        if shown:
+            click.echo(f"\rlooking for secrets: {done:,} of {total:,} files", err=True, nl=False)
+
+    try:
+        yield show
+    finally:
+        if shown:
+            click.echo("\r\x1b[K", err=True, nl=False)

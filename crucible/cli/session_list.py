@@ -1,0 +1,289 @@
+"""`cru session list`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import click
+import toons
+
+from crucible.cli.filters import columns_of, named_columns, order_options, query_from, session_filters
+from crucible.cli.index_access import asked, open_index
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_json, write_text
+from crucible.cli.text_tables import aligned, broadest, write_paths, write_rows
+from crucible.core.errors import UsageError
+from crucible.vault.index.query import COLUMNS, select
+from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
+
+_GAP = "  "
+_BARS = ("sessions", "tokens_used")
+"""The figures that get a bar."""
+
+_BROADEST_BAR, _SHORTEST_BAR = 16, 6
+_SHORTEST_NAME, _LONGEST_NAME = 16, 200
+"""A terminal that is narrow cuts names to the one; a name longer than the other would make every line as long."""
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+_LEAST_FIRST = (
+    "users",
+    "errors",
+    "decisions",
+    "duration_average_s",
+    "tokens_average",
+    "tool_failure_rate",
+    "duration_median_s",
+    "failure_rate",
+)
+"""What is left out where a terminal has no room for all."""
+
+_FOR_NAMES = 4
+"""So many of them at most are left out for the sake of whole names."""
+
+
+class _Column(NamedTuple):
+    """A figure in the table: its heading, each group's cell and the total's, and how wide the widest cell is."""
+
+    head: str
+    cells: list[str]
+    width: int
+
+
+class _Plan(NamedTuple):
+    """What a table shows: names of `names` columns, these figures, bars of `bar` columns or 0."""
+
+    names: int
+    columns: Mapping[str, _Column]
+    bar: int
+
+
+def write_stats(stats: Stats, format_: str, door: Door) -> None:
+    """As `table`, `json` or `toon`."""
+    if format_ == "json":
+        write_json(_plain(stats))
+    elif format_ == "toon":
+        write_text(toons.dumps(_plain(stats)))
+    else:
+        click.echo("\n".join(_table(stats, room_of(door), color=in_color(door))))
+
+
+def _plain(stats: Stats) -> dict[str, Any]:
+    total = stats.total._asdict()
+    del total["name"]
+    return {"by": stats.by, "groups": [group._asdict() for group in stats.groups], "total": total}
+
+
+def _table(stats: Stats, room: int | None, *, color: bool) -> list[str]:
+    """Heading, groups, total; on a terminal no wider than it, and what had no room is named in the end."""
+    names = [stats.by or "", *(clean_line(group.name or "-") for group in stats.groups), "total"]
+    longest = min(broadest(names), _LONGEST_NAME)
+    plan = _Plan(longest, _columns(stats, exact=True), 0) if room is None else _plan(stats, longest, room)
+    columns = [_drawn(stats, key, plan, color=color) for key in plan.columns]
+    table = [_GAP.join(cells).rstrip() for cells in zip(aligned(names, plan.names), *columns, strict=True)]
+    ends = (0, len(table) - 1)
+    lines = [click.style(line, bold=True) if color and at in ends else line for at, line in enumerate(table)]
+    left_out = [looks.head for key, looks in _LOOKS.items() if key not in plan.columns]
+    if not left_out or room is None:
+        return lines
+    note = click.wrap_text(f"… columns left out: {', '.join(left_out)}; --format json has all", room)
+    return [*lines, *(click.style(line, dim=True) if color else line for line in note.split("\n"))]
+
+
+def _plan(stats: Stats, longest: int, room: int) -> _Plan:
+    """The first that fits; what it leaves goes to the names, then to the bars."""
+    for plan in _plans(stats, longest):
+        left = room - plan.names - sum(len(_GAP) + _width(key, plan) for key in plan.columns)
+        if left >= 0:
+            break
+    names = min(longest, plan.names + max(left, 0))
+    left -= names - plan.names
+    longer = min(plan.bar + max(left, 0) // len(_BARS), _BROADEST_BAR) if plan.bar else 0
+    return plan._replace(names=names, bar=longer)
+
+
+def _plans(stats: Stats, longest: int) -> Iterable[_Plan]:
+    """From all there is to the least: numbers are shortened, columns left out, names cut, and then bars go."""
+    exact, short = _columns(stats, exact=True), _columns(stats, exact=False)
+    cut = min(longest, _SHORTEST_NAME)
+    for length in (_SHORTEST_BAR, 0) if stats.groups and _can_draw() else (0,):
+        yield _Plan(longest, exact, length)
+        for names, most in ((longest, _FOR_NAMES), (cut, len(_LEAST_FIRST))):
+            for count in range(most + 1):
+                kept = {key: column for key, column in short.items() if key not in _LEAST_FIRST[:count]}
+                yield _Plan(names, kept, length)
+
+
+def _columns(stats: Stats, *, exact: bool) -> Mapping[str, _Column]:
+    lines = (*stats.groups, stats.total)
+    columns = {}
+    for key, looks in _LOOKS.items():
+        show = looks.exact if exact else looks.short
+        cells = ["-" if (value := getattr(line, key)) is None else show(value) for line in lines]
+        columns[key] = _Column(looks.head if exact else looks.short_head, cells, max(map(len, cells)))
+    return columns
+
+
+def _width(key: str, plan: _Plan) -> int:
+    """With its bar, over which the heading stands too."""
+    column = plan.columns[key]
+    return max(len(column.head), column.width + (1 + plan.bar if plan.bar and key in _BARS else 0))
+
+
+def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
+    """The heading and the cells, all of one width; the total, which is all of them, has no bar."""
+    head, cells, width = plan.columns[key]
+    wide = _width(key, plan)
+    if not plan.bar or key not in _BARS:
+        return [text.rjust(wide) for text in (head, *cells)]
+    values = [getattr(group, key) for group in stats.groups]
+    largest = max(values)
+    bars = [bar(value, largest, plan.bar) for value in values]
+    padded = [text.ljust(wide - width - 1) for text in (*bars, "")]
+    # Not blanks, as the total's are: the end of their style would end the line's own.
+    drawn = [click.style(text, fg="cyan") if color and text.strip() else text for text in padded]
+    return [head.ljust(wide), *(f"{cell:>{width}} {text}" for cell, text in zip(cells, drawn, strict=True))]
+
+
+def bar(value: int, largest: int, length: int) -> str:
+    """A bar of blocks, `length` of them for the largest; what is not 0 shows."""
+    if value <= 0:
+        return ""
+    eighths = max(1, round(8 * length * value / largest))
+    return (_EIGHTHS[8] * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
+
+
+def _can_draw() -> bool:
+    """Whether stdout's encoding has the blocks."""
+    try:
+        _EIGHTHS.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def duration(seconds: float) -> str:
+    """`45s`, `12m 5s`, `1h 23m`, `3d 4h`: two parts are as exact as anybody reads."""
+    whole = round(seconds)
+    for size, unit, part, smaller in ((86_400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
+        if whole >= size:
+            return f"{whole // size:,}{unit} {whole % size // part}{smaller}"
+    return f"{whole}s"
+
+
+def shortened(value: float) -> str:
+    """`999`, `3.4k`, `120k`, `1.2M`: as exact as a column of a narrow table can be."""
+    number, unit = float(round(value)), ""
+    for larger in "kMGT":
+        if number < 999.5:
+            break
+        number, unit = number / 1000, larger
+    return f"{number:,.0f}{unit}" if not unit or number >= 99.95 else f"{number:.1f}{unit}"
+
+
+def _count(value: float) -> str:
+    return f"{round(value):,}"
+
+
+def _rate(value: float) -> str:
+    return f"{value * 100:.1f} %"
+
+
+def _short_rate(value: float) -> str:
+    return f"{value * 100:.1f}%"
+
+
+class _Looks(NamedTuple):
+    """A figure's headings in the table, and how it reads."""
+
+    head: str
+    exact: Callable[[float], str]
+    short_head: str
+    short: Callable[[float], str]
+
+
+_LOOKS: Mapping[str, _Looks] = {
+    "sessions": _Looks("sessions", _count, "sessions", shortened),
+    "tokens_used": _Looks("tokens", _count, "tokens", shortened),
+    "tokens_average": _Looks("avg tokens", _count, "avg tok", shortened),
+    "duration_average_s": _Looks("avg time", duration, "avg time", duration),
+    "duration_median_s": _Looks("median", duration, "median", duration),
+    "failure_rate": _Looks("failed", _rate, "failed", _short_rate),
+    "tool_failure_rate": _Looks("tools", _rate, "tools", _short_rate),
+    "decisions": _Looks("decisions", _count, "decided", shortened),
+    "errors": _Looks("errors", _count, "errors", shortened),
+    "users": _Looks("users", _count, "users", shortened),
+}
+
+
+_TABLE = ("id", "status", "started", "participants")
+
+
+@click.command("list", epilog=f"Columns for --where and --sort: {columns_of('sessions')}")
+@session_filters
+@order_options
+@format_option("table", "json", "toon", "paths")
+@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@click.pass_context
+def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options: Any) -> None:
+    """List sessions, newest first.
+
+    On a terminal long texts are cut to its width, and the titles are there where they have room; a pipe gets texts whole.
+    What --sort and --where name is shown as well, in every format but paths. A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~
+    and !~ for a text that it contains; each --where must hold. An unknown value fits only '= null'.
+
+    A note that cannot be read is a row with a problem, never absent; `cru session check` says what is wrong. The exit
+    code is 3 when sessions may be missing: a folder could not be read, or a path had to be left out.
+
+    \b
+      cru session list --since 7d --agent claude-code
+      cru session list --status failed --format json
+      cru session list --where 'tokens_used > 5000' --sort -tokens_used -n 20
+      cru session list --project shop --format paths -0 | xargs -0r rg -l limiter
+      cru session list --since today --format paths -0 | xargs -0r git add --
+    """
+    if null and format_ != "paths":
+        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    query, named = query_from(options), named_columns(options)
+    door = ctx.ensure_object(Door)
+    index = open_index(door)
+    rows, now = asked(index, lambda view: select(view, query))
+    complete = True
+    if format_ == "paths":
+        complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
+    else:
+        columns = dict.fromkeys([*(_TABLE if format_ == "table" else COLUMNS), *named])
+        color, room = in_color(door), room_of(door)
+        write_rows(rows, [*columns], format_, "sessions", color=color, room=room, more="title")
+    ctx.exit(0 if complete and not now.unwalked else PROBLEMS_FOUND)
+
+
+@click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
+@click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these, beside the total.")
+@session_filters
+@format_option("table", "json", "toon")
+@click.pass_context
+def stats(ctx: click.Context, /, *, by: str | None, format_: str, **options: Any) -> None:
+    """Count sessions, tokens, time and failures.
+
+    A session's tokens are its own and its subagents', each once; with --children a subagent's note is a session of its
+    own. Averages and the median are over the sessions whose tokens or times are known; "failed" is failed ones of those
+    that failed or completed, "tools" failed calls of all calls; "users" are a human's words. By agent or channel a session counts for
+    each that it has, in the total once. By agent each has the tokens that it used itself, a subagent's agent too; those whose agent is
+    not known are in the line "-". By phase the figures are the phases' own, and "failed" is of all of them.
+
+    On a terminal the table is made to fit: numbers are shortened, and the last line names the columns that had no room.
+    All of them, and every digit, are in JSON and TOON.
+
+    The exit code is 3 when sessions may be missing, because a folder could not be read.
+
+    \b
+      cru session stats --by agent --since 30d
+      cru session stats --by month --project shop --format json
+    """
+    query, door = query_from(options), ctx.ensure_object(Door)
+    figures, now = asked(open_index(door), lambda view: aggregate(view, query, by))
+    write_stats(figures, format_, door)
+    ctx.exit(PROBLEMS_FOUND if now.unwalked else 0)

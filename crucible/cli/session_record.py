@@ -1,0 +1,241 @@
+"""`cru session start` and `cru session pause`: a recording's beginning, and a stop."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from crucible.cli.capture_dialogue import terminal_ask
+from crucible.cli.command_agent import agent_at_end, agent_named, as_agent, say_spent, with_option
+from crucible.cli.environment import user_settings, working_directory
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.index_access import open_index
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import say, write, write_json
+from crucible.cli.record_options import (
+    SAID,
+    at_option,
+    named_session,
+    noted_time,
+    recording_place,
+    say_warnings,
+    session_option,
+)
+from crucible.cli.session_stop import finish, follow, say_problems_of
+from crucible.cli.vault_access import find_note, open_vault
+from crucible.commands import record
+from crucible.commands.capture.after_stop import Ended
+from crucible.commands.record import Recorder
+from crucible.commands.record.note_writer import SessionEnded
+from crucible.core.errors import UsageError
+from crucible.documents.session.session import Status
+from crucible.vault.index.query import SessionQuery, select
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.walk import note_name
+
+
+@click.command
+@click.argument("title", default="")
+@click.option("--agent", metavar="AGENT", default="", help="Who works: name or name@version.")
+@click.option("--model", metavar="NAME", default="", help="The model.")
+@click.option("--channel", metavar="NAME", default="", help="The session's channel.")
+@click.option("--project", metavar="NAME", help="The project; by default that of the working directory.")
+@click.option("--parent", metavar="ID", type=SESSION, default="", help="The session that delegated this one.")
+@click.option("--continues", metavar="ID", type=SESSION, default="", help="The session that this one goes on from.")
+@click.option("--goal", metavar="TEXT", type=SAID, default="", help="What it is for; - for stdin.")
+@at_option
+@format_option("text", "json")
+@click.pass_obj
+def start(door: Door, /, title: str, project: str | None, at: datetime | None, format_: str, **given: Any) -> None:
+    """Begin a session: its note is made at once, and its id is all that is printed.
+
+    \b
+      export CRU_SESSION=$(cru session start "Fix the retry" --agent my-agent@1.0)
+      cru log phase Research
+      cru session end --summary "It backs off now."
+    """
+    vault = open_vault(door, looks=False)
+    for other in ("parent", "continues"):
+        given[other] = given[other] and note_name(find_note(vault, given[other]).name)
+    begun = noted_time(at) or datetime.now(UTC)
+    recorder = record.session(
+        title,
+        vault=vault,
+        project=project,
+        cwd=working_directory() or "",
+        projects=user_settings().projects,
+        now=lambda: begun,
+        **given,
+    )
+    if format_ == "json":
+        write_json({"id": recorder.id, "path": str(recorder.path)})
+    else:
+        write(recorder.id)
+    say_warnings(recorder)
+
+
+@click.command
+@click.argument("ident", metavar="[ID]", type=SESSION, default="")
+@click.option("--reason", metavar="TEXT", type=SAID, default="", help="Why; - for stdin.")
+@click.option("--note", metavar="TEXT", type=SAID, default="", help="What to know when it goes on; - for stdin.")
+@click.option(
+    "--blocker",
+    "blockers",
+    metavar="TEXT",
+    type=SAID,
+    multiple=True,
+    help="What is in the way; may be given several times.",
+)
+@session_option
+@at_option
+@click.pass_context
+def pause(
+    ctx: click.Context, /, ident: str, session: str | None, at: datetime | None, reason: str, **said: Any
+) -> None:
+    """Stop for now: the note tells where and why, a bookmark what else to know. Logging to it again makes it active.
+
+    Without an ID it is the session that CRU_SESSION names, else the newest active one of the project that you stand in.
+    One that is paused, completed or failed already is paused when you name it, and stays so until somebody goes on with it.
+
+    \b
+      cru session pause --reason "waiting for the API keys"
+      cru session pause --note "start with the tests" --blocker "no API key"
+      cru session pause 2026-11-21-add-rate-limiter
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door, looks=False)
+    typed = ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE
+    if ident and typed:
+        raise UsageError("two sessions are named", "an ID, or --session")
+    name = note_name(find_note(vault, ident).name) if ident else session or _newest_active(door)
+    recorder = record.open(name, vault=vault, **recording_place())
+    phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
+    say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
+    say_warnings(recorder)
+    follow(vault, recorder.path)
+
+
+def _newest_active(door: Door) -> str:
+    """The newest session of the project around us that is active."""
+    project = project_of(working_directory() or "", user_settings().projects)
+    if project:
+        query = SessionQuery(status="active", project=project, limit=1)
+        rows, _ = open_index(door).ask(lambda view: select(view, query))
+        if rows:
+            return note_name(str(rows[0]["path"]).rpartition("/")[2])
+    raise UsageError(
+        f"no session is active in the project {project!r}" if project else "no session is named",
+        "name one, paused ones too: `cru session list` shows what is there",
+    )
+
+
+_OVER = (Status.COMPLETED, Status.FAILED)
+
+
+@click.command
+@click.argument("ident", metavar="[ID]", type=SESSION, default="")
+@click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
+@click.option("--failed", is_flag=True, help="It has failed, not completed.")
+@click.option("--no-model", is_flag=True, help="Ask no agent, even if `agents.at_end` is set in your settings.")
+@with_option
+@session_option
+@at_option
+@click.pass_context
+def end(
+    ctx: click.Context,
+    /,
+    ident: str,
+    summary: str,
+    failed: bool,
+    no_model: bool,
+    named: str | None,
+    session: str | None,
+    at: datetime | None,
+) -> None:
+    """End the session: completed or failed, with a summary. A subagent's parent is told.
+
+    Then its history is written, `history/ID.md`, whose path is printed: what was done and decided, what is open and what comes next. With
+    `agents.at_end` in your settings, or with --with, an agent is first asked what mattered. Clear cases of what is worth keeping become knowledge, as with `cru capture`; on a terminal you are
+    asked about the rest.
+
+    A session that is paused, or was quiet for the idle time, ends at its last event; --at sets another time.
+
+    Without an ID it is the session that CRU_SESSION names. One that has ended already stays as it is, and its history is brought up to date; what
+    you edited there stays.
+
+    \b
+      cru session end --summary "It backs off now, with tests."
+      cru session end 2026-11-21-add-rate-limiter --with claude
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door, looks=False)
+    if ident and ctx.get_parameter_source("session") is ParameterSource.COMMANDLINE:
+        raise UsageError("two sessions are named", "an ID, or --session")
+    if not (ident or session):
+        raise UsageError(
+            "no session is named",
+            "`cru session list --status active` shows which go on; `cru session end ID`",
+        )
+    if no_model and named is not None:
+        raise UsageError("--no-model and --with exclude each other", "leave one of them out")
+    program = None if named is None else agent_named(named, "--with", "be asked what mattered")
+    name = note_name(find_note(vault, ident).name) if ident else named_session(session)
+    recorder = record.open(name, vault=vault, **recording_place())
+    is_again = not _end(recorder, summary, at, failed=failed)
+    say_warnings(recorder)
+    agent = as_agent(program, vault.root, "findings", recorder.id) if program else None
+    agent = agent if agent or no_model else agent_at_end(vault.root, recorder.id)
+    if agent:
+        say("asking what mattered …")
+    ended = finish(vault, recorder.path, asker=agent, ask=terminal_ask(door, vault))
+    say_spent(agent)
+    if is_again:
+        say(f"{recorder.id} has ended already{_became(ended)}")
+    _tell(vault, ended)
+
+
+def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool) -> bool:
+    """End it, and tell what came of it; False for one that has ended already, or is ended by somebody else at this moment: it stays as it is."""
+    try:
+        if not _is_over(recorder) or summary or failed or at:
+            for line in recorder.end(summary, failed=failed, at=noted_time(at, recorder)):
+                say(f"{recorder.id}: {line}")
+            return True
+    except SessionEnded:
+        if summary or failed or at:
+            raise
+    return False
+
+
+def _became(ended: Ended) -> str:
+    """What became of the history of a session that had ended before; why there is none, its problem says."""
+    made = ended.history
+    if made is None:
+        return ""
+    if made.is_left:
+        return "; its history is yours alone, and stays as it is"
+    return "; its history is written" if made.is_new else "; its history is brought up to date"
+
+
+def _is_over(recorder: Recorder) -> bool:
+    return recorder.read_head().status in _OVER
+
+
+def _tell(vault: Vault, ended: Ended) -> None:
+    """What came of it: problems and news on stderr, the history's path on stdout."""
+    say_problems_of(ended)
+    for line in ended.said:
+        say(line)
+    if ended.captured and ended.captured.kept:
+        count = len(ended.captured.kept)
+        say(f"captured {count} {'item' if count == 1 else 'items'} of knowledge")
+    if ended.captured and ended.captured.suggested:
+        count = len(ended.captured.suggested)
+        what = "1 thing" if count == 1 else f"{count} things"
+        say(f"{what} may be worth keeping: `cru capture {ended.captured.session}`")
+    if ended.history:
+        write(vault.relative(ended.history.path))

@@ -1,0 +1,38 @@
+"""`cru session rename`."""
+
+from __future__ import annotations
+
+import click
+
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write
+from crucible.cli.vault_access import here, open_vault
+from crucible.commands.rename.rename import rename_named
+
+
+@click.command
+@click.argument("session", metavar="ID", type=SESSION)
+@click.argument("new", metavar="NEW")
+@click.pass_context
+def rename(ctx: click.Context, session: str, new: str) -> None:
+    """Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
+
+    Aliases and headings of the links stay, and code is left alone. A link that could mean another note too is left as
+    it is and named; the exit code is 3 then. The next command finishes a rename that was interrupted.
+
+    \b
+      cru session rename 2026-11-21-add-rate-limiter 2026-11-21-token-bucket
+    """
+    vault = open_vault(ctx.ensure_object(Door), finish=False)
+    report = rename_named(vault, session, new, here())
+    write(str(report.path))
+    for left in report.left:
+        say_problems(vault.relative(left.path), [left.problem])
+    links, notes = _counted(report.links, "link"), _counted(len(report.changed), "note")
+    say(f"{report.old_id} is {report.new_id} now: {links} changed, in {notes}")
+    ctx.exit(PROBLEMS_FOUND if report.left else 0)
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,0 +1,160 @@
+"""`cru session resume`: which session and what was asked for; the context on stdout, or a client that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crucible.cli.environment import user_settings
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door, PassingOn, client_arguments, format_option
+from crucible.cli.output import write_document, write_json
+from crucible.cli.record_options import SAID
+from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
+from crucible.cli.vault_access import find_note, here, open_vault
+from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
+from crucible.commands.resume.continue_session import check_goes_on, last_client
+from crucible.commands.resume.extent import find_extent
+from crucible.commands.resume.resume_context import find_material
+from crucible.core.errors import SessionNotFound, UsageError
+from crucible.documents.session.session import Session, Status
+from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.vault.index.index import Index
+from crucible.vault.index.schema import Row, path_of_cell
+from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.holding import is_held
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.vault import Vault
+
+
+@click.command(cls=PassingOn)
+@click.argument("session", metavar="[ID]", type=SESSION, required=False)
+@click.option(
+    "--with",
+    "named",
+    metavar="CLIENT",
+    help="Who goes on: claude, codex, opencode or a command line; by default who worked last.",
+)
+@click.option("--native", "native", is_flag=True, help="Only in the client's own session, or not at all.")
+@click.option("--fresh", "fresh", is_flag=True, help="In a new session of the client, with the context.")
+@click.option("--print", "printed", is_flag=True, help="Print the context, start nothing, change nothing.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    metavar="TOKENS",
+    help="The context's size; by default the setting.",
+)
+@click.option("--goal", metavar="TEXT", type=SAID, default="", help="What to do now; - for stdin.")
+@click.option("--force", is_flag=True, help="Also a session that has ended, or that seems to be at work.")
+@format_option("text", "json")
+@click.pass_context
+def resume(
+    ctx: click.Context,
+    /,
+    session: str | None,
+    named: str | None,
+    printed: bool,
+    format_: str,
+    **given: Any,
+) -> None:
+    """Go on with a session, in the client that it ran in or in another one.
+
+    Without ID it is the session of this project that was left last of those that are paused; one that has ended needs
+    its ID and --force. A client that still has the conversation goes on in it and is told what changed meanwhile; any
+    other begins with the context. What is done goes into the same note. A command line gets the context in place of
+    {context}, else on its standard input, and CRU_SESSION for `cru log`.
+
+    Where stdout is no terminal and no --with is given, and with --print, the context is printed and nothing changes.
+    Without a terminal a client runs as it does in scripts, and what it may do is for its own arguments to say. The exit
+    code is 1 when the client ended with an error; the session is paused then as it was.
+
+    \b
+      cru session resume
+      cru session resume 2026-11-21-add --with codex
+      cru session resume 2026-11-21-add --with claude -- --model opus
+      cru session resume 2026-11-21-add --with 'my-agent --prompt {context}'
+      cru session resume 2026-11-21-add --goal "Make the tests pass on Windows"
+      cru session resume 2026-11-21-add --print --budget 4000
+    """
+    door = ctx.ensure_object(Door)
+    prints = printed or (named is None and not door.terminal)
+    if given["native"] and given["fresh"]:
+        raise UsageError("--native and --fresh exclude each other", "choose one, or neither")
+    if format_ == "json" and not prints:
+        raise UsageError("--format goes with --print", "a client writes for itself")
+    vault = open_vault(door, looks=not prints)
+    path = find_note(vault, session) if session is not None else _last_paused(vault)
+    if not prints:
+        _go_on(vault, path, named, client_arguments(ctx), **given)
+        return
+    found = vault.read(path).session
+    check_goes_on(found, force=given["force"])
+    _print_context(vault, found, given["budget"], given["goal"], format_, door)
+
+
+def _go_on(
+    vault: Vault,
+    path: Path,
+    named: str | None,
+    more: tuple[str, ...],
+    *,
+    native: bool,
+    fresh: bool,
+    **given: Any,
+) -> None:
+    # Late, since whoever has a context printed need not wait for all that a client's start and end take.
+    from crucible.cli.session_continue import Way, Wish, go_on  # noqa: PLC0415
+
+    way = Way.NATIVE if native else Way.FRESH if fresh else Way.EITHER
+    go_on(vault, path, Wish(named, way, given["budget"], given["force"], more, given["goal"]))
+
+
+def _print_context(vault: Vault, session: Session, budget: int | None, goal: str, format_: str, door: Door) -> None:
+    folder = folder_for(session, native_of(session, last_client(session)))
+    material = find_material(vault, session, folder, datetime.now(UTC), goal=goal)
+    context = build_context(vault, material, budget)
+    say_resume_problem(session)
+    if format_ == "text":
+        write_document(context.text.removesuffix("\n") + "\n", door)
+        return
+    phase = find_extent(session).phase
+    write_json(
+        {
+            "session": session.id,
+            "phase": phase.id if phase else None,
+            "tokens": context.tokens,
+            "is_tight": context.is_tight,
+            "left_out": [asdict(each) for each in context.left_out],
+            "drift": asdict(material.drift) if material.drift else None,
+            "text": context.text,
+        }
+    )
+
+
+def _last_paused(vault: Vault) -> Path:
+    """The session of the working directory's project that was paused last."""
+    cwd = here()
+    project = project_of(str(cwd or ""), user_settings().projects)
+    index = Index(vault.root, vault.settings, ask)
+    rows, _ = index.ask(lambda view: paused_rows(view, project))
+    if rows:
+        return vault.root / newest_first(rows, load_bookmarks(vault.root).found)[0].path
+    others, _ = index.ask(lambda view: newest_rows(view, project))
+    for row in others:
+        if row["status"] == "active" and is_held(vault.root, str(row["id"])):
+            return vault.root / path_of_cell(str(row["path"]))  # whoever asks for it is told who holds it
+    raise _none_paused(project, others)
+
+
+def _none_paused(project: str, others: Sequence[Row]) -> SessionNotFound:
+    of = f" of project {project!r}" if project else ""
+    last = next((row for row in others if row["status"] in (Status.COMPLETED, Status.FAILED)), None)
+    hint = "`cru session list --status paused` shows all; name one: cru session resume ID"
+    if last:
+        hint = f"the last one is {last['status']}: cru session resume {last['id']} --force"
+    return SessionNotFound(f"no paused session{of}", hint)

@@ -1,0 +1,221 @@
+"""`cru session show`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from rich.rule import Rule
+from rich.text import Text
+
+from crucible.cli.id_arguments import SESSION
+from crucible.cli.options import Door, format_option
+from crucible.cli.output import clean_line, say, say_problems, write, write_document, write_json
+from crucible.cli.session_view import console_for, draw, draw_phase, expand
+from crucible.cli.vault_access import find_note, load_note, open_vault
+from crucible.commands.check.check_vault import link_table
+from crucible.core.errors import CrucibleError
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.finding_grounds import render_grounds
+from crucible.documents.session.findings import Finding, findings_of
+from crucible.documents.session.session import Grounds, Phase
+from crucible.documents.session.session_json import export_phase, export_session
+from crucible.vault.notes.session_notes import find_phase
+from crucible.vault.notes.vault import Note, Vault
+
+
+def findings_document(note: Note, phase: Phase | None) -> dict[str, Any]:
+    """The findings of a note, or of one of its phases, for JSON."""
+    return {"session": note.name, "findings": [_row(each) for each in _wanted(note, phase)]}
+
+
+def write_findings(note: Note, phase: Phase | None) -> None:
+    """Write the findings of a note as text: kind and summary, then the details, indented."""
+    found = _wanted(note, phase)
+    if not found:
+        write("no findings")
+    for number, each in enumerate(found):
+        if number:
+            write()
+        write(f"{each.kind.replace('_', ' ')}: {each.summary}")
+        for line in _details(each):
+            write(f"    {line}")
+
+
+def _wanted(note: Note, phase: Phase | None) -> list[Finding]:
+    found = findings_of(note.session)
+    if phase is None:
+        return list(found)
+    return [each for each in found if each.phase == phase.id or each.phase.startswith(f"{phase.id}.")]
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    values: dict[str, Any] = {"id": finding.id, "kind": finding.kind, "summary": finding.summary}
+    for name in ("details", "alternatives", "by", "cause", "resolution", "evidence", "phase"):
+        if value := getattr(finding, name):
+            values[name] = value
+    if finding.points:
+        values["points"] = "\n".join(f"- {point}" for point in finding.points)
+    return {**values, "source": finding.source, "confidence": finding.confidence, "rows": list(finding.rows)}
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    labels = {
+        "cause": "cause",
+        "resolution": "fix",
+        "details": "details",
+        "alternatives": "alternatives",
+        "by": "by",
+        "evidence": "evidence",
+    }
+    for name, label in labels.items():
+        if value := getattr(finding, name):
+            yield f"{label}: {value}"
+    yield from (f"- {point}" for point in finding.points)
+    grounds = Grounds(finding.source, finding.confidence, finding.rows)
+    yield f"source: {render_grounds(grounds)}"
+    yield f"id: {finding.id}"
+
+
+class _Asked(NamedTuple):
+    """A note, and the one phase of it that is wanted, or None for all."""
+
+    note: Note
+    phase: Phase | None
+
+
+@click.command
+@click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1, required=True)
+@click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
+@click.option(
+    "--findings",
+    is_flag=True,
+    help="Only the findings: decisions, corrections, failures, outcomes, open ends, reports.",
+)
+@format_option("terminal", "markdown", "json")
+@click.pass_context
+def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool) -> None:
+    """Show sessions: rendered for a terminal, as their exact Markdown, or as JSON.
+
+    ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
+    named on stderr and the exit code stays 0: the note belongs to its human.
+
+    Several are shown in the order given, each once. JSON is then a list; as Markdown a line "==> PATH (N bytes) <=="
+    stands before each note's N bytes and a line end after them. An ID that is wrong is named on stderr, and the others
+    are shown all the same.
+
+    \b
+      cru session show 2026-11-21-add-rate-limiter
+      cru session show 2026-11-21-add --phase 2.1
+      cru session show 2026-11-21-add --format json
+      cru session show 2026-11-21-add --findings
+      cru session list --since 7d --format paths -0 | xargs -0r cru session show
+    """
+    door = ctx.ensure_object(Door)
+    vault = open_vault(door)
+    if findings and format_ == "markdown":
+        raise click.UsageError("--findings has no markdown; use terminal or json")
+    write_all = (_FINDINGS_WRITERS if findings else _WRITERS)[format_]
+    if len(sessions) == 1:
+        note = load_note(vault, sessions[0])
+        write_all(door, vault, [_asked(note, wanted)], several=False)
+        return
+    wrong: list[CrucibleError] = []
+    write_all(door, vault, _each(vault, sessions, wanted, wrong.append), several=True)
+    # Wrong usage only when that is all that was wrong.
+    ctx.exit(min((error.exit_code for error in wrong), default=0))
+
+
+def _each(
+    vault: Vault, refs: Sequence[str], wanted: str | None, failed: Callable[[CrucibleError], None]
+) -> Iterator[_Asked]:
+    """Those that are there, each once; a line on stderr for every other one."""
+    seen: set[Path] = set()
+    for ref in refs:
+        try:
+            path = find_note(vault, ref)
+            if path not in seen:
+                seen.add(path)
+                yield _understood(_asked(vault.read(path), wanted))
+        except CrucibleError as error:
+            say(f"cru: {error}" + (f" ({error.hint})" if error.hint else ""), style="red")
+            failed(error)
+
+
+def _asked(note: Note, wanted: str | None) -> _Asked:
+    return _Asked(note, None if wanted is None else find_phase(note, wanted, note.name))
+
+
+def _understood(asked: _Asked) -> _Asked:
+    """The same; `NoteUnreadable` now when what it means cannot be told, and not in the middle of writing it."""
+    asked.note.session  # noqa: B018  read when it is first asked for
+    return asked
+
+
+def _write_terminal(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    console, links = console_for(door), link_table(vault)
+    for number, (note, phase) in enumerate(each):
+        if several:
+            title = Text(clean_line(vault.relative(note.path)), style="bold")
+            console.print(*[""] * bool(number), Rule(title, characters="━", align="left"), sep="\n")
+        view, findings = expand(vault, links, note)
+        console.print(draw_phase(view, phase) if phase else draw(view))
+        for finding in findings:
+            say_problems(vault.relative(finding.path), [finding.problem])
+
+
+def _write_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    found = list(each)
+    values = [export_phase(phase) if phase else export_session(note.session) for note, phase in found]
+    write_json(values if several else values[0])
+    for note, _phase_shown in found:
+        _say_problems(vault, note)
+
+
+def _write_findings(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    for number, (note, phase) in enumerate(each):
+        if several:
+            write("\n" * bool(number) + f"==> {vault.relative(note.path)} <==")
+        write_findings(note, phase)
+        _say_problems(vault, note)
+
+
+def _write_findings_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    found = list(each)
+    values = [findings_document(note, phase) for note, phase in found]
+    write_json(values if several else values[0])
+    for note, _phase_shown in found:
+        _say_problems(vault, note)
+
+
+def _write_markdown(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+    for note, phase in each:
+        text = _markdown(note, phase)
+        if several:
+            write(f"==> {vault.relative(note.path)} ({len(text)} bytes) <==")
+        # After its bytes a line end, whether they end with one or not: who counts them finds the next note.
+        write_document(text, door, end=several)
+        _say_problems(vault, note)
+
+
+def _say_problems(vault: Vault, note: Note) -> None:
+    say_problems(vault.relative(note.path), note.session.problems)
+
+
+def _markdown(note: Note, phase: Phase | None) -> bytes:
+    """The note's own bytes."""
+    source = note.source
+    return source.to_bytes() if phase is None else Source(source.slice(source.span_of(phase.lines))).to_bytes()
+
+
+_WRITERS: Mapping[str, Callable[..., None]] = {
+    "terminal": _write_terminal,
+    "json": _write_json,
+    "markdown": _write_markdown,
+}
+_FINDINGS_WRITERS: Mapping[str, Callable[..., None]] = {
+    "terminal": _write_findings,
+    "json": _write_findings_json,
+}

@@ -1,0 +1,107 @@
+"""`cru init`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from crucible.cli.command_agent import offer_to_ask
+from crucible.cli.environment import from_here, settings_path, user_settings, vault_root, working_directory
+from crucible.cli.options import Door, GivenPath
+from crucible.cli.output import clean_line, say, say_lines, write
+from crucible.core.errors import UsageError
+from crucible.core.settings.settings import load_vault_settings
+from crucible.core.settings.trust import Ask, accepted_in
+from crucible.core.templates import render_template
+from crucible.vault.notes.init_vault import init_vault, keep_accepted, set_user_settings
+
+
+@click.command
+@click.argument("directory", metavar="[DIR]", type=GivenPath(file_okay=False, path_type=Path), required=False)
+@click.option("--default", is_flag=True, help="Make it the vault that is used where no other one is named or near.")
+@click.pass_obj
+def init(door: Door, directory: Path | None, default: bool) -> None:
+    """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
+
+    Prints the path of everything it makes. On a terminal it offers, once, to ask your agent at each session's end what mattered in
+    it, and shows what that costs. The answer goes into your own settings.
+
+    \b
+      cru init ~/notes            a folder that Obsidian may already use
+      cru init ~/notes --default  and use it from everywhere
+    """
+    root = Path(from_here(str(directory or door.vault or "."))).resolve()
+    config = Path(settings_path())
+    if default:
+        # Before anything is made: settings that cannot be read cannot be completed either.
+        user_settings()
+    made = init_vault(root)
+    if default:
+        set_user_settings(config, {"default_vault": str(root)})
+    # All is done before a reader can go away.
+    for path in made:
+        write(str(path))
+    here = working_directory()
+    away = not default and not (here and Path(here).is_relative_to(root))
+    shown = clean_line(str(config)) if default else None
+    said = render_template("init.txt.j2", root=clean_line(str(root)), made=made, config=shown, away=away)
+    say_lines(said)
+    offer_to_ask(door)
+
+
+@click.command
+@click.option("--yes", is_flag=True, help="Accept everything without asking.")
+@click.option("--remove", is_flag=True, help="Take back everything you accepted.")
+@click.pass_obj
+def trust(door: Door, *, yes: bool, remove: bool) -> None:
+    """Show what the vault asks for, and accept it.
+
+    A vault may come from somebody else. Settings that weaken safety (which secrets are kept, what else is redacted, which
+    files agents see, whether events are deleted) and the vault's own templates are ignored until you accept them here.
+
+    You accept each as it is now. If it changes, through git or in an editor, it is ignored until you accept it again. The
+    record is the file `trusted` beside your own settings.
+
+    \b
+      cru trust
+      cru trust --yes       in a script
+      cru trust --remove
+    """
+    user = user_settings()
+    root = vault_root(door, user)
+    if remove:
+        taken = keep_accepted(user, root, ())
+        say("took back everything accepted for this vault" if taken else "nothing to take back for this vault")
+        return
+    known = accepted_in(user.trusted, root)
+    everything = load_vault_settings(root, accepts=lambda _: True)
+    asks = [ask._replace(accepted=known(ask)) for ask in everything.asks]
+    _show(asks, {os.path.basename(one.path): one.data for one in everything.templates})
+    if not asks:
+        say("nothing in this vault needs to be accepted")
+    elif all(ask.accepted or ask.fault for ask in asks):
+        say("nothing new to accept")
+    elif yes or _is_wanted():
+        keep_accepted(user, root, asks)
+        say("accepted; `cru trust --remove` takes it back")
+    else:
+        say("nothing was accepted")
+
+
+def _show(asks: Sequence[Ask], templates: Mapping[str, bytes]) -> None:
+    for ask in asks:
+        state = f"cannot be accepted: {ask.fault}" if ask.fault else "accepted" if ask.accepted else "ignored"
+        write(f"{ask.name} ({state}): {ask.effect}")
+        text = templates.get(os.path.basename(ask.name), b"").decode("utf-8", "replace")
+        for line in (*ask.lines, *(ascii(row)[1:-1] for row in text.split("\n") if row)):
+            write(f"  {line}")
+
+
+def _is_wanted() -> bool:
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise UsageError("cannot ask for confirmation without a terminal", "use --yes to accept all of the above")
+    return click.confirm("Accept all of this?", err=True)

@@ -1,0 +1,94 @@
+"""`cru watch`."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import FrameType
+from typing import assert_never
+
+import click
+
+from crucible.cli.environment import user_settings, whence
+from crucible.cli.options import Door
+from crucible.cli.output import say, write
+from crucible.cli.vault_access import open_vault
+from crucible.commands.idle.idle_check import look
+from crucible.vault.index.index import Index
+from crucible.vault.index.watch.changed_notes import Told
+from crucible.vault.index.watch.watcher import Notice, Started, watch
+
+
+@click.command
+@click.option(
+    "--settle",
+    type=click.IntRange(1, 60_000),
+    default=200,
+    show_default=True,
+    metavar="MS",
+    help="Quiet time, in milliseconds, that ends a burst of changes.",
+)
+@click.pass_context
+def follow(ctx: click.Context, settle: int) -> None:
+    """Follow the sessions folder: keep the index true and print a line for every change.
+
+    While it runs, other commands ask it whether anything changed and need not look at every note. It sees what
+    Obsidian, git, an editor or `cru` itself writes. A line on standard output is the time, what happened (added,
+    changed, removed, or renamed with the old path and an arrow), the path seen from the vault and the session's
+    status. A session that has been quiet for the idle time is paused. One watcher serves a vault; it ends with Ctrl-C, or with exit code 1 when the vault is moved away.
+
+    \b
+      cru watch
+      cru watch --settle 1000
+      cru watch | grep --line-buffered failed
+    """
+    vault = open_vault(ctx.ensure_object(Door))
+
+    def tell(news: Started | Told | Notice) -> None:
+        _print(news, str(vault.sessions))
+
+    with _ended_quietly():
+        watch(vault.root, vault.settings, settle / 1000, tell, _pause_quiet, user=user_settings())
+
+
+def _pause_quiet(index: Index) -> None:
+    look(index, datetime.now(UTC), whence, is_true=True)
+
+
+def _print(news: Started | Told | Notice, folder: str) -> None:
+    match news:
+        case Started():
+            noun = "session" if news.sessions == 1 else "sessions"
+            say(f"watching {news.sessions:,} {noun} in {folder}")
+            if news.unheard:
+                _print(Notice(news.unheard), folder)
+        case Notice():
+            say(f"cru: {news.text}; other commands look at every note themselves", style="yellow")
+        case Told():
+            time = datetime.now(UTC).astimezone().strftime("%H:%M:%S")
+            path = f"{news.old} → {news.path}" if news.old else news.path
+            write("  ".join(filter(None, (time, f"{news.kind:7}", path, news.status))))
+        case _:
+            assert_never(news)
+
+
+class _Terminated(BaseException):
+    """SIGTERM came."""
+
+
+@contextmanager
+def _ended_quietly() -> Iterator[None]:
+    """SIGTERM, as a service manager sends it, ends what runs inside as if it were done."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except _Terminated:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,293 @@
+"""Whether the vault itself is fit to be written to: its settings, rights and disk, and what looks at its commits.
+
+Owns how little room counts as none.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.core.errors import CrucibleError, OutsideVault, VaultError
+from crucible.core.settings.trust import Ask, ignored_names
+from crucible.documents.knowledge.item_notes import read_item
+from crucible.documents.markdown.code_spans import FORMAT
+from crucible.documents.markdown.containment import format_of
+from crucible.documents.markdown.frontmatter import find_frontmatter
+from crucible.documents.markdown.source import Edit, Source, apply_edits
+from crucible.documents.session.migration import migrate
+from crucible.documents.session.session_id import LONGEST_ID
+from crucible.documents.session.session_reader import read_session
+from crucible.integrations.doctor.check_results import Finding, State, numbered
+from crucible.integrations.install.git_hooks import find_hook, is_installed
+from crucible.memory.history.history_folder import HISTORY
+from crucible.memory.history.history_notes import read_entry
+from crucible.vault.events.spooled import load_spool
+from crucible.vault.notes.discovery import is_unfinished
+from crucible.vault.notes.rename_journal import journal_path, load_journal
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import KNOWLEDGE
+
+_NO_ROOM = 1 << 20
+"""Bytes of free disk below which no note is sure to be written."""
+_ROOM = "make room on the disk"
+_RIGHT = "give yourself the right to write there, or call `cru` as the user whose vault it is"
+_REFUSALS = {
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EACCES: _RIGHT,
+    errno.EPERM: _RIGHT,
+    errno.EROFS: "mount the disk so that it can be written to",
+}
+
+
+def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> Iterator[Finding]:
+    """What is wrong in settings files; `faults` keep every other command from working."""
+    for fault in faults:
+        hint = fault.hint or "mend the line by hand, or take it out"
+        yield Finding("settings", State.BAD, f"{fault}; no other command works until then", hint)
+    for warning in dict.fromkeys(warnings):
+        yield Finding("settings", State.NOTE, warning, "mend its name, or take the line out")
+
+
+def check_trust(asks: Sequence[Ask]) -> Iterator[Finding]:
+    """Report what the vault asks for, and whether the user accepted it."""
+    broken = tuple(f"{ask.name}: {ask.fault}" for ask in asks if ask.fault)
+    if broken:
+        yield Finding("trust", State.NOTE, "what this vault asks for and cannot have is ignored", "", broken)
+    asks = [ask for ask in asks if not ask.fault]
+    ignored = ignored_names(asks)
+    if ignored:
+        what = "what this vault asks for is ignored until you accept it"
+        yield Finding("trust", State.NOTE, what, "cru trust", ignored)
+    elif asks:
+        what = f"you accepted what this vault asks for: {', '.join(ask.name for ask in asks)}"
+        yield Finding("trust", State.GOOD, what)
+    else:
+        yield Finding("trust", State.GOOD, "nothing in this vault needs to be accepted")
+
+
+def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[Finding]:
+    """Whether we may write what a session needs, and whether there is room for it."""
+    own = root / ".crucible"
+    places = (root, own, *folders, *(own / name for name in ("spool", "flight", "cache", "index", "log")))
+    shut = tuple(str(path) for path in places if path.is_dir() and not os.access(path, os.W_OK | os.X_OK))
+    if shut:
+        what = "the vault cannot be written to by this user, so no session is written down"
+        yield Finding("vault", State.BAD, what, _RIGHT, shut)
+    try:
+        free = shutil.disk_usage(root).free
+    except OSError:
+        return
+    if free < _NO_ROOM:
+        yield Finding("vault", State.BAD, f"the disk of {root} is full", _ROOM)
+
+
+def mend_of_refusal(reason: str, otherwise: str) -> str:
+    """What mends what the system refused, by its own words; `otherwise` for what they do not tell."""
+    found = (mend for number, mend in _REFUSALS.items() if os.strerror(number) in reason)
+    return next(found, otherwise)
+
+
+def check_git_hooks(root: Path) -> Iterator[Finding]:
+    """Whether commits of a vault in a git repository are looked at for secrets."""
+    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+        return
+    try:
+        installed = is_installed(find_hook(root))
+    except VaultError as error:
+        yield Finding("git-hooks", State.NOTE, f"git does not say what looks at commits: {error}", error.hint)
+        return
+    if installed:
+        yield Finding("git-hooks", State.GOOD, "what is committed is looked at for secrets")
+    else:
+        what = "nothing looks at what is committed: a secret that a human wrote may get into git"
+        yield Finding("git-hooks", State.NOTE, what, "cru install git-hooks")
+
+
+_Reader = Callable[[Source], object]
+
+
+class Migrated(NamedTuple):
+    """Paths of the converted notes, relative to the vault, and of the others with the reason (`path: reason`)."""
+
+    converted: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def check_formats(vault: Vault) -> Iterator[Finding]:
+    """Report the notes of an older format."""
+    old = [path for path, _ in _notes(vault) if _is_old(vault, path)]
+    if old:
+        text = (
+            numbered(len(old), "note has", "notes have")
+            + " an older format, in which plugins can act on what agents said"
+        )
+        yield Finding("format", State.NOTE, text, "cru doctor --migrate", tuple(vault.relative(path) for path in old))
+    else:
+        yield Finding("format", State.GOOD, "every note has the current format")
+
+
+def migrate_notes(vault: Vault) -> Migrated:
+    """Convert every note of an older format that reads the same afterwards."""
+    converted, kept = list[str](), list[str]()
+    for path, read in _notes(vault):
+        if not _is_old(vault, path):
+            continue
+        name = vault.relative(path)
+        try:
+            note = vault.update(path, lambda note, read=read: _edits(note, read))  # type: ignore[misc]
+        except CrucibleError as error:
+            kept.append(f"{name}: {error}")
+            continue
+        if format_of(find_frontmatter(note.source).values) == FORMAT:
+            converted.append(name)
+        else:
+            kept.append(
+                f"{name}: the conversion would change what it says, or leave `<%` in it; escape it by hand, then add `format: {FORMAT}`"
+            )
+    return Migrated(tuple(converted), tuple(kept))
+
+
+def _edits(note: Note, read: _Reader) -> list[Edit]:
+    edits = migrate(note.source)
+    if not edits:
+        return []
+    new = apply_edits(note.source, edits)
+    return edits if "<%" not in new.text and read(new) == read(note.source) else []
+
+
+def _notes(vault: Vault) -> Iterator[tuple[Path, _Reader]]:
+    folders: dict[Path, _Reader] = {
+        vault.sessions: lambda source: read_session(source, ""),
+        vault.root / HISTORY: lambda source: read_entry(source).entry,
+        vault.root / KNOWLEDGE: lambda source: read_item(source, "").item,
+    }
+    for path in vault.note_paths():
+        for folder, read in folders.items():
+            if path.is_relative_to(folder):
+                yield path, read
+                break
+
+
+def _is_old(vault: Vault, path: Path) -> bool:
+    """Whether the note has a `type`, but not the current `format`."""
+    try:
+        found = find_frontmatter(vault.read(path).source)
+    except CrucibleError:
+        return False
+    return found.present and not found.problems and "type" in found.values and format_of(found.values) < FORMAT
+
+
+def check_renames(vault: Vault) -> Iterator[Finding]:
+    """Report the journal of an unfinished rename.  A rename that is running has one too."""
+    if not is_unfinished(vault.root):
+        return
+    try:
+        journal = load_journal(vault)
+    except VaultError as error:
+        yield Finding("rename", State.BAD, str(error), error.hint)
+        return
+    if journal is None:
+        yield Finding("rename", State.BAD, f"{journal_path(vault.root)} is not a rename journal", "remove it")
+        return
+    old, new = journal.ids
+    what = f"the rename of {old} to {new} was interrupted; the next command that opens the vault finishes it"
+    yield Finding("rename", State.BAD, what, f"cru session rename {old} {new}")
+
+
+Row = Mapping[str, object]
+
+
+def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[Finding]:
+    """What hooks put in and no note has yet, and what has been there for long."""
+    try:
+        spooled = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
+    except OutsideVault as error:
+        yield Finding("spool", State.BAD, str(error), error.hint)
+        return
+    waiting = [s for s in spooled if s.left != "missing"]
+    missing = tuple(s.session for s in spooled if s.left == "missing")
+    last = {s.session: max((line.time for line in s.lines), default=0.0) for s in waiting}
+    stuck = [
+        s for s in waiting if now.timestamp() - last[s.session] > 120 and (s.has_ended or s.left in ("ended", "died"))
+    ]
+    if missing:
+        what = numbered(len(missing), "session has", "sessions have")
+        what += " no transcript: the client was told to keep none, or lost it"
+        yield Finding("spool", State.NOTE, what, "", missing)
+    if stuck:
+        what = numbered(len(stuck), "session has", "sessions have") + " ended and not been written down"
+        mend = "cru import claude-code"
+        yield Finding("spool", State.BAD, what, mend, tuple(s.session for s in stuck))
+    elif waiting:
+        what = numbered(len(waiting), "session is", "sessions are")
+        what += " under way, with events since the last phase"
+        yield Finding("spool", State.GOOD, what, "", tuple(s.session for s in waiting))
+    elif not missing:
+        yield Finding("spool", State.GOOD, "nothing waits in the spool")
+
+
+def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Iterator[Finding]:
+    """Sessions whose client died, and those that say `active` and are long quiet."""
+    ids = {str(row["id"]) for row in rows}
+    paused = [str(row["id"]) for row in rows if row["status"] == "paused" and not row["parent"]]
+    stale = [
+        str(row["id"])
+        for row in rows
+        if row["status"] == "active" and not row["parent"] and _is_old_doctor_sessions(row, now, idle)
+    ]
+    lost = [f"{row['id']} (of {row['parent']})" for row in rows if row["parent"] and str(row["parent"]) not in ids]
+    if paused:
+        what = numbered(len(paused), "session is paused, and waits", "sessions are paused, and wait")
+        what += " to be looked through"
+        yield Finding("sessions", State.NOTE, what, f"cru session resume {paused[0]}", tuple(paused))
+    if stale:
+        what = numbered(len(stale), "session says it is", "sessions say they are")
+        what += " active, and nothing happened for long"
+        mend = f"cru import auto, or: cru session pause --session {stale[0]}"
+        yield Finding("sessions", State.BAD, what, mend, tuple(stale))
+    if lost:
+        what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
+        yield Finding("sessions", State.NOTE, what, "cru session check", tuple(lost))
+    if not (paused or stale or lost):
+        yield Finding("sessions", State.GOOD, "no session was left behind")
+
+
+def known_until(row: Row) -> datetime | None:
+    """The last time that a note tells; None when it tells none."""
+    started, seconds = row["started"], row["duration_s"]
+    try:
+        begun = datetime.fromisoformat(str(started))
+    except ValueError:
+        return None
+    lasted = timedelta(seconds=seconds) if isinstance(seconds, int | float) else timedelta()
+    return (begun if begun.tzinfo else begun.replace(tzinfo=UTC)) + lasted
+
+
+def _is_old_doctor_sessions(row: Row, now: datetime, idle: timedelta) -> bool:
+    last = known_until(row)
+    return last is not None and now - last > max(idle, timedelta(hours=24))
+
+
+def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -> Iterator[Finding]:
+    """Notes that cannot be read, and whole events that belong to none."""
+    if unreadable:
+        items = tuple(f"{row['path']}: {row['unreadable']}" for row in unreadable)
+        what = numbered(len(unreadable), "note") + " cannot be read"
+        yield Finding("sessions", State.BAD, what, "cru session check", items)
+    flights = root / ".crucible" / "flight"
+    names = sorted(path.name for path in flights.iterdir() if path.is_dir()) if flights.is_dir() else []
+    homeless = [name for name in names if name not in ids and not name.startswith(".") and len(name) <= LONGEST_ID]
+    if homeless:
+        what = (
+            numbered(len(homeless), "folder of whole events has", "folders of whole events have")
+            + " no note; all is kept"
+        )
+        mend = "cru import auto makes the notes anew"
+        yield Finding("sessions", State.NOTE, what, mend, tuple(homeless))
