@@ -16,15 +16,15 @@ from benchmarks.measuring import Figure, clock, in_turns, median_ratio, seconds_
 from benchmarks.notes import sample_phases
 from benchmarks.random_sessions import random_session
 from benchmarks.resume import known_session
-from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import AgentRef, Session, Status
 from crucible.documents.session.session_reader import read_session
-from crucible.documents.workflow.drawing import render_mermaid
 from crucible.documents.workflow.graph import build_graph
+from crucible.documents.workflow.graph_diagrams import render_mermaid
 from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
@@ -125,7 +125,7 @@ def _written(workflow: Workflow) -> str:
 
 def _codify_text(text: str) -> str:
     redact = redact_of(SecretSettings())
-    return _written(codify([Recorded(read_session(Source(text), "2026-11-21-long"))], redact))
+    return _written(codify([RecordedSession(read_session(Source(text), "2026-11-21-long"))], redact))
 
 
 def _codifying(scratch: Path) -> list[Figure]:
@@ -171,15 +171,15 @@ def _codifying(scratch: Path) -> list[Figure]:
 # --- what is true of every workflow ------------------------------------------------------------------------------------
 
 
-def generated(seed: int) -> Recorded:
+def generated(seed: int) -> RecordedSession:
     """A session with real work and hostile words in it, its subagents beside it; some of every eight are of other kinds."""
     random = Random(seed)
     if seed % 8 == 6:
-        return Recorded(random_session(random))
+        return RecordedSession(random_session(random))
     if seed % 8 == 7:
-        return Recorded(known_session(seed, random.choice((0, 1, 5, 20))).session)
+        return RecordedSession(known_session(seed, random.choice((0, 1, 5, 20))).session)
     work = Work(random)
-    return Recorded(work.session(), work.children)
+    return RecordedSession(work.session(), work.children)
 
 
 def check_generated(seed: int) -> list[str]:

@@ -17,10 +17,9 @@ from crucible.cli.index_access import asked
 from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
 from crucible.cli.vault_access import here, open_vault
-from crucible.commands.briefing.briefing_parts import Briefing, Item, Rank
+from crucible.commands.briefing.briefing_parts import Briefing, Item, Quoter, Rank
 from crucible.commands.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
 from crucible.commands.briefing.position import Position
-from crucible.commands.briefing.quoting import Quoter
 from crucible.commands.briefing.relevance import Aim
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.history.memory_log import FILES

@@ -14,15 +14,13 @@ from crucible.cli.options import Door
 from crucible.cli.output import say
 from crucible.cli.recall_engine import Asker, has_server, open_asked, open_here
 from crucible.cli.vault_access import here
-from crucible.commands.briefing.briefing import Supply, Wish, brief
-from crucible.commands.briefing.briefing_parts import Briefing
+from crucible.commands.briefing.briefing_parts import Briefing, Quoter
+from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
 from crucible.commands.briefing.facts import has_sessions
 from crucible.commands.briefing.position import find_position
-from crucible.commands.briefing.profile import PROJECTS, profile_path, propose, write_profile
-from crucible.commands.briefing.project_files import project_folder
-from crucible.commands.briefing.quoting import Quoter
-from crucible.commands.briefing.recalled import Type, types_on
+from crucible.commands.briefing.project_profile import PROJECTS, profile_path, propose, write_profile
 from crucible.commands.briefing.relevance import Aim, aim_of
+from crucible.commands.briefing.sections import Type, types_on
 from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.errors import CrucibleError, IndexBroken, NoteExists
 from crucible.core.secrets.redaction import redact_of
@@ -36,7 +34,7 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.watch.vouching import ask
-from crucible.vault.notes.projects import named_project_of, project_of
+from crucible.vault.notes.projects import named_project_of, project_folder, project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note
 
@@ -86,8 +84,8 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
         notice = _notice(place, view, project, now) if view else ""
         return brief(
             vault,
-            Wish(project, now, budget, folder, notice, workflow=name, aim=aim),
-            Supply(view, broken, _recall_of(door, vault, project), _client_folder()),
+            BriefingRequest(project, now, budget, folder, notice, workflow=name, aim=aim),
+            BriefingSources(view, broken, _recall_of(door, vault, project), _client_folder()),
             quoter=place.quoter,
             counter=counter_of(user_settings().agents.tokenizer),
             on_error=lambda line: say(f"cru: {line}", style="yellow"),

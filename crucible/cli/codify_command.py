@@ -22,7 +22,7 @@ from crucible.cli.options import Door, GivenPath
 from crucible.cli.output import PROBLEMS_FOUND, say, write, write_document, write_json
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
-from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.codify.edit_draft import Choice, place_draft, revise
 from crucible.commands.codify.refine import find_template, refine
 from crucible.commands.codify.refine_check import errors_of
@@ -33,8 +33,8 @@ from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.names import slugify
 from crucible.documents.session.session import Session, ToolCalls
-from crucible.documents.workflow.drawing import render_mermaid
 from crucible.documents.workflow.graph import build_graph
+from crucible.documents.workflow.graph_diagrams import render_mermaid
 from crucible.documents.workflow.rust_dialect import render_crucible
 from crucible.documents.workflow.workflow import Diagnostic, Workflow
 from crucible.documents.workflow.workflow_check import check_workflow, has_errors
@@ -51,7 +51,7 @@ def check_terminal(door: Door) -> None:
         raise UsageError("--interactive needs a terminal", "leave it out, and edit the note that is written")
 
 
-class TerminalDesk:
+class TerminalEditor:
     """Who sits at the terminal, with the editor of VISUAL or EDITOR, else vi."""
 
     def edit(self, path: Path) -> str:
@@ -212,11 +212,11 @@ def _load(vault: Vault, refs: Sequence[str]) -> list[Session]:
     return found or [*notes.values()]
 
 
-def _recorded(vault: Vault, session: Session) -> Recorded:
+def _recorded(vault: Vault, session: Session) -> RecordedSession:
     children = _family(vault, session)
     evidence = cache(partial(load_evidence, vault.root))
     say(f"{session.id}: made from {_source([session, *children.values()], evidence)}")
-    return Recorded(session, children, evidence)
+    return RecordedSession(session, children, evidence)
 
 
 def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
@@ -310,7 +310,7 @@ def _revised(vault: Vault, text: str, slug: str, wish: _Wish) -> Kept:
     """Through the reader's editor; whatever happens on the way, the draft file is there until the note is."""
     draft = place_draft(vault, slug, text)
     try:
-        saved = revise(draft, text, TerminalDesk())
+        saved = revise(draft, text, TerminalEditor())
         kept = None if saved is None else _keep(vault, saved, slug, wish)
     except BaseException:
         tell_kept(draft)

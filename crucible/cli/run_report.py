@@ -16,22 +16,27 @@ from rich.text import Text
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, given_width, say, write, write_json
 from crucible.cli.workflow_lookup import Known
-from crucible.commands.run.executors import Cast
+from crucible.commands.run.executors import Executors
+from crucible.commands.run.jobs import Job, JobInput, JobResult, JobStatus, Plan, Runner, RunObserver, RunReport
 from crucible.commands.run.plan import is_request
-from crucible.commands.run.run_model import Fate, Handed, Job, Outcome, Plan, Report, Runner, Witness
-from crucible.commands.run.step_conditions import command_of, spelled
+from crucible.commands.run.step_prompt import command_of, spelled
 from crucible.documents.session.session_json import export_time
 from crucible.documents.workflow.workflow import Grade
 
-_STYLES = {Fate.DONE: "green", Fate.FAILED: "red", Fate.PASSED_OVER: "yellow", Fate.STOPPED: "yellow"}
+_STYLES = {
+    JobStatus.DONE: "green",
+    JobStatus.FAILED: "red",
+    JobStatus.PASSED_OVER: "yellow",
+    JobStatus.STOPPED: "yellow",
+}
 FATE_WORDS = {
-    Fate.DONE: "done",
-    Fate.FAILED: "failed",
-    Fate.PASSED_OVER: "failed, skipped over",
-    Fate.UNMET: "left out",
-    Fate.HELD: "held back",
-    Fate.STOPPED: "stopped",
-    Fate.LEFT: "not begun",
+    JobStatus.DONE: "done",
+    JobStatus.FAILED: "failed",
+    JobStatus.PASSED_OVER: "failed, skipped over",
+    JobStatus.UNMET: "left out",
+    JobStatus.HELD: "held back",
+    JobStatus.STOPPED: "stopped",
+    JobStatus.LEFT: "not begun",
 }
 """What became of a step, as a reader is told it."""
 
@@ -47,7 +52,7 @@ def duration_words(ms: int | None) -> str:
     return f"{minutes} min {rest:02} s"
 
 
-def _ended(outcome: Outcome) -> str:
+def _ended(outcome: JobResult) -> str:
     took = duration_words(outcome.duration_ms)
     told = FATE_WORDS[outcome.fate] + (f" in {took}" if took else "")
     return told + (f": {outcome.reason}" if outcome.reason else "")
@@ -67,7 +72,7 @@ class _Lines:
         """It is at work."""
         say(f"{self.name(job)}: {runner.agent} begins")
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: JobResult) -> None:
         """It is over."""
         say(f"{self.name(outcome.job)}: {_ended(outcome)}", style=_STYLES.get(outcome.fate, ""))
 
@@ -92,7 +97,7 @@ class _OnTerminal(_Lines):
         self._running[job.index] = _Running(job, str(runner.agent), when)
         self.refresh()
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: JobResult) -> None:
         """It is over."""
         self._running.pop(outcome.job.index, None)
         line = clean_line(f"{self.name(outcome.job)}: {_ended(outcome)}")
@@ -108,7 +113,7 @@ class _OnTerminal(_Lines):
 
 
 @contextmanager
-def watching(plan: Plan, door: Door) -> Iterator[Witness]:
+def watching(plan: Plan, door: Door) -> Iterator[RunObserver]:
     """Who tells the user of a run."""
     if not sys.stderr.isatty():
         yield _Lines(plan)
@@ -126,7 +131,7 @@ _MOST = 5
 _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
 
-def tell_plan(found: Known, plan: Plan, cast: Cast, format_: str) -> None:
+def tell_plan(found: Known, plan: Plan, cast: Executors, format_: str) -> None:
     """On stdout: every step in its order, who carries it out, what it takes and makes."""
     if format_ == "json":
         write_json(_plan(found, plan, cast))
@@ -140,7 +145,7 @@ def tell_plan(found: Known, plan: Plan, cast: Cast, format_: str) -> None:
             write(f"   {line}")
 
 
-def tell_report(found: Known, report: Report, session_id: str, format_: str) -> None:
+def tell_report(found: Known, report: RunReport, session_id: str, format_: str) -> None:
     """On stdout: how every step ended, and the session that tells all of it."""
     if format_ == "json":
         steps = [_outcome(outcome) for outcome in report.outcomes]
@@ -166,7 +171,7 @@ def _marks(job: Job) -> str:
     return (f" @{step.agent}" if step.agent else "") + (f" #{step.channel}" if step.channel else "")
 
 
-def _who(job: Job, cast: Cast) -> str:
+def _who(job: Job, cast: Executors) -> str:
     player = cast.player(job)
     return str(player.agent) if player else "nobody yet (--with)"
 
@@ -184,7 +189,7 @@ def _lines(job: Job, names: dict[int, str], missing: set[str], request: str) -> 
         yield f"then runs {spelled(command)}" if command else f"then asks whether {condition.text}"
 
 
-def _origin(handed: Handed, names: dict[int, str], missing: set[str]) -> str:
+def _origin(handed: JobInput, names: dict[int, str], missing: set[str]) -> str:
     known = (f"“{names[maker]}”" for maker in reversed(handed.makers) if maker in names)
     if makers := [*islice(known, _MOST + 1)]:
         return f" of {', else '.join(makers[:_MOST])}{', else …' if len(makers) > _MOST else ''}"
@@ -193,7 +198,7 @@ def _origin(handed: Handed, names: dict[int, str], missing: set[str]) -> str:
     return ", which is given"
 
 
-def _plan(found: Known, plan: Plan, cast: Cast) -> dict[str, object]:
+def _plan(found: Known, plan: Plan, cast: Executors) -> dict[str, object]:
     return {
         "workflow": found.note.shown,
         "title": plan.title,
@@ -203,7 +208,7 @@ def _plan(found: Known, plan: Plan, cast: Cast) -> dict[str, object]:
     }
 
 
-def _job(job: Job, cast: Cast) -> dict[str, object]:
+def _job(job: Job, cast: Executors) -> dict[str, object]:
     player = cast.player(job)
     step = job.step
     return {
@@ -219,7 +224,7 @@ def _job(job: Job, cast: Cast) -> dict[str, object]:
     }
 
 
-def _outcome(outcome: Outcome) -> dict[str, object]:
+def _outcome(outcome: JobResult) -> dict[str, object]:
     return {
         "id": outcome.job.step.id,
         "name": outcome.job.step.name,

@@ -13,10 +13,19 @@ from crucible.cli.session_stop import follow
 from crucible.cli.workflow_lookup import Known
 from crucible.commands import record
 from crucible.commands.record import Recorder
-from crucible.commands.run.continue_run import DIGEST, LINK, condition_lines, digest_of, earlier_of, find_run
+from crucible.commands.run.jobs import EarlierResult, Job, JobResult, JobStatus, Plan, Runner, RunReport
 from crucible.commands.run.plan import behind
-from crucible.commands.run.run_model import Earlier, Fate, Job, Outcome, Plan, Report, Runner
-from crucible.commands.run.run_rows import add_marker, row_of, spot_of
+from crucible.commands.run.run_record import (
+    DIGEST,
+    LINK,
+    add_marker,
+    condition_lines,
+    digest_of,
+    earlier_of,
+    find_run,
+    row_of,
+    step_ref,
+)
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets import Redact
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
@@ -32,7 +41,7 @@ class Going(NamedTuple):
     """A run that goes on: its session, and the steps that it carried out well, by index."""
 
     session: Session
-    earlier: Mapping[int, Earlier]
+    earlier: Mapping[int, EarlierResult]
 
 
 def find_going(vault: Vault, found: Known, plan: Plan, first: str) -> Going:
@@ -82,7 +91,7 @@ class Recording:
     """Tells a session and the workflow's note of every step.  `report` is what it all came to, None when that is not known."""
 
     def __init__(self, vault: Vault, found: Known, recorder: Recorder, held: Held, redact: Redact) -> None:
-        self.report: Report | None = None
+        self.report: RunReport | None = None
         self._vault, self._found, self._recorder, self._held, self._redact = (
             vault,
             found,
@@ -99,11 +108,11 @@ class Recording:
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
         """Nothing is written yet: phases of steps that run side by side would get into each other."""
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: JobResult) -> None:
         """A phase for what was carried out, and a marker for what has ended."""
         if outcome.started is not None:
             self._tell(outcome)
-        if outcome.fate is not Fate.STOPPED:
+        if outcome.fate is not JobStatus.STOPPED:
             self._mark(outcome)
 
     def close(self) -> None:
@@ -120,7 +129,7 @@ class Recording:
             self._recorder.pause(f"{why}; `cru workflow run --continue` goes on")
         follow(self._vault, self._recorder.path)
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _tell(self, outcome: JobResult) -> None:
         step, recorder = outcome.job.step, self._recorder
         begun = max(filter(None, (outcome.started, self._last)))
         self._last = over = outcome.ended or begun
@@ -136,16 +145,16 @@ class Recording:
             recorder.prose(outcome.answer, at=over)
         for line in condition_lines(outcome):
             recorder.decision(line, at=over)
-        if outcome.fate in (Fate.FAILED, Fate.PASSED_OVER, Fate.STOPPED):
+        if outcome.fate in (JobStatus.FAILED, JobStatus.PASSED_OVER, JobStatus.STOPPED):
             why = outcome.reason or str(outcome.fate)
-            skipped = "skipped over, since the step is optional" if outcome.fate is Fate.PASSED_OVER else None
+            skipped = "skipped over, since the step is optional" if outcome.fate is JobStatus.PASSED_OVER else None
             recorder.error(why, resolution=skipped, at=over)
         # Else the phase would last until the next one begins, and a run may go on days later.
         recorder.end_phase(at=over)
 
-    def _mark(self, outcome: Outcome) -> None:
+    def _mark(self, outcome: JobResult) -> None:
         try:
-            spot = spot_of(self._found.graph.steps, outcome.job.index)
+            spot = step_ref(self._found.graph.steps, outcome.job.index)
             row = row_of(outcome, self._recorder.id, self._redact)
             add_marker(self._vault, self._found.note.path, spot, row)
         except CrucibleError as error:
@@ -166,7 +175,7 @@ def recording(vault: Vault, found: Known, recorder: Recorder, redact: Redact) ->
             say_warnings(recorder)
 
 
-def _summary(report: Report) -> str:
-    done = sum(outcome.fate is Fate.DONE for outcome in report.outcomes)
+def _summary(report: RunReport) -> str:
+    done = sum(outcome.fate is JobStatus.DONE for outcome in report.outcomes)
     left = len(report.outcomes) - done
     return f"{done} step{'s' * (done != 1)} done" + (f", {left} left out." if left else ".")

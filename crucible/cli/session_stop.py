@@ -13,7 +13,7 @@ from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked
 from crucible.cli.output import say
 from crucible.clients.launch.ask import Asker
-from crucible.commands.briefing.compacting import compact, live_sessions
+from crucible.commands.briefing.compact_memory import compact, live_sessions
 from crucible.commands.capture.after_stop import Ended, Helpers, after_stop
 from crucible.commands.capture.question import Ask
 from crucible.core.errors import CrucibleError

@@ -16,7 +16,7 @@ from crucible.cli.workflow_lookup import Known, Shelf, Unread, known
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.toon import dump_rows
-from crucible.documents.workflow.run_query import runs_of
+from crucible.documents.workflow.marker_rows import runs_of
 from crucible.documents.workflow.workflow import Severity
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.index.time_filters import utc

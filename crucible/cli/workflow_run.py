@@ -25,12 +25,11 @@ from crucible.clients.launch.answering_process import Reins
 from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.clients.launch.terminal import check_installed
-from crucible.commands.run.executors import Cast, cast_of
+from crucible.commands.run.executors import Executors, choose_executors
+from crucible.commands.run.jobs import Job, JobStatus, Plan, RunInputs, Runner, RunReport
 from crucible.commands.run.plan import is_frame, plan_run
-from crucible.commands.run.run import Means, Signals, run_plan
-from crucible.commands.run.run_model import Fate, Given, Job, Plan, Report, Runner
-from crucible.commands.run.step_conditions import Commands, commands_in, spelled
-from crucible.commands.run.step_prompt import find_template
+from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
+from crucible.commands.run.step_prompt import Commands, commands_in, find_template, spelled
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.workflow.workflow_check import has_errors
@@ -139,11 +138,11 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     ctx.exit(_INTERRUPTED if report.stopped else 0 if report.is_done else 1)
 
 
-def _plan(found: Known, wish: _Wish) -> tuple[Plan, Given]:
+def _plan(found: Known, wish: _Wish) -> tuple[Plan, RunInputs]:
     folder = here()
     if folder is None:
         raise CrucibleError("the working directory is gone", "go to the folder that the agents are to work in")
-    given = Given(str(folder), _values(wish.inputs))
+    given = RunInputs(str(folder), _values(wish.inputs))
     # A run that goes on has to know of all steps: what is behind the first one is done again, the rest as far as it is not done.
     plan = plan_run(found.note.workflow, found.graph, given, first="" if wish.goes_on else wish.first)
     taken = {handed.datum.name.casefold() for job in plan.jobs for handed in job.inputs}
@@ -164,13 +163,13 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _cast(found: Known, wish: _Wish) -> Cast:
+def _cast(found: Known, wish: _Wish) -> Executors:
     agents = [step.agent for step in found.graph.steps if step.agent and not is_frame(step)]
     roles = {name for agent in agents for name in (agent.name, str(agent))}
-    return cast_of(wish.named, user_settings().agents.command, roles, wish.more)
+    return choose_executors(wish.named, user_settings().agents.command, roles, wish.more)
 
 
-def _check(plan: Plan, cast: Cast, wish: _Wish, going: Going | None) -> None:
+def _check(plan: Plan, cast: Executors, wish: _Wish, going: Going | None) -> None:
     """Everything that can be refused before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
@@ -204,15 +203,15 @@ def _run(
     vault: Vault,
     found: Known,
     plan: Plan,
-    given: Given,
-    cast: Cast,
+    given: RunInputs,
+    cast: Executors,
     wish: _Wish,
     going: Going | None,
     door: Door,
-) -> tuple[Report, str]:
+) -> tuple[RunReport, str]:
     redact = redact_of(vault.settings.secrets)
     template = find_template(vault.settings)
-    signals = Signals()
+    signals = StopSignals()
     with ExitStack() as stack:
         # From the session's first line to its last one, so that it never stays active.
         stack.enter_context(_caught(signals))
@@ -220,7 +219,7 @@ def _run(
         record = stack.enter_context(recording(vault, found, recorder, redact))
         progress = stack.enter_context(watching(plan, door))
         reins = Reins(record.started)
-        means = Means(
+        means = RunSetup(
             given,
             lambda job: _runner(job, cast, given, wish, reins),
             template,
@@ -236,7 +235,7 @@ def _run(
     return report, recorder.id
 
 
-def _runner(job: Job, cast: Cast, given: Given, wish: _Wish, reins: Reins) -> Runner:
+def _runner(job: Job, cast: Executors, given: RunInputs, wish: _Wish, reins: Reins) -> Runner:
     player = cast.player(job)
     assert player is not None  # noqa: S101  checked before the run began
     program = Program(
@@ -252,7 +251,7 @@ def _runner(job: Job, cast: Cast, given: Given, wish: _Wish, reins: Reins) -> Ru
 
 
 @contextmanager
-def _caught(signals: Signals) -> Iterator[None]:
+def _caught(signals: StopSignals) -> Iterator[None]:
     """Whoever wants us to end gets an end in good order.  What is ignored stays so, as `nohup` wants it."""
     before = {}
     try:
@@ -266,7 +265,7 @@ def _caught(signals: Signals) -> Iterator[None]:
             signal.signal(number, old if old is not None else signal.SIG_DFL)
 
 
-def _say_how_to_go_on(workflow: str, wish: _Wish, report: Report) -> None:
+def _say_how_to_go_on(workflow: str, wish: _Wish, report: RunReport) -> None:
     if report.is_done:
         return
     if report.stopped:
@@ -274,7 +273,7 @@ def _say_how_to_go_on(workflow: str, wish: _Wish, report: Report) -> None:
     elif report.halted:
         say(f"cru: halted: “{report.halted.step.name}” failed, and it is critical", style="red")
     else:
-        failed = sum(outcome.fate is Fate.FAILED for outcome in report.outcomes)
+        failed = sum(outcome.fate is JobStatus.FAILED for outcome in report.outcomes)
         say(f"cru: {failed} step{'s' * (failed != 1)} failed", style="red")
     words = [workflow, *(word for named in wish.named for word in ("--with", named)), "--continue"]
     words += ["--", *wish.more] if wish.more else []

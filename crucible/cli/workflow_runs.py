@@ -16,17 +16,18 @@ from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
 from crucible.cli.workflow_lookup import Shelf, Unread
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import UsageError
-from crucible.documents.workflow.run_query import (
+from crucible.documents.workflow.marker_rows import (
     MarkerFigures,
     MarkerQuery,
+    MarkerRow,
     MarkerStats,
     Run,
     aggregate,
     parse_where,
+    rows_of,
     runs_of,
     select_rows,
 )
-from crucible.documents.workflow.run_rows import MarkerRow, rows_of
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.workflow_notes import WorkflowNote
 

@@ -27,10 +27,10 @@ from crucible.cli.workflow_tables import STATUS_STYLES
 from crucible.core.errors import NoteExists
 from crucible.core.files import create_exclusive, holds, write_atomic
 from crucible.documents.workflow.datum import render_datum
-from crucible.documents.workflow.drawing import render_dot, render_mermaid
 from crucible.documents.workflow.flows import render_flow
+from crucible.documents.workflow.graph_diagrams import render_dot, render_mermaid
 from crucible.documents.workflow.graph_listing import render_lines
-from crucible.documents.workflow.run_query import runs_of
+from crucible.documents.workflow.marker_rows import runs_of
 from crucible.documents.workflow.workflow import Grade, Marker, Step, key_of
 from crucible.documents.workflow.workflow_json import export_workflow, step_ids
 from crucible.vault.index.time_filters import utc

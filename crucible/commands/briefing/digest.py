@@ -13,12 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from crucible.commands.briefing.briefing_parts import Cut, Item, Rank, Source
-from crucible.commands.briefing.facts import Fact, Known, Sources, find_known, with_kept
+from crucible.commands.briefing.briefing_parts import Cut, Item, Quoter, Rank, Source
+from crucible.commands.briefing.facts import Fact, ProjectFacts, Sources, find_known, with_kept
 from crucible.commands.briefing.position import Position, find_position, position_lines
-from crucible.commands.briefing.profile import conventions
-from crucible.commands.briefing.project_files import BULLET, find_files, headed, read_text
-from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.project_profile import BULLET, conventions, find_files, headed, read_text
 from crucible.commands.briefing.relevance import Aim, Leaning, rank_alike
 from crucible.commands.briefing.sections import conventions_of, decisions_of, is_new, lessons_of, open_ends_of
 from crucible.core.patterns import late_pattern
@@ -85,7 +83,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
     return Digested(build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems)
 
 
-def _tasks(view: View, known: Known, project: str) -> Iterator[Fact]:
+def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
     """Open tasks of sessions that are alive; one that another session did, in the same words, is not open."""
     tasks = gather(view, Scope(project)).tasks
     done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
@@ -137,7 +135,7 @@ def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank
 
 
 def digest_items(
-    known: Known, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
+    known: ProjectFacts, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
 ) -> list[Item]:
     """Every item, each text once; of a rank what concerns the `aim` first.  `named` are conventions of notes and files."""
     rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]

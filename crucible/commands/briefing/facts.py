@@ -14,8 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from crucible.commands.briefing.briefing_parts import Source
-from crucible.commands.briefing.quoting import Quoter, whole_words
+from crucible.commands.briefing.briefing_parts import Quoter, Source, whole_words
 from crucible.core.errors import CrucibleError, IndexBroken, reason_of
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.lifecycle import BriefingSettings
@@ -82,7 +81,7 @@ class Fact(NamedTuple):
     confidence: int = 100
 
 
-class Known(NamedTuple):
+class ProjectFacts(NamedTuple):
     """`sessions` are the project's recent ones, `alive` the ids of those that may still have something open; `facts` are about all.  Newest first.
 
     `problems` are the lines of memory that could not be read.  `others` are the ids of other projects' sessions since the `oldest` time that is
@@ -110,7 +109,7 @@ class Known(NamedTuple):
         return Following(len(later), (*(str(row["title"] or "") for row in later), *did))
 
 
-def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> Known:
+def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> ProjectFacts:
     """What the index knows, if there is one; a `project` of "" is every one."""
     chosen, newest = vault.settings.briefing, _newest(view, project) if view else None
     last = min(now, (last_active(newest) if newest else None) or now)
@@ -121,7 +120,7 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
     paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
     alive = {str(row["id"]) for later, row in enumerate(rows) if _is_alive(row, later, recent, paused)}
     others = {str(row["id"]) for row in everywhere} - {str(row["id"]) for row in rows}
-    known = Known(tuple(rows), frozenset(alive), (), (), frozenset(others), oldest, recent)
+    known = ProjectFacts(tuple(rows), frozenset(alive), (), (), frozenset(others), oldest, recent)
     return _with(known, _of_index(view, rows) if view else ())
 
 
@@ -156,7 +155,7 @@ class Sources:
             self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
 
-def with_kept(vault: Vault, known: Known, project: str, sources: Sources, wanted: object = None) -> Known:
+def with_kept(vault: Vault, known: ProjectFacts, project: str, sources: Sources, wanted: object = None) -> ProjectFacts:
     """The same with memory and histories, if these sources are wanted."""
     for name, add in (("memory", with_memory), ("history", with_histories)):
         if getattr(wanted, name, True):
@@ -164,7 +163,7 @@ def with_kept(vault: Vault, known: Known, project: str, sources: Sources, wanted
     return known
 
 
-def with_memory(vault: Vault, known: Known, project: str) -> Known:
+def with_memory(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
     """The same with what memory holds of other sessions."""
     indexed = known.others | {str(row["id"]) for row in known.sessions}
     facts, problems = list(known.facts), list[tuple[MemoryKind, Problem]]()
@@ -176,7 +175,7 @@ def with_memory(vault: Vault, known: Known, project: str) -> Known:
     return _with(known._replace(problems=tuple(problems)), facts)
 
 
-def _with(known: Known, facts: Iterable[Fact]) -> Known:
+def _with(known: ProjectFacts, facts: Iterable[Fact]) -> ProjectFacts:
     """With these facts; a session without a note is alive if it is recent."""
     ordered = sorted(facts, key=lambda one: one.at, reverse=True)
     noted = {str(row["id"]) for row in known.sessions}
@@ -275,7 +274,7 @@ def _of_memory(one: Memory) -> Fact:
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
-def with_histories(vault: Vault, known: Known, project: str) -> Known:
+def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
     """The same with the lines that a person wrote in histories, without the questions that a person answered there."""
     found, answered = list(known.facts), set[tuple[str, str]]()
     said = {(one.session, key_of(one.text)) for one in found}
@@ -292,7 +291,7 @@ def with_histories(vault: Vault, known: Known, project: str) -> Known:
     return _with(known, left)
 
 
-def _entries(vault: Vault, known: Known, project: str) -> Iterator[Entry]:
+def _entries(vault: Vault, known: ProjectFacts, project: str) -> Iterator[Entry]:
     """The newest histories of the project, also of sessions whose notes are gone."""
     names = list[str]()
     with suppress(FileNotFoundError):

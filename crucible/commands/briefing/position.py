@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.briefing_parts import Quoter
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.memory.bookmarks.bookmark_log import load_bookmarks

@@ -6,21 +6,26 @@ Which facts are shown at all follows one rule, `is_useful`: a finding must be su
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
+from itertools import chain, zip_longest
 
-from crucible.commands.briefing.briefing_parts import Item, Rank, Section
-from crucible.commands.briefing.facts import Fact, Known
-from crucible.commands.briefing.quoting import Quoter, whole_words
+from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank, Section, whole_words
+from crucible.commands.briefing.facts import Fact, ProjectFacts
 from crucible.commands.briefing.relevance import stems
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Kind, Source, is_named
 from crucible.memory.inbox.pending import Item as Waiting
+from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.memory.summary.brief_text import Known as Shown
 from crucible.memory.tasks.overview import Overview, shown_tasks
 from crucible.memory.tasks.pick import RecallCounts
 from crucible.memory.tasks.readiness import Standing, Status
 from crucible.memory.tasks.task import OpenTask, Ref
+from crucible.search.recall import Hit, Question, Recall
+from crucible.search.recall import Kind as EventKind
+from crucible.search.stop_words import STOP_WORDS
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import begun, time_of
 
@@ -69,7 +74,7 @@ _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
 """Sources of what a person or an agent recorded in so many words."""
 
 
-def conventions_of(known: Known) -> list[tuple[Fact, int]]:
+def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
     """The project's conventions, each once with the number of sessions that say it; recurring ones first, then the newest.
 
     These are facts of the project, recorded corrections, and corrections made in two or more sessions: one refusal applies only to
@@ -91,7 +96,7 @@ def conventions_of(known: Known) -> list[tuple[Fact, int]]:
     return sorted(found, key=lambda pair: -pair[1])
 
 
-def lessons_of(known: Known) -> list[Fact]:
+def lessons_of(known: ProjectFacts) -> list[Fact]:
     """Failures recorded with their cause; failures of a test run are not lessons, since the fix is in the code."""
     return [one for one in known.of(Kind.FAILURE) if one.why and one.source in _WRITTEN and is_useful(one)]
 
@@ -102,7 +107,7 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return least > 1 and 3 * len(one & other) >= 2 * least
 
 
-def decisions_of(known: Known) -> list[Fact]:
+def decisions_of(known: ProjectFacts) -> list[Fact]:
     """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before replies to an offer, then the others; newest first.
 
     A plan's title is not a decision: it says what the session is about.
@@ -115,7 +120,7 @@ def decisions_of(known: Known) -> list[Fact]:
     return [one for *_, one in sorted(found, key=lambda each: each[:2])]
 
 
-def open_ends_of(known: Known) -> list[Fact]:
+def open_ends_of(known: ProjectFacts) -> list[Fact]:
     """Open ends of live sessions, without those that a later session settled and questions that name nothing."""
     found = (
         one
@@ -144,10 +149,10 @@ def is_new(once: Shown, text: str) -> bool:
 # --- the sections ----------------------------------------------------------------------------------------------------
 
 
-class Told:
+class SectionBuilder:
     """Makes the sections, in order; what one has shown the next ones leave out."""
 
-    def __init__(self, known: Known, quoter: Quoter, now: datetime) -> None:
+    def __init__(self, known: ProjectFacts, quoter: Quoter, now: datetime) -> None:
         self._known, self._quoter, self._now = known, quoter, now
         self._once = Shown()
 
@@ -279,3 +284,68 @@ def _day(time: datetime | None, now: datetime) -> str:
     if days <= 0:
         return "today"
     return "yesterday" if days == 1 else f"{days} days ago"
+
+
+MOST_WORDS, MOST_ITEMS = 10, 5
+_WORD_RECALLED = late_pattern(r"[^\W\d_][\w-]{2,40}")
+_NOT_TOLD = STOP_WORDS | frozenset({"add", "use", "new", "fix", "make", "made", "also", "done", "get", "set", "one"})
+_WANTED = frozenset({"decision", "evidence", "pattern"})
+"""Types of items that are told."""
+_TEXT = 220
+
+Type = Callable[[Hit], str]
+"""The type of a hit's item of knowledge, "" where nobody knows it."""
+
+
+def keywords(texts: Iterable[str], most: int = MOST_WORDS) -> str:
+    """The words that tell most of these texts: the most frequent ones, in the order in which they stand."""
+    count: Counter[str] = Counter()
+    for text in texts:
+        count.update([*dict.fromkeys(word.casefold() for word in _WORD_RECALLED.findall(text[:2000]))])
+    told = [word for word in count if word not in _NOT_TOLD and not word.startswith("cru-")]
+    chosen = set(sorted(told, key=lambda word: -count[word])[:most])
+    return " ".join(word for word in told if word in chosen)
+
+
+def knowledge_section(
+    recall: Recall,
+    questions: Iterable[Question],
+    now: datetime,
+    *,
+    type_of: Type,
+    told: Collection[str],
+    quoter: Quoter,
+) -> Section:
+    """The best of what recall finds for each question, in turns, each once; not of sessions in `told`."""
+    answers = (recall.ask(question, now).hits for question in questions)
+    items: dict[str, Item] = {}
+    for hit in filter(None, chain.from_iterable(zip_longest(*answers))):
+        event = hit.event
+        type_ = "decision" if event.kind is EventKind.DECISION else type_of(hit)
+        if event.kind is EventKind.DECISION and not is_useful(Fact(type_, event.text, event.session, why=event.text)):
+            continue
+        if len(items) < MOST_ITEMS and event.session not in told and (not type_ or type_ in _WANTED):
+            title = f"{quoter.line(event.title, 120)}: " if event.title else ""
+            text = f"{type_ or 'knowledge'}: {title}{quoter.line(event.text, _TEXT)} ({quoter.line(event.id, 150)})"
+            rank = Rank.DECISION if type_ == "decision" else Rank.LESSON
+            items.setdefault(event.id, Item(text, rank))
+    return Section("recall", "Relevant knowledge", tuple(items.values()))
+
+
+def question_of(query: str, project: str) -> Question:
+    """What recall is asked for a query."""
+    kinds = frozenset((EventKind.KNOWLEDGE, EventKind.DECISION))
+    return Question(query, kinds=kinds, project=project, limit=2 * MOST_ITEMS, context=0)
+
+
+def types_on(shelf: ItemShelf) -> Type:
+    """Asks the shelf once, when the first item is found; "" for what it does not have."""
+
+    @cache
+    def known() -> dict[str, str]:
+        return {path: facts.type for path, (_, facts) in shelf.shelved().items()}
+
+    def type_of(hit: Hit) -> str:
+        return known().get(hit.path, "")
+
+    return type_of

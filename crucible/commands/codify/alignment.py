@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft import Drafted
-from crucible.commands.codify.draft_steps import Branch, DraftStep, Figures, Remark, RemarkKind
+from crucible.commands.codify.draft_steps import Branch, Drafted, DraftStep, Figures, Remark, RemarkKind
 from crucible.commands.codify.step_titles import Names, work_name
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import contain_line, cut, normal_line

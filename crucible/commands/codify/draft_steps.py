@@ -6,13 +6,14 @@ several sessions, `settling` gives them data flow and markers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
-from crucible.analysis.tools.tool_acts import Act
-from crucible.documents.session.session import AgentRef
+from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.documents.session.session import AgentRef, Outcome
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus
 
 
@@ -91,3 +92,211 @@ class DraftStep:
         yield self
         for child in self.children:
             yield from child.walk()
+
+
+class Parameter(NamedTuple):
+    """A name, what it is, and the value that it had."""
+
+    name: str
+    meaning: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A session as steps."""
+
+    title: str
+    steps: tuple[DraftStep, ...]
+    session: str
+    parameters: tuple[Parameter, ...] = ()
+
+
+NOISE = frozenset({Deed.PLAN, Deed.DELEGATE})
+"""An agent's own bookkeeping; delegated work is a step."""
+LOOKING = frozenset({Deed.READ, Deed.SEARCH, Deed.FETCH})
+_IDLE = LOOKING | NOISE
+PROVING = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
+"""Acts that show whether work is right; a step in which one failed is critical."""
+MERGES = ("git merge ", "git rebase ", "git pull", "git cherry-pick ")
+CONFLICT = "conflict"
+"""The verdict of a merge with conflicts."""
+CHANGING = frozenset({Deed.WRITE, Deed.EDIT, Deed.DELETE})
+
+
+@dataclass(slots=True)
+class Stretch:
+    """What one agent did in one go; `is_critical` if a check failed, `last_failed` if its last call that counts did."""
+
+    acts: list[Act] = field(default_factory=list)
+    is_critical: bool = False
+    last_failed: bool = False
+
+    def take(self, other: Stretch, *, before: bool = False) -> None:
+        """Add another stretch's work."""
+        self.acts = [*other.acts, *self.acts] if before else [*self.acts, *other.acts]
+        self.is_critical |= other.is_critical
+        if not before:
+            self.last_failed = other.last_failed
+
+    def only_looked(self) -> bool:
+        """True if nothing was changed, run or checked."""
+        return all(act.deed in _IDLE for act in self.acts)
+
+
+@dataclass(slots=True)
+class Figured:
+    """When work began, how long it took and what it cost, as far as that is known."""
+
+    session: str
+    started: datetime | None = None
+    duration_ms: int | None = None
+    tokens: int | None = None
+
+    def add(self, other: Figured) -> None:
+        """Add the figures of work that belongs to this one."""
+        self.started = self.started or other.started
+        self.duration_ms = _sum(self.duration_ms, other.duration_ms)
+        self.tokens = _sum(self.tokens, other.tokens)
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else one + other
+
+
+@dataclass(slots=True)
+class Node:
+    """A request with the phases that only go on with it, a sub-phase, or a subagent's work; `parts` are in order.
+
+    `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent, `is_open` if an error
+    stayed unresolved, `is_late` if all of its work followed a reply of the user.  `about` is the title of a subagent's note.
+    """
+
+    name: str
+    by: int
+    whole: Figured
+    agent: AgentRef | None = None
+    channel: str | None = None
+    reports: bool = False
+    about: str = ""
+    remarks: list[Remark] = field(default_factory=list)
+    is_open: bool = False
+    is_late: bool = False
+    parts: list[Stretch | Node] = field(default_factory=list)
+
+    def stretch(self) -> Stretch:
+        """The stretch that goes on at its end."""
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, Stretch):
+            return last
+        new = Stretch()
+        self.parts.append(new)
+        return new
+
+    def hear(self, remark: Remark) -> None:
+        """Add a remark that is not there yet."""
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+
+    def stretches(self) -> list[Stretch]:
+        """Its own work."""
+        return [part for part in self.parts if isinstance(part, Stretch)]
+
+    def has_work(self) -> bool:
+        """True if anything was done in it or delegated."""
+        return any(isinstance(p, Node) or any(a.deed not in NOISE for a in p.acts) for p in self.parts)
+
+    def only_looked(self) -> bool:
+        """True if nothing in it or below it was changed, run or checked."""
+        return all(part.only_looked() for part in self.parts)
+
+    def failed(self) -> bool:
+        """True if an error stayed unresolved, or the last of its own work failed."""
+        return self.is_open or any(stretch.last_failed for stretch in self.stretches()[-1:])
+
+    def all_stretches(self) -> list[Stretch]:
+        """Its own work and all below it."""
+        return [stretch for one in self.walk() for stretch in one.stretches()]
+
+    def acts(self) -> list[Act]:
+        """The acts in it and below it."""
+        return [act for stretch in self.all_stretches() for act in stretch.acts]
+
+    def walk(self) -> Iterator[Node]:
+        """Itself and all nodes below it."""
+        yield self
+        for part in self.parts:
+            if isinstance(part, Node):
+                yield from part.walk()
+
+
+def is_done(act: Act) -> bool:
+    """True if it succeeded."""
+    return act.outcome is Outcome.OK
+
+
+def merged(act: Act) -> bool:
+    """True if other work was merged, after which everything is checked again."""
+    return act.command.startswith(MERGES) and "--abort" not in act.command
+
+
+def fold(node: Node) -> None:
+    """Fold a node and all below it: noise goes, and what only looked joins the next stretch of work."""
+    for part in node.parts:
+        if isinstance(part, Node):
+            fold(part)
+        else:
+            part.acts = folded_acts(part.acts)
+    node.parts = _joined([part for part in node.parts if isinstance(part, Node) or part.acts])
+
+
+def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
+    """Move what only looked into the next stretch that worked, else into the last one; if none did, what is below is all of the work."""
+    own = [part for part in parts if isinstance(part, Stretch)]
+    homes = [stretch for stretch in own if not stretch.only_looked()]
+    if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):
+        return [part for part in parts if isinstance(part, Node)]
+    homes = homes or own[:1]
+    kept: list[Stretch | Node] = []
+    looked = Stretch()
+    for part in parts:
+        if isinstance(part, Stretch) and not any(part is home for home in homes):
+            looked.take(part)
+            continue
+        if isinstance(part, Stretch):
+            part.take(looked, before=True)
+            looked = Stretch()
+        kept.append(part)
+    if looked.acts:
+        homes[-1].take(looked)
+    return kept
+
+
+def folded_acts(acts: Iterable[Act]) -> list[Act]:
+    """Acts without noise, repeats and dead ends; a check occurs once, and again after each merge."""
+    done = [act for act in acts if act.deed not in NOISE and act.outcome not in _STOPPED]
+    kept: dict[tuple[Act | Deed, str, int], Act] = {}
+    merges = 0
+    for act in done:
+        if act.deed in PROVING:  # the last time counts
+            key = (act.deed, act.what, merges)
+            kept.pop(key, None)
+            kept[key] = act
+        elif act.deed is Deed.REVERT:
+            _revert(kept, act)
+        elif act.outcome is not Outcome.FAILED:
+            merges += merged(act)
+            if act.deed is Deed.RUN:  # as in `git push`
+                kept.pop((act, "", 0), None)
+            kept.setdefault((act, "", 0), act)
+    return list(kept.values())
+
+
+_STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
+
+
+def _revert(kept: dict[tuple[Act | Deed, str, int], Act], revert: Act) -> None:
+    """Drop the changes of files that were set back."""
+    gone = set(revert.writes)
+    for key in [key for key, act in kept.items() if act.deed in CHANGING and set(act.writes) <= gone]:
+        del kept[key]

@@ -36,7 +36,7 @@ class Choice(Enum):
     QUIT = auto()
 
 
-class Desk(Protocol):
+class DraftEditor(Protocol):
     """The person and the editor."""
 
     def edit(self, path: Path) -> str:
@@ -65,7 +65,7 @@ def place_draft(vault: Vault, slug: str, text: str) -> Path:
     raise AssertionError("never reached")
 
 
-def revise(path: Path, text: str, desk: Desk) -> str | None:
+def revise(path: Path, text: str, desk: DraftEditor) -> str | None:
     """The text as its reader wants it saved, or None to leave it; either way the draft file holds what there is of it."""
     choice, drafted = Choice.EDIT, text
     problems = problems_of(text)
@@ -112,7 +112,7 @@ def problems_of(text: str) -> tuple[Diagnostic, ...]:
     return check_workflow(workflow, build_graph(workflow))
 
 
-def _edited(path: Path, text: str, problems: Sequence[Diagnostic], desk: Desk) -> str:
+def _edited(path: Path, text: str, problems: Sequence[Diagnostic], desk: DraftEditor) -> str:
     """What the file holds after the editor; as it was before when that is nothing."""
     files.write_atomic(path, Source(with_problems(text, problems)).to_bytes(), fsync=False)
     if failed := desk.edit(path):

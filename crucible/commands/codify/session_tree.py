@@ -13,8 +13,7 @@ from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
 from crucible.analysis.tools.whole_calls import Evidence
-from crucible.commands.codify.draft_steps import Remark, RemarkKind
-from crucible.commands.codify.stretches import CONFLICT, NOISE, PROVING, Figured, Node
+from crucible.commands.codify.draft_steps import CONFLICT, NOISE, PROVING, Figured, Node, Remark, RemarkKind
 from crucible.documents.markdown.containment import cut, normal_line, slug
 from crucible.documents.recording.subagent_ends import part_ending
 from crucible.documents.recording.verdicts import verdict
@@ -46,7 +45,7 @@ _REMARKS = {
 _ORDER = [*_REMARKS]
 
 
-def hear(node: Node, found: Sequence[Finding]) -> None:
+def add_findings(node: Node, found: Sequence[Finding]) -> None:
     """Add a phase's findings.  Left out: open ends and reports, and commits, which are commands."""
     kept = [one for one in found if one.kind in _ORDER and one.source != Source.COMMIT]
     corrected = {normal_line(one.summary).strip('"') for one in kept if one.kind == Kind.CORRECTION}
@@ -81,7 +80,7 @@ _CONFLICT = ("CONFLICT (", "Automatic merge failed")
 
 
 @dataclass(slots=True)
-class _Told:
+class _Target:
     """Where entries go: a node, its depth, the calls' records and the session that they stand in."""
 
     node: Node
@@ -90,7 +89,7 @@ class _Told:
     session: Session
 
 
-class Teller:
+class TreeBuilder:
     """Reads one session and its subagents."""
 
     def __init__(
@@ -128,16 +127,16 @@ class Teller:
             else:
                 nodes.append(Node(name, by, figured, phase.agent, phase.channel))
                 _ask(nodes[-1], words)
-            self._phase(_Told(nodes[-1], depth, evidence, session), phase, found)
+            self._phase(_Target(nodes[-1], depth, evidence, session), phase, found)
         return nodes
 
-    def _phase(self, told: _Told, phase: Phase, found: Mapping[str, Sequence[Finding]]) -> None:
-        hear(told.node, found.get(phase.id, ()))
+    def _phase(self, told: _Target, phase: Phase, found: Mapping[str, Sequence[Finding]]) -> None:
+        add_findings(told.node, found.get(phase.id, ()))
         self._entries(told, phase.entries)
         is_alone = len(phase.subphases) == 1 and not told.node.has_work()
         for sub in phase.subphases:
             if told.depth >= DEEPEST or (is_alone and _is_task(told.session, sub)):
-                hear(told.node, found.get(sub.id, ()))
+                add_findings(told.node, found.get(sub.id, ()))
                 self._entries(told, sub.entries)
                 continue
             node = told.node
@@ -145,13 +144,13 @@ class Teller:
             if phase.tokens is not None:  # a phase's tokens include those of its sub-phases
                 figured.tokens = None
             below = Node(sub.name, node.by, figured, sub.agent or node.agent, sub.channel or node.channel)
-            hear(below, found.get(sub.id, ()))
-            self._entries(_Told(below, told.depth + 1, told.evidence, told.session), sub.entries)
+            add_findings(below, found.get(sub.id, ()))
+            self._entries(_Target(below, told.depth + 1, told.evidence, told.session), sub.entries)
             node.parts.append(below)
 
     # --- entries -----------------------------------------------------------------------------------------------------
 
-    def _entries(self, told: _Told, entries: Sequence[Entry]) -> None:
+    def _entries(self, told: _Target, entries: Sequence[Entry]) -> None:
         """Add entries; the work of a subagent that is too deep for a step of its own comes after them."""
         waiting = [(told, entries)]
         for here, part in waiting:
@@ -169,10 +168,10 @@ class Teller:
                     case _:
                         pass
 
-    def _deep(self, told: _Told, entry: Subagent) -> Iterator[tuple[_Told, Sequence[Entry]]]:
+    def _deep(self, told: _Target, entry: Subagent) -> Iterator[tuple[_Target, Sequence[Entry]]]:
         child = self._child(entry) if self._is_new(entry) else None
         if child:
-            yield _Told(told.node, told.depth, self._evidence(child.id), child), tuple(child.all_entries())
+            yield _Target(told.node, told.depth, self._evidence(child.id), child), tuple(child.all_entries())
         elif entry.mode is Mode.INLINE:
             yield told, entry.entries
 
@@ -182,7 +181,7 @@ class Teller:
         self._seen.add(entry.link or "")
         return is_new
 
-    def _call(self, told: _Told, call: ToolCall) -> None:
+    def _call(self, told: _Target, call: ToolCall) -> None:
         acts = _judged(acts_of(call, told.evidence, self._files), call, told.evidence)
         stretch = told.node.stretch()
         stretch.acts += acts
@@ -192,7 +191,7 @@ class Teller:
 
     # --- subagents ---------------------------------------------------------------------------------------------------
 
-    def _delegated(self, told: _Told, entry: Subagent) -> None:
+    def _delegated(self, told: _Target, entry: Subagent) -> None:
         """Add a subagent's work as a node below."""
         if not self._is_new(entry):
             return
@@ -206,7 +205,7 @@ class Teller:
         node.is_open = ended is not Outcome.OK
         node.about = untagged(child.title if child else entry.task or "")
         _ask(node, task)
-        below = _Told(node, told.depth + 1, told.evidence, told.session)
+        below = _Target(node, told.depth + 1, told.evidence, told.session)
         if child is None:
             self._entries(below, entry.entries)
         else:
@@ -216,12 +215,12 @@ class Teller:
     def _child(self, entry: Subagent) -> Session | None:
         return None if entry.mode is Mode.INLINE else self._children.get(entry.link or "")
 
-    def _child_phases(self, told: _Told, child: Session) -> None:
+    def _child_phases(self, told: _Target, child: Session) -> None:
         """A subagent with one phase is one step; the steps of several are below it."""
         own = [phase for phase in _phases_of(child) if phase.entries or phase.subphases]
         if len(own) <= 1 or told.depth >= DEEPEST:
             found = findings_by_phase(child)
-            here = _Told(told.node, told.depth, self._evidence(child.id), child)
+            here = _Target(told.node, told.depth, self._evidence(child.id), child)
             for phase in own:
                 self._phase(here, phase, found)
             return

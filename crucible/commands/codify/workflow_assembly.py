@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC
 
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.commands.codify.draft_steps import DraftStep, Figures, Remark, RemarkKind
-from crucible.commands.codify.parameters import Parameter
+from crucible.commands.codify.draft_steps import DraftStep, Figures, Parameter, Remark, RemarkKind
 from crucible.commands.codify.step_titles import Names, slug_of
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import code_span
@@ -134,7 +133,7 @@ _MOST = {RemarkKind.LEARNED: 5, RemarkKind.LOOK: 5, RemarkKind.RUN: 8, RemarkKin
 _LONGEST_COMMAND, _LONGEST_LINE = 240, 300
 
 
-def settle(
+def assemble(
     title: str, steps: Sequence[DraftStep], sessions: Sequence[str], parameters: Sequence[Parameter] = ()
 ) -> Workflow:
     """The workflow of a draft's steps, which stand in the order in which they were done."""

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crucible.clients.launch.programs import CLIENTS, client_of, command_line
-from crucible.commands.run.run_model import Job
+from crucible.commands.run.jobs import Job
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import slug
 from crucible.documents.session.session import AgentRef
 
 _NAMES = ", ".join(CLIENTS)
-_PART = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.DOTALL
+_ASSIGNMENT = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.DOTALL
 
 
-class Player(NamedTuple):
+class Executor(NamedTuple):
     """A program that is started for a step, told its prompt on standard input; `agent` is its name in a note."""
 
     agent: AgentRef
@@ -31,13 +31,13 @@ class Player(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Executors:
     """Who carries out which steps: `parts` by the name of the step's agent, `everybody` else; None for nobody."""
 
-    everybody: Player | None = None
-    parts: Mapping[str, Player] = field(default_factory=dict)
+    everybody: Executor | None = None
+    parts: Mapping[str, Executor] = field(default_factory=dict)
 
-    def player(self, job: Job) -> Player | None:
+    def player(self, job: Job) -> Executor | None:
         """Who carries a step out."""
         agent = job.step.agent
         if agent:
@@ -56,44 +56,44 @@ class Cast:
                 f"--with {_NAMES} or a command; or agents.command in your settings",
             )
 
-    def players(self, jobs: Sequence[Job]) -> list[Player]:
+    def players(self, jobs: Sequence[Job]) -> list[Executor]:
         """Everybody who carries something out, each once."""
         found = {player.words: player for job in jobs if (player := self.player(job))}
         return [*found.values()]
 
 
-def cast_of(named: Sequence[str], command: str, roles: Collection[str], more: Sequence[str]) -> Cast:
+def choose_executors(named: Sequence[str], command: str, roles: Collection[str], more: Sequence[str]) -> Executors:
     """What `--with CLIENT` and `--with AGENT=CLIENT` say; `command` is the settings' for whom they do not name.
 
     `roles` are the agents of the steps that are carried out, with and without a version; `more` arguments for every program.
     """
-    everybody: Player | None = None
-    parts: dict[str, Player] = {}
+    everybody: Executor | None = None
+    parts: dict[str, Executor] = {}
     known = {role.casefold() for role in roles}
     for text in named:
-        part = _PART.fullmatch(text.strip())
+        part = _ASSIGNMENT.fullmatch(text.strip())
         if part:
             if part[2].casefold() not in known:
                 listed = ", ".join(f"@{role}" for role in sorted(roles)[:10])
                 hint = f"its agents are {listed}" if listed else "no step of it names an agent"
                 raise UsageError(f"--with {text}: no step that is carried out is @{part[2]}'s", hint)
-            parts[part[2].casefold()] = _player(part[3], more)
+            parts[part[2].casefold()] = _executor(part[3], more)
         elif everybody:
             raise UsageError("--with names two programs for all steps", "--with AGENT=CLIENT names one for some")
         else:
-            everybody = _player(text, more)
+            everybody = _executor(text, more)
     if everybody is None and command.strip():
-        everybody = _player(command, more)
-    return Cast(everybody, parts)
+        everybody = _executor(command, more)
+    return Executors(everybody, parts)
 
 
-def _player(named: str, more: Sequence[str]) -> Player:
+def _executor(named: str, more: Sequence[str]) -> Executor:
     client = client_of(named.strip())
     if client:
         # The tokens are not worth more than what the user asks the client for: that stands last.
         words = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
         hint = f"`npm install -g {client.package}` installs it; --with takes {_NAMES}, or a command"
-        return Player(AgentRef(client.source), tuple(words), hint)
+        return Executor(AgentRef(client.source), tuple(words), hint)
     try:
         split = tuple(shlex.split(named))
     except ValueError as error:
@@ -103,4 +103,4 @@ def _player(named: str, more: Sequence[str]) -> Player:
     program = os.path.basename(split[0])
     known = client_of(program)
     agent = AgentRef(known.source if known else slug(program, "agent") or "agent")
-    return Player(agent, (*split, *more), f"--with takes {_NAMES}, or a command line that is there")
+    return Executor(agent, (*split, *more), f"--with takes {_NAMES}, or a command line that is there")

@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.commands.run.run_model import Crowd, Given, Handed, Job, Link, Plan
+from crucible.commands.run.jobs import Job, JobInput, Link, LinkGroup, Plan, RunInputs
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Condition, Datum, Step, Workflow, key_of
 
 
-def plan_run(workflow: Workflow, graph: Graph, given: Given, *, first: str = "") -> Plan:
+def plan_run(workflow: Workflow, graph: Graph, given: RunInputs, *, first: str = "") -> Plan:
     """The plan of a workflow without circles.
 
     With `first`, a step's name, only that step and all behind it.  `UsageError` when no step, or several, are called so, and when
@@ -71,7 +71,7 @@ def is_frame(step: Step) -> bool:
     return bool(step.children) and not step.outputs()
 
 
-def value_of(datum: Datum, given: Given) -> str | None:
+def value_of(datum: Datum, given: RunInputs) -> str | None:
     """What the user gave for it."""
     return given.values.get(datum.name.casefold())
 
@@ -199,10 +199,10 @@ def _met(
 
 def _links(
     graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]
-) -> tuple[list[list[Link]], list[list[Crowd]]]:
+) -> tuple[list[list[Link]], list[list[LinkGroup]]]:
     """What each step waits for, one by one and, where that are many, together."""
     found: list[dict[Link, None]] = [{} for _ in graph.steps]
-    crowds: list[list[Crowd]] = [[] for _ in graph.steps]
+    crowds: list[list[LinkGroup]] = [[] for _ in graph.steps]
     others: dict[tuple[int, int], tuple[int, ...]] = {}
     for way, target, sources in _met(graph, leaves, place):
         is_bare, rest = not way.data, sources
@@ -217,28 +217,28 @@ def _links(
         if len(rest) <= _FEW:
             found[target].update((Link(source, None, is_bare), None) for source in rest)
         else:
-            crowds[target].append(Crowd(rest, None, is_bare))
+            crowds[target].append(LinkGroup(rest, None, is_bare))
     return [[*each] for each in found], crowds
 
 
 _FEW = 32
 
 
-def _takes(graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]) -> list[tuple[Handed, ...]]:
+def _takes(graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]) -> list[tuple[JobInput, ...]]:
     """What each step takes, with what its frames take, and who makes it."""
     frames = _frames(graph)
     makers: list[dict[str, list[tuple[int, ...]]]] = [{} for _ in graph.steps]
     for way, target, sources in _met(graph, leaves, place):
         for name in way.data:
             makers[target].setdefault(name.casefold(), []).append(sources)
-    found: list[tuple[Handed, ...]] = []
+    found: list[tuple[JobInput, ...]] = []
     for index in range(len(graph.steps)):
         data: dict[str, Datum] = {}
         for each in (index, *(above for above in _above(graph, index) if frames[above])):
             for datum in graph.taken[each]:
                 data.setdefault(datum.name.casefold(), datum)
         known = makers[index]
-        found.append(tuple(Handed(datum, _all(known.get(key, ()), place)) for key, datum in data.items()))
+        found.append(tuple(JobInput(datum, _all(known.get(key, ()), place)) for key, datum in data.items()))
     return found
 
 
@@ -249,7 +249,7 @@ def _all(groups: Sequence[tuple[int, ...]], place: dict[int, int]) -> tuple[int,
     return tuple(sorted({each for group in groups for each in group}, key=place.__getitem__))
 
 
-def _missing(jobs: Sequence[Job], given: Given) -> tuple[Datum, ...]:
+def _missing(jobs: Sequence[Job], given: RunInputs) -> tuple[Datum, ...]:
     here = {job.index for job in jobs}
     wanted = {
         handed.datum.name.casefold(): handed.datum
@@ -280,7 +280,7 @@ def _named(graph: Graph, leaves: Sequence[tuple[int, ...]], name: str) -> set[in
 def _behind(
     first: set[int],
     links: Sequence[Sequence[Link]],
-    crowds: Sequence[Sequence[Crowd]],
+    crowds: Sequence[Sequence[LinkGroup]],
     inside: Sequence[int | None],
     order: Sequence[int],
 ) -> set[int]:

@@ -21,7 +21,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-from crucible.documents.workflow.graph_order import cycles_of, order_of
+from crucible.documents.workflow.topological_order import cycles_of, order_of
 from crucible.documents.workflow.workflow import UNPLACED, Condition, Datum, Place, Step, Workflow, key_of
 from crucible.documents.workflow.workflow_reader import uncollected
 

@@ -22,8 +22,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from crucible.documents.workflow.drawing import shown
 from crucible.documents.workflow.graph import Bundle, Graph
+from crucible.documents.workflow.graph_diagrams import shown
 from crucible.documents.workflow.workflow import Condition, Datum, Grade, Step
 
 _NARROWEST = 24

@@ -111,16 +111,16 @@ class Marker:
     @property
     def phase(self) -> str:
         """The step's name, as the row has it: `RerunIntegrationTests`."""
-        return _text(self.values.get("phase"))
+        return cell_text(self.values.get("phase"))
 
     @property
     def status(self) -> str:
         """One of `RunStatus`, or whatever else stands there."""
-        return _text(self.values.get("status"))
+        return cell_text(self.values.get("status"))
 
 
-def _text(cell: Cell) -> str:
-    """As it would be written; "" for none, which 0 and false are not."""
+def cell_text(cell: Cell) -> str:
+    """The value as a note writes it; "" for None."""
     if cell is None:
         return ""
     return str(cell).lower() if isinstance(cell, bool) else str(cell)

@@ -21,7 +21,7 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.phase_headings import read_title
 from crucible.documents.workflow.flow_line import Names, has_arrow
 from crucible.documents.workflow.flows import FlowReading, read_flows
-from crucible.documents.workflow.run_markers import is_marker_fence, read_marker_block
+from crucible.documents.workflow.marker_blocks import is_marker_fence, read_marker_block
 from crucible.documents.workflow.step_headings import StepHeading, is_prose_heading, read_step_heading
 from crucible.documents.workflow.workflow import (
     UNPLACED,
@@ -34,7 +34,7 @@ from crucible.documents.workflow.workflow import (
     Workflow,
     key_of,
 )
-from crucible.documents.workflow.workflow_reader_blocks import WorkflowBlocks
+from crucible.documents.workflow.workflow_blocks import WorkflowBlocks
 
 WORKFLOW = "workflow"
 

@@ -12,8 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.commands.briefing.project_files import project_folder
-from crucible.commands.briefing.quoting import Quoter, whole_words
+from crucible.commands.briefing.briefing_parts import Quoter, whole_words
 from crucible.commands.resume.choose_session import Paused, newest_first
 from crucible.commands.resume.extent import find_extent
 from crucible.core.errors import CrucibleError
@@ -29,6 +28,7 @@ from crucible.memory.bookmarks.bookmark_log import latest, load_bookmarks
 from crucible.memory.history.short_paths import shortener
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import age_words
+from crucible.vault.notes.projects import project_folder
 from crucible.vault.notes.vault import Vault
 
 LABEL = """\

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crucible.analysis.review.ask_budget import budget_of
 from crucible.analysis.review.asked_agent import Agent
 from crucible.clients.launch.ask import asker_of
-from crucible.commands.briefing.compacting import compact, live_sessions
+from crucible.commands.briefing.compact_memory import compact, live_sessions
 from crucible.commands.capture.after_stop import Helpers, after_stop
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.secrets.redaction import redact_of

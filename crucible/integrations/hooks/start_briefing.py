@@ -11,11 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.commands.briefing.briefing import Supply, Wish, brief
-from crucible.commands.briefing.briefing_parts import Briefing
-from crucible.commands.briefing.project_files import project_folder
-from crucible.commands.briefing.quoting import Quoter
-from crucible.commands.briefing.recalled import Type, types_on
+from crucible.commands.briefing.briefing_parts import Briefing, Quoter
+from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
+from crucible.commands.briefing.sections import Type, types_on
 from crucible.core.settings.settings import UserSettings
 from crucible.core.tokens import Estimate
 from crucible.documents.knowledge.item_scope import Place
@@ -26,6 +24,7 @@ from crucible.search.embedded.engine import open_embedded
 from crucible.search.recall import Recall
 from crucible.vault.index.schema import View
 from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import project_folder
 from crucible.vault.notes.vault import Vault
 
 
@@ -60,7 +59,7 @@ def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
     def block(made: Briefing) -> str:
         return made.text.strip("\n") if not made.is_empty and units(made.text) <= ROOM else notice
 
-    wish = Wish(
+    wish = BriefingRequest(
         start.project,
         start.now,
         settings.briefing.budget,
@@ -71,7 +70,7 @@ def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
     made = brief(
         vault,
         wish,
-        Supply(at.view, recall=_recall_of(vault, start.project), client_folder=_client_folder()),
+        BriefingSources(at.view, recall=_recall_of(vault, start.project), client_folder=_client_folder()),
         quoter=quoter,
         counter=_InRoom(wish.budget),
         on_error=lambda line: complain(str(vault.root), "briefing", ValueError(line)),

@@ -46,6 +46,14 @@ def folder_in_project(cwd: str, projects: Mapping[str, Sequence[str]], project: 
     return folder if project_of(cwd, projects) == project else None
 
 
+def project_folder(cwd: Path, projects: Mapping[str, Sequence[str]], project: str) -> Path:
+    """The user's own for that project, else the repository's, else `cwd` itself."""
+    own = [Path(folder) for folder in projects.get(project, ()) if cwd.is_relative_to(folder)]
+    if own:
+        return max(own, key=lambda folder: len(folder.parts))
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+
+
 def _pure(text: str) -> PurePath:
     windows = re.match(r"[A-Za-z]:[\\/]|\\\\", text)
     return PureWindowsPath(text) if windows else PurePosixPath(os.path.normpath(text))

@@ -14,9 +14,8 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.vaults import session_texts
-from crucible.commands.briefing.briefing import Supply, Wish, brief
-from crucible.commands.briefing.briefing_parts import Briefing
-from crucible.commands.briefing.quoting import Quoter
+from crucible.commands.briefing.briefing_parts import Briefing, Quoter
+from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.tokens import Estimate
@@ -46,9 +45,9 @@ def faults(folder: Path, sessions: int) -> Iterator[str]:
 
 def _briefing(vault: Vault, quoter: Quoter, budget: int) -> Briefing:
     view = Index(vault.root, vault.settings).refresh().view
-    wish = Wish("", NOW, budget)
+    wish = BriefingRequest("", NOW, budget)
     errors: list[str] = []
-    made = brief(vault, wish, Supply(view), quoter=quoter, counter=Estimate(), on_error=errors.append)
+    made = brief(vault, wish, BriefingSources(view), quoter=quoter, counter=Estimate(), on_error=errors.append)
     assert errors == []
     return made
 

@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from crucible.commands.briefing.briefing import Supply, Wish, brief
-from crucible.commands.briefing.briefing_parts import Briefing
-from crucible.commands.briefing.quoting import Quoter
-from crucible.commands.briefing.recalled import Type
+from crucible.commands.briefing.briefing_parts import Briefing, Quoter
+from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
+from crucible.commands.briefing.sections import Type
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import Estimate
 from crucible.documents.session.markup import render_session
@@ -95,8 +94,8 @@ def briefing_of(
     **more: Any,
 ) -> Briefing:
     """The project's briefing."""
-    supply = Supply(view_of(vault), recall=recall)
+    supply = BriefingSources(view_of(vault), recall=recall)
     quoter = Quoter(redact_of(vault.settings.secrets), shortener(roots))
-    wish = Wish(PROJECT, NOW, budget, folder, notice, **more)
+    wish = BriefingRequest(PROJECT, NOW, budget, folder, notice, **more)
     told: list[str] = [] if errors is None else errors
     return brief(vault, wish, supply, quoter=quoter, counter=Estimate(), on_error=told.append)

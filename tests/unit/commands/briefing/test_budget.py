@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.briefing.briefing_parts import Cut, Item, Rank, Section
-from crucible.commands.briefing.briefing_text import Frame, fit
+from crucible.commands.briefing.build_briefing import Frame, fit
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.tokens import Estimate
 

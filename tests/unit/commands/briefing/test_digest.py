@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.briefing import digest as digest_module
-from crucible.commands.briefing.briefing_parts import Item, Rank
+from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank
 from crucible.commands.briefing.digest import LINES, build_digest, conventions_in, digest_items
-from crucible.commands.briefing.facts import Fact, Known
+from crucible.commands.briefing.facts import Fact, ProjectFacts
 from crucible.commands.briefing.position import Position, position_lines
-from crucible.commands.briefing.quoting import Quoter
 from crucible.commands.briefing.relevance import Leaning, aim_of, rank_alike
 from crucible.documents.markdown.source import Source
 from crucible.documents.workflow.workflow_reader import read_workflow
@@ -123,7 +122,7 @@ def test_each_kind_has_its_word_and_what_is_inferred_says_so() -> None:
         fact("It ran backwards", "failure", why="the wall clock"),
     )
     digest = build_digest(
-        ["Where"], digest_items(Known(facts=facts), [fact("Test it", "task")], ["No globals"], QUOTER)
+        ["Where"], digest_items(ProjectFacts(facts=facts), [fact("Test it", "task")], ["No globals"], QUOTER)
     )
     assert digest.lines == (
         "Where",
@@ -150,7 +149,7 @@ _HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.s
 @settings(max_examples=60)
 @given(st.lists(_HOSTILE, max_size=4), _HOSTILE)
 def test_foreign_text_begins_no_line_and_steers_nothing(texts: list[str], name: str) -> None:
-    known = Known(facts=tuple(fact(text, why=name) for text in texts))
+    known = ProjectFacts(facts=tuple(fact(text, why=name) for text in texts))
     place = position_lines(PLACE._replace(phase_name=name, note=name, task_name=name), name, NOW, QUOTER)
     digest = build_digest(place, digest_items(known, (), texts, QUOTER), 40)
     for line in digest.lines:

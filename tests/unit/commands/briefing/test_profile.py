@@ -11,16 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.briefing.profile import (
+from crucible.commands.briefing.briefing_parts import Quoter
+from crucible.commands.briefing.project_profile import (
     conventions,
+    find_files,
+    included_section,
     load_profile,
     profile_path,
     profile_section,
     propose,
+    read_text,
     write_profile,
 )
-from crucible.commands.briefing.project_files import find_files, included_section, read_text
-from crucible.commands.briefing.quoting import Quoter
 from crucible.core.errors import NoteExists, OutsideVault, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import (
     AgentRef,
@@ -27,8 +27,8 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.documents.workflow.drawing import render_mermaid
 from crucible.documents.workflow.graph import Graph, build_graph
+from crucible.documents.workflow.graph_diagrams import render_mermaid
 from crucible.documents.workflow.workflow import Diagnostic, Step, Workflow
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
@@ -81,7 +81,7 @@ def no_secrets(text: str) -> tuple[str, Mapping[str, int]]:
 
 
 def codify_one(one: Session, children: Mapping[str, Session | None] | None = None) -> Workflow:
-    return codify([Recorded(one, children or {})], no_secrets)
+    return codify([RecordedSession(one, children or {})], no_secrets)
 
 
 def written(workflow: Workflow) -> str:

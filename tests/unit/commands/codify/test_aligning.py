@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.alignment import align
-from crucible.commands.codify.draft import Drafted
-from crucible.commands.codify.draft_steps import Branch, DraftStep, Figures, Remark, RemarkKind
-from crucible.commands.codify.workflow_assembly import settle
+from crucible.commands.codify.draft_steps import Branch, Drafted, DraftStep, Figures, Remark, RemarkKind
+from crucible.commands.codify.workflow_assembly import assemble
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef, Outcome
 from crucible.documents.workflow.graph import build_graph
@@ -211,7 +210,7 @@ def test_a_variant_with_nothing_before_it_says_where_it_was_done() -> None:
     assert merged[0].remarks == (Remark(RemarkKind.ONLY_IN, "a"),)
     assert merged[0].children[0].remarks == ()
     assert merged[1].remarks == ()
-    assert settle("T", merged, ["a", "b"]).steps[0].prose == "- Only in: a"
+    assert assemble("T", merged, ["a", "b"]).steps[0].prose == "- Only in: a"
 
 
 def test_children_are_aligned_below_their_parents_and_a_lone_step_beside_a_group_becomes_one() -> None:
@@ -329,7 +328,7 @@ def test_whatever_the_sessions_were_it_is_one_sound_workflow(drafts: list[Drafte
     assert len(set(names)) == len(names)
     assert all(not (step.children and step.acts) for step in whole)
     assert all(key_of(branch.target) in names[at + 1 :] for at, step in enumerate(whole) for branch in step.branches)
-    made = settle("T", merged, [draft.session for draft in drafts])
+    made = assemble("T", merged, [draft.session for draft in drafts])
     graph = build_graph(made)
     assert not graph.cycles
     assert not has_errors(check_workflow(made, graph))

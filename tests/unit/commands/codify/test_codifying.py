@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from benchmarks.notes import sample_phases
 from crucible.analysis.tools.whole_calls import load_evidence
 from crucible.clients.registry import DIALECTS
-from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.core.secrets.redaction import redact_of
@@ -55,7 +55,7 @@ def codify_real(folder: Path, client: str, name: str) -> Workflow:
     import_transcripts(vault, DIALECTS[client], [DATA / "transcripts" / client / name], options=ImportOptions(LATER))
     notes = {known: note.session for known, note in notes_of(vault).items()}
     (trunk,) = (one for one in notes.values() if one.parent is None)
-    return codify([Recorded(trunk, notes, lambda known: load_evidence(vault.root, known))], no_secrets)
+    return codify([RecordedSession(trunk, notes, lambda known: load_evidence(vault.root, known))], no_secrets)
 
 
 def likeness(workflow: Workflow) -> list[object]:
@@ -118,7 +118,7 @@ def test_a_session_without_records_gives_the_same_tree(tmp_path: Path) -> None:
     import_transcripts(vault, DIALECTS["claude-code"], [path], options=ImportOptions(LATER))
     notes = {known: note.session for known, note in notes_of(vault).items()}
     (trunk,) = (one for one in notes.values() if one.parent is None)
-    found = codify([Recorded(trunk, notes)], no_secrets)
+    found = codify([RecordedSession(trunk, notes)], no_secrets)
     assert tree(found) == tree(codify_real(tmp_path, "claude-code", "limiter"))
 
 
@@ -153,7 +153,7 @@ def test_a_hostile_session_reads_back_the_same(one: Session) -> None:
 
 def test_several_sessions_make_one_workflow_with_a_row_each() -> None:
     phases = (phase("Write it", calls("Write a.py")), phase("Test it", calls("Read a.py", "Bash pytest")))
-    found = codify([Recorded(session(*phases, name=name)) for name in ("one", "two")], no_secrets)
+    found = codify([RecordedSession(session(*phases, name=name)) for name in ("one", "two")], no_secrets)
     assert found.sessions == ("one", "two")
     assert tree(found) == ["Write it", "Test it"]
     assert [[marker.values["session"] for marker in step.markers] for step in found.walk()] == [["one", "two"]] * 2
@@ -167,7 +167,9 @@ def test_random_sessions_that_share_steps_make_a_workflow_without_a_circle_or_a_
     one = work.session()
     phases = random.sample(one.phases, random.randrange(len(one.phases) + 1))
     two = replace(work.session(), id="two")
-    recorded = [Recorded(each, work.children) for each in (one, replace(one, id="other", phases=tuple(phases)), two)]
+    recorded = [
+        RecordedSession(each, work.children) for each in (one, replace(one, id="other", phases=tuple(phases)), two)
+    ]
     check(codify(recorded, no_secrets), codify(recorded, no_secrets))
 
 
@@ -189,7 +191,7 @@ def test_no_secret_of_a_session_stands_in_its_workflow() -> None:
     own = replace(phase("Ask", *entries), agent=agent, channel=secret)
     one = session(phase(f"Use {secret}", *entries), phase(f"Use {secret} again", *entries), own)
     redact = redact_of(VaultSettings().secrets)
-    found = codify([Recorded(replace(one, title=secret))], redact)
+    found = codify([RecordedSession(replace(one, title=secret))], redact)
     text = written(found)
     assert secret not in text
     assert "REDACTED" in text
@@ -216,7 +218,7 @@ def test_codifying_takes_less_than_twice_what_markdown_it_takes_for_the_text() -
     redact = redact_of(VaultSettings().secrets)
 
     def codified_text() -> str:
-        return written(codify([Recorded(read_session(Source(text), "one"))], redact))
+        return written(codify([RecordedSession(read_session(Source(text), "one"))], redact))
 
     assert "{{request}}" in codified_text()
     assert seconds(codified_text) <= 2 * seconds(lambda: MarkdownIt("commonmark").parse(text))

@@ -19,8 +19,7 @@ from crucible.documents.session.session import (
     Task,
     ToolCalls,
 )
-from crucible.documents.workflow.run_query import aggregate, runs_of
-from crucible.documents.workflow.run_rows import rows_of
+from crucible.documents.workflow.marker_rows import aggregate, rows_of, runs_of
 from crucible.documents.workflow.workflow import Grade
 from tests.unit.commands.codify.sessions import (
     AGENT,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from crucible.analysis.review.ask_loop import Refused
 from crucible.clients.launch.ask import Answer, Program
-from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.codify.refine import TEMPLATE, Refined, find_template, refine
 from crucible.commands.codify.refine_check import accept, document_of, tag
 from crucible.core.errors import AgentFailed, VaultError
@@ -487,7 +487,7 @@ def refined_by_echo(draft: Workflow, session: Session) -> Refined:
 @settings(max_examples=25)
 @given(sessions())
 def test_the_draft_of_any_session_is_an_answer_that_is_taken(session: Session) -> None:
-    draft = codify([Recorded(session)], REDACT)
+    draft = codify([RecordedSession(session)], REDACT)
     assume(draft.steps)
 
     found = refined_by_echo(draft, session)
@@ -499,7 +499,7 @@ def test_an_unseen_character_hides_no_step_when_it_is_taken_out() -> None:
     name = "Round the totals"
     inner = Phase(name, entries=(Decision(" ```button<%\ufffe%%"),))
     session = Session("s", title=name, phases=(Phase(name, subphases=(inner,)),))
-    assert refined_by_echo(codify([Recorded(session)], REDACT), session).problem == ""
+    assert refined_by_echo(codify([RecordedSession(session)], REDACT), session).problem == ""
 
 
 # --- a real process --------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from crucible.analysis.tools.whole_calls import evidence_of
-from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.documents.session.session import Decision, Failure, Grounds, Intervention, Noted, Outcome, Prose, Session
 from crucible.documents.workflow.workflow import Step
 from crucible.vault.events.event_reading import Record
@@ -95,7 +95,7 @@ def test_three_sessions_with_one_correction_are_right_from_the_start() -> None:
         right = phase("No, per user", Intervention("No, per user, please"), calls("Edit limiter.py"))
         return corrected(session(wrong, right, name=name), "No, per user, please")
 
-    found = codify([Recorded(one(name)) for name in ("a", "b", "c")], no_secrets)
+    found = codify([RecordedSession(one(name)) for name in ("a", "b", "c")], no_secrets)
     (step,) = found.steps
     assert prose_of(step) == f'{CONSTRAINT} "No, per user, please"'
 
@@ -187,7 +187,7 @@ def test_a_command_is_a_check_if_its_output_is_a_verdict() -> None:
         Record(2, "ToolReturned", values={"call": "1", "text": "3 passed in 0.1s\n", "end": "ok"}),
     ]
     one = session(phase("Do", calls("Write a.py", "Bash ./verify everything")))
-    found = codify([Recorded(one, {}, lambda _: evidence_of(records))], no_secrets)
+    found = codify([RecordedSession(one, {}, lambda _: evidence_of(records))], no_secrets)
     assert found.steps[0].prose == "- Check: `./verify everything` (passed: 3 passed in 0.1s)"
 
 

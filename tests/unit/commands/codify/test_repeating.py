@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from crucible.commands.codify.codify import Recorded, codify
+from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.session import Decision, Grounds, Intervention, Noted, Outcome, Phase, Session
@@ -85,7 +85,7 @@ def test_what_several_sessions_asked_repeats_as_it_is_worded() -> None:
     def one(name: str) -> Session:
         return session(asked("Fix the retry bug in app.py", calls("Edit app.py", "Bash make test")), name=name)
 
-    found = codify([Recorded(one("a")), Recorded(one("b"))], no_secrets)
+    found = codify([RecordedSession(one("a")), RecordedSession(one("b"))], no_secrets)
     assert tree(found) == ["Fix the retry bug in app.py"]
 
 
@@ -296,7 +296,9 @@ def test_a_secret_in_a_request_is_taken_out_before_its_example_is_cut() -> None:
     secret = "ghp_" + "a1B2" * 9
     words = f"Rename max_wait {'and all the others ' * 2}{secret} please"
     redact = redact_of(VaultSettings().secrets)
-    found = codify([Recorded(session(asked(words, calls("Edit a.py", "Bash make test"), name="Rename")))], redact)
+    found = codify(
+        [RecordedSession(session(asked(words, calls("Edit a.py", "Bash make test"), name="Rename")))], redact
+    )
     assert "Rename max_wait" in found.preamble
     assert secret[:12] not in found.preamble
 

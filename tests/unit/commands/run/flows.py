@@ -9,10 +9,10 @@ from pathlib import Path
 
 from crucible.clients.launch.answering_process import Reins
 from crucible.clients.launch.ask import Answer
+from crucible.commands.run.jobs import Job, Plan, RunInputs, Runner, RunReport
 from crucible.commands.run.plan import plan_run
-from crucible.commands.run.run import Means, Signals, run_plan
-from crucible.commands.run.run_model import Given, Job, Plan, Report, Runner
-from crucible.commands.run.step_conditions import Commands
+from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
+from crucible.commands.run.step_prompt import Commands
 from crucible.core.templates import OwnTemplate
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef
@@ -63,12 +63,12 @@ def graph_of(text: str) -> tuple[Workflow, Graph]:
 
 def plan_of(text: str, folder: Path = Path("/nowhere"), first: str = "", **values: str) -> Plan:
     workflow, graph = graph_of(text)
-    return plan_run(workflow, graph, Given(str(folder), values), first=first)
+    return plan_run(workflow, graph, RunInputs(str(folder), values), first=first)
 
 
-def means(told: Told, folder: Path = Path("/nowhere"), jobs: int = 1, **values: str) -> Means:
-    return Means(
-        Given(str(folder), values),
+def means(told: Told, folder: Path = Path("/nowhere"), jobs: int = 1, **values: str) -> RunSetup:
+    return RunSetup(
+        RunInputs(str(folder), values),
         lambda _: Runner(AgentRef("tester"), told),
         OwnTemplate("step.md.j2"),
         Commands(str(folder), {"PATH": "/usr/bin:/bin"}, 20),
@@ -79,11 +79,11 @@ def means(told: Told, folder: Path = Path("/nowhere"), jobs: int = 1, **values: 
     )
 
 
-def play(text: str, told: Told, folder: Path = Path("/nowhere"), jobs: int = 1) -> Report:
-    return run_plan(plan_of(text, folder), means(told, folder, jobs), signals=Signals())
+def play(text: str, told: Told, folder: Path = Path("/nowhere"), jobs: int = 1) -> RunReport:
+    return run_plan(plan_of(text, folder), means(told, folder, jobs), signals=StopSignals())
 
 
-def fates(report: Report) -> dict[str, str]:
+def fates(report: RunReport) -> dict[str, str]:
     return {outcome.job.step.name: str(outcome.fate) for outcome in report.outcomes}
 
 

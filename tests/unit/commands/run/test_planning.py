@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from crucible.commands.run.jobs import Job, JobStatus, Link, LinkGroup, RunInputs
 from crucible.commands.run.plan import file_of, plan_run
-from crucible.commands.run.run import decide
-from crucible.commands.run.run_model import Crowd, Fate, Given, Job, Link
+from crucible.commands.run.scheduler import decide
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.workflow import Step
 from tests.unit.commands.run.flows import graph_of, named, plan_of
@@ -79,24 +79,24 @@ def test_a_step_that_takes_what_the_steps_in_it_make_runs_behind_them() -> None:
 @pytest.mark.parametrize(
     ("around", "become"),
     [
-        (Fate.DONE, None),
-        (Fate.PASSED_OVER, None),
-        (Fate.FAILED, Fate.HELD),
-        (Fate.HELD, Fate.HELD),
-        (Fate.UNMET, Fate.UNMET),
+        (JobStatus.DONE, None),
+        (JobStatus.PASSED_OVER, None),
+        (JobStatus.FAILED, JobStatus.HELD),
+        (JobStatus.HELD, JobStatus.HELD),
+        (JobStatus.UNMET, JobStatus.UNMET),
     ],
 )
-def test_a_part_of_a_step_goes_with_it(around: Fate, become: Fate | None) -> None:
+def test_a_part_of_a_step_goes_with_it(around: JobStatus, become: JobStatus | None) -> None:
     job = Job(2, Step("Part"), links=(Link(0),), inside=1)
-    decision = decide(job, {0: Fate.DONE, 1: around}, lambda *_: True, str)
+    decision = decide(job, {0: JobStatus.DONE, 1: around}, lambda *_: True, str)
     assert decision is not None
     assert decision.fate is become
 
 
-@pytest.mark.parametrize("around", [Fate.LEFT, Fate.STOPPED])
-def test_a_part_of_a_step_waits_for_it(around: Fate) -> None:
+@pytest.mark.parametrize("around", [JobStatus.LEFT, JobStatus.STOPPED])
+def test_a_part_of_a_step_waits_for_it(around: JobStatus) -> None:
     job = Job(2, Step("Part"), inside=1)
-    assert (decide(job, {1: around}, lambda *_: True, str) is None) is (around is Fate.LEFT)
+    assert (decide(job, {1: around}, lambda *_: True, str) is None) is (around is JobStatus.LEFT)
 
 
 def test_who_waits_for_a_frame_waits_for_all_in_it() -> None:
@@ -169,8 +169,8 @@ def test_a_name_of_two_thousand_makers_and_takers_makes_no_product() -> None:
     takers = "".join(f"## T{n}\nx → t{n}\n\n" for n in range(2_000))
     workflow, graph = graph_of(f"# T\n\n{takers}{makers}")
     before = time.process_time()
-    plan = plan_run(workflow, graph, Given("/"))
-    last = plan_run(workflow, graph, Given("/"), first="M1999")
+    plan = plan_run(workflow, graph, RunInputs("/"))
+    last = plan_run(workflow, graph, RunInputs("/"), first="M1999")
     assert time.process_time() - before < 1.5
     first, second = plan.jobs[2_000:2_002]
     assert first.inputs[0].makers == tuple(range(2_000, 4_000))
@@ -185,14 +185,14 @@ def test_frames_of_many_steps_wait_for_each_other_without_a_product() -> None:
 
     workflow, graph = graph_of("# T\n\n" + frame("A", "in → proceed to B") + frame("B", ""))
     before = time.process_time()
-    plan = plan_run(workflow, graph, Given("/"))
+    plan = plan_run(workflow, graph, RunInputs("/"))
     assert time.process_time() - before < 1.5
     assert len(list(plan.jobs[1_500].waits())) == 1_500
 
 
 def test_a_crowd_is_waited_for_as_each_of_it_would_be() -> None:
-    crowd = Job(99, Step("Use"), crowds=(Crowd((0, 1, 2)),))
+    crowd = Job(99, Step("Use"), crowds=(LinkGroup((0, 1, 2)),))
     links = Job(99, Step("Use"), links=(Link(0), Link(1), Link(2)))
-    for fates in itertools.product(Fate, repeat=3):
+    for fates in itertools.product(JobStatus, repeat=3):
         told = dict(enumerate(fates))
         assert decide(crowd, told, lambda *_: True, str) == decide(links, told, lambda *_: True, str)

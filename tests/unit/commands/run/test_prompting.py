@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.run.run_model import Given
+from crucible.commands.run.jobs import RunInputs
 from crucible.commands.run.step_prompt import build_prompt, find_template, read_said
 from crucible.core.errors import VaultError
 from crucible.core.templates import OwnTemplate
@@ -36,7 +36,7 @@ def prompt(folder: Path, name: str, answers: dict[str, str] | None = None, **val
     plan = plan_of(TEXT, folder, **values)
     by_name = {job.step.name: job for job in plan.jobs}
     said = {by_name[key].index: text for key, text in (answers or {}).items()}
-    given = Given(str(folder), values)
+    given = RunInputs(str(folder), values)
     return build_prompt(plan, by_name[name], given, said, OwnTemplate("step.md.j2"))
 
 
@@ -59,7 +59,7 @@ def test_a_request_that_nobody_gave_is_what_the_workflow_says_of_itself(tmp_path
     def told(**values: str) -> str:
         plan = plan_of(text, tmp_path, **values)
         assert [datum.name for datum in plan.missing] == ["other"]
-        return build_prompt(plan, plan.jobs[0], Given(str(tmp_path), values), {}, OwnTemplate("step.md.j2"))
+        return build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path), values), {}, OwnTemplate("step.md.j2"))
 
     assert "- `Request` (Text): what the workflow is for, below" in told()
     assert "```text\n  Add a limiter\n\n  Per user.\n```" in told()
@@ -154,11 +154,11 @@ def test_a_vault_may_have_its_own_template(tmp_path: Path) -> None:
         "MINE <!-- cru:own-session -->\n{{ label }}{{ task }}\n{{ inputs }}{{ ending }}\n"
     )
     plan = plan_of(TEXT, tmp_path)
-    text = build_prompt(plan, plan.jobs[0], Given(str(tmp_path)), {}, find_template(trusted(tmp_path)))
+    text = build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path)), {}, find_template(trusted(tmp_path)))
     assert text.startswith("MINE <\\!-- cru:")
     (folder / "step.md.j2").write_text("{{ label }}{{ task }}{{ ending }}")
     with pytest.raises(VaultError, match="inputs"):
-        build_prompt(plan, plan.jobs[0], Given(str(tmp_path)), {}, find_template(trusted(tmp_path)))
+        build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path)), {}, find_template(trusted(tmp_path)))
     (folder / "step.md.j2").write_text("{{ settings }}")
     with pytest.raises(VaultError, match="settings"):
         find_template(trusted(tmp_path))

@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.run.continue_run import condition_lines, digest_of, earlier_of, find_run
+from crucible.commands.run.jobs import JobResult, JobStatus, RunInputs
 from crucible.commands.run.plan import plan_run
-from crucible.commands.run.run_model import Fate, Given, Outcome
-from crucible.commands.run.run_rows import add_marker, row_of, spot_of
+from crucible.commands.run.run_record import (
+    add_marker,
+    condition_lines,
+    digest_of,
+    earlier_of,
+    find_run,
+    row_of,
+    step_ref,
+)
 from crucible.core.errors import NoteChanged
 from crucible.documents.session.session import AgentRef, Decision, Entry, Phase, Prose, Session
 from crucible.documents.workflow.workflow import Workflow
@@ -32,21 +39,21 @@ If it snows → proceed to Wait
 """
 
 
-def outcome_of(workflow: Workflow, name: str, fate: Fate = Fate.DONE, **more: object) -> Outcome:
+def outcome_of(workflow: Workflow, name: str, fate: JobStatus = JobStatus.DONE, **more: object) -> JobResult:
     graph = graph_of(TEXT)[1]
-    job = next(j for j in plan_run(workflow, graph, Given("/")).jobs if j.step.name == name)
+    job = next(j for j in plan_run(workflow, graph, RunInputs("/")).jobs if j.step.name == name)
     times = {"started": START, "ended": START + timedelta(seconds=2.5)}
-    return Outcome(job, fate, agent=AgentRef("a"), **times, **more)  # type: ignore[arg-type]
+    return JobResult(job, fate, agent=AgentRef("a"), **times, **more)  # type: ignore[arg-type]
 
 
-def marked(vault: Vault, name: str, fate: Fate = Fate.DONE) -> Path:
+def marked(vault: Vault, name: str, fate: JobStatus = JobStatus.DONE) -> Path:
     path = vault.root / "flow.md"
     if not path.exists():
         path.write_text(TEXT)
     workflow, graph = graph_of(path.read_text())
     outcome = outcome_of(workflow, name, fate)
     row = row_of(outcome, "2026-11-22-run", lambda text: (text.replace("Look", "[gone]"), {}))
-    add_marker(vault, path, spot_of(graph.steps, outcome.job.index), row)
+    add_marker(vault, path, step_ref(graph.steps, outcome.job.index), row)
     return path
 
 
@@ -58,7 +65,7 @@ def session(held: tuple[str, ...]) -> Session:
 def test_what_was_decided_is_read_back_as_it_was_written(vault: Vault) -> None:
     lines = condition_lines(outcome_of(read(TEXT), "Look", held={"it rains": True, "it snows": False}))
     workflow, graph = graph_of(marked(vault, "Look").read_text())
-    jobs = plan_run(workflow, graph, Given("/")).jobs
+    jobs = plan_run(workflow, graph, RunInputs("/")).jobs
     found = earlier_of(jobs, session(tuple(lines)))
     assert [(each.answer, each.held) for each in found.values()] == [
         ("The answer.\n\nIts end.", {"it rains": True, "it snows": False})
@@ -69,8 +76,8 @@ def test_what_was_decided_is_read_back_as_it_was_written(vault: Vault) -> None:
 
 def test_what_failed_or_was_tried_again_and_failed_is_not_done(vault: Vault) -> None:
     marked(vault, "Wait")
-    workflow, graph = graph_of(marked(vault, "Wait", Fate.FAILED).read_text())
-    assert earlier_of(plan_run(workflow, graph, Given("/")).jobs, session(())) == {}
+    workflow, graph = graph_of(marked(vault, "Wait", JobStatus.FAILED).read_text())
+    assert earlier_of(plan_run(workflow, graph, RunInputs("/")).jobs, session(())) == {}
 
 
 def test_a_row_is_redacted_and_tells_how_long_it_took(vault: Vault) -> None:
@@ -85,15 +92,15 @@ def test_of_two_steps_of_one_name_the_right_one_is_marked_also_when_the_note_was
     path = vault.root / "flow.md"
     path.write_text(TEXT)
     graph = graph_of(TEXT)[1]
-    assert [spot_of(graph.steps, at).number for at in range(4)] == [0, 0, 0, 1]
+    assert [step_ref(graph.steps, at).number for at in range(4)] == [0, 0, 0, 1]
     path.write_text("# New\n\n## More\n" + TEXT)
     row = {"phase": "Again", "status": "success"}
-    add_marker(vault, path, spot_of(graph.steps, 3), row)
+    add_marker(vault, path, step_ref(graph.steps, 3), row)
     steps = [step for step in read(path.read_text()).walk() if step.name == "Again"]
     assert [len(step.markers) for step in steps] == [0, 1]
     path.write_text("# T\n\n## Other\n")
     with pytest.raises(NoteChanged, match="gone since"):
-        add_marker(vault, path, spot_of(graph.steps, 3), row)
+        add_marker(vault, path, step_ref(graph.steps, 3), row)
     assert path.read_text() == "# T\n\n## Other\n"
 
 

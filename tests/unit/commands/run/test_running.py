@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from crucible.clients.launch.answering_process import Exited, Stopped, TimedOut
 from crucible.clients.launch.ask import Answer
-from crucible.commands.run.run import Signals, run_plan
-from crucible.commands.run.run_model import Earlier, Fate, Job, Outcome, Runner
+from crucible.commands.run.jobs import EarlierResult, Job, JobResult, JobStatus, Runner
+from crucible.commands.run.scheduler import StopSignals, run_plan
 from crucible.core.errors import AgentFailed
 from crucible.documents.workflow.workflow import RunStatus
 from tests.unit.commands.run.flows import Told, fates, means, plan_of, play
@@ -265,20 +265,20 @@ class Keeping:
 
     def __init__(self, breaks: str = "") -> None:
         self.began_: list[str] = []
-        self.ended_: list[Outcome] = []
+        self.ended_: list[JobResult] = []
         self._breaks = breaks
 
     def began(self, job: Job, _runner: Runner, _when: datetime) -> None:
         self.began_.append(job.step.name)
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: JobResult) -> None:
         self.ended_.append(outcome)
         if outcome.job.step.name == self._breaks:
             raise OSError("no room")
 
 
 def test_an_end_in_the_middle_keeps_what_is_over() -> None:
-    signals = Signals()
+    signals = StopSignals()
 
     def stopped(_: str) -> Answer:
         signals.end()
@@ -291,11 +291,11 @@ def test_an_end_in_the_middle_keeps_what_is_over() -> None:
     assert fates(report) == {"A": "done", "B": "stopped", "C": "left"}
     assert report.stopped
     assert asked.reins.stopped
-    assert [outcome.fate for outcome in keeping.ended_] == [Fate.DONE, Fate.STOPPED]
+    assert [outcome.fate for outcome in keeping.ended_] == [JobStatus.DONE, JobStatus.STOPPED]
 
 
 def test_who_wants_an_end_before_the_first_step_gets_it_before_that() -> None:
-    told, signals = Told(), Signals()
+    told, signals = Told(), StopSignals()
     signals.end()
     report = run_plan(plan_of(CHAIN), means(told), signals=signals)
     assert report.stopped
@@ -312,7 +312,7 @@ def test_what_a_witness_raises_ends_what_runs() -> None:
 def test_what_was_done_before_is_not_done_again_and_its_answer_is_handed_over() -> None:
     told = Told()
     plan = plan_of(CHAIN.format(a=""))
-    report = run_plan(plan, means(told), earlier={plan.jobs[0].index: Earlier("The old answer.")})
+    report = run_plan(plan, means(told), earlier={plan.jobs[0].index: EarlierResult("The old answer.")})
     assert told.asked == ["B", "C", "Z"]
     assert "The old answer." in told.prompts["B"]
     assert report.is_done
@@ -321,7 +321,7 @@ def test_what_was_done_before_is_not_done_again_and_its_answer_is_handed_over() 
 def test_a_condition_that_was_decided_before_is_not_asked_again() -> None:
     told = Told()
     plan = plan_of("# T\n\n## A\nIf it rains → proceed to B\nOtherwise → proceed to C\n\n## B\n\n## C\n")
-    earlier = {plan.jobs[0].index: Earlier("x", {"it rains": False})}
+    earlier = {plan.jobs[0].index: EarlierResult("x", {"it rains": False})}
     assert fates(run_plan(plan, means(told), earlier=earlier)) == {"A": "done", "B": "unmet", "C": "done"}
     assert told.asked == ["C"]
 
@@ -350,13 +350,13 @@ def test_nothing_runs_before_what_it_waits_for_nor_after_what_it_depends_on_fail
     report = play("\n".join(lines), told, jobs=jobs)
     found = {outcome.job.step.name: outcome.fate for outcome in report.outcomes}
     assert len(told.asked) == len(set(told.asked))
-    ran = {name for name, fate in found.items() if fate in (Fate.DONE, Fate.FAILED, Fate.PASSED_OVER)}
+    ran = {name for name, fate in found.items() if fate in (JobStatus.DONE, JobStatus.FAILED, JobStatus.PASSED_OVER)}
     assert ran == set(told.asked)
     for name, fate in found.items():
         above = {found[one] for one in before[name]}
         if name in ran:
-            assert above <= {Fate.DONE, Fate.PASSED_OVER}
-        if fate is Fate.HELD:
-            assert above & {Fate.FAILED, Fate.HELD}
-        if fate is Fate.LEFT:
+            assert above <= {JobStatus.DONE, JobStatus.PASSED_OVER}
+        if fate is JobStatus.HELD:
+            assert above & {JobStatus.FAILED, JobStatus.HELD}
+        if fate is JobStatus.LEFT:
             assert report.halted

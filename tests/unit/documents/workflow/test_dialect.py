@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.graph import build_graph
-from crucible.documents.workflow.rust_dialect import name_outputs, render_crucible, render_name
-from crucible.documents.workflow.sibling_order import side_by_side
+from crucible.documents.workflow.rust_dialect import name_outputs, render_crucible, render_name, side_by_side
 from crucible.documents.workflow.workflow import Datum, Grade, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.paths import TESTS

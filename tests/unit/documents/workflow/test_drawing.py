@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import AgentRef
-from crucible.documents.workflow.drawing import dot_text, mermaid_text, render_dot, render_mermaid
 from crucible.documents.workflow.graph import Graph, build_graph
+from crucible.documents.workflow.graph_diagrams import dot_text, mermaid_text, render_dot, render_mermaid
 from crucible.documents.workflow.graph_listing import render_lines
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Step
 from tests.strategies_hostile import hostile_line

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source
-from crucible.documents.workflow.run_markers import (
+from crucible.documents.workflow.marker_blocks import (
     MarkerBlock,
     is_marker_fence,
     read_cell,

@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import UsageError
 from crucible.documents.markdown.source import Source
-from crucible.documents.workflow.run_query import MarkerQuery, aggregate, parse_where, runs_of, select_rows
-from crucible.documents.workflow.run_rows import MarkerRow, rows_of, time_of
+from crucible.documents.workflow.marker_rows import (
+    MarkerQuery,
+    MarkerRow,
+    aggregate,
+    parse_where,
+    rows_of,
+    runs_of,
+    select_rows,
+    time_of,
+)
 from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.paths import TESTS

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT, RESUMING_ENVIRONMENT
-from crucible.commands.briefing.briefing_text import LABEL as BRIEFED
+from crucible.commands.briefing.build_briefing import LABEL as BRIEFED
 from crucible.documents.session.session import Status, Task
 from crucible.integrations.hooks.paused_notice import LABEL as PAUSED
 from crucible.integrations.hooks.paused_notice import ROOM

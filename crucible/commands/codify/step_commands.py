@@ -15,8 +15,7 @@ from crucible.analysis.tools.file_kinds import INTERPRETERS, is_test_file, langu
 from crucible.analysis.tools.shell_parser import Part, take_apart
 from crucible.analysis.tools.shell_paths import command_text, leads_out
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft_steps import Remark, RemarkKind
-from crucible.commands.codify.stretches import CHANGING, MERGES, PROVING, merged
+from crucible.commands.codify.draft_steps import CHANGING, MERGES, PROVING, Remark, RemarkKind, merged
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 
@@ -106,13 +105,13 @@ def _varied(word: str, option: str) -> str:
     return "{{branch}}" if option in _NEW_BRANCH else word
 
 
-def whole(act: Act) -> str:
+def generalized_check(act: Act) -> str:
     """A check with `{{tests}}` or `{{files}}` for the code it was given; all its options stay."""
-    return _whole(act.what, is_test=act.deed is Deed.TEST)
+    return _generalized_check(act.what, is_test=act.deed is Deed.TEST)
 
 
 @lru_cache(maxsize=512)
-def _whole(command: str, *, is_test: bool) -> str:
+def _generalized_check(command: str, *, is_test: bool) -> str:
     parts = take_apart(command)
     if len(parts) != 1:
         return command

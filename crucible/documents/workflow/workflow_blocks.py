@@ -17,7 +17,7 @@ from crucible.documents.markdown.hidden_ranges import scan
 from crucible.documents.markdown.line_scan import Block, Kind, without_blanks
 from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import Problem, Source
-from crucible.documents.workflow.run_markers import is_marker_fence, may_belong
+from crucible.documents.workflow.marker_blocks import is_marker_fence, may_belong
 from crucible.documents.workflow.workflow import Diagnostic, Place, Severity
 
 

@@ -7,23 +7,35 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft_steps import Remark, RemarkKind
-from crucible.commands.codify.parameters import Parameter, filled, in_words
-from crucible.commands.codify.request_words import (
+from crucible.commands.codify.draft_steps import (
+    CHANGING,
+    LOOKING,
+    NOISE,
+    PROVING,
+    Node,
+    Parameter,
+    Remark,
+    RemarkKind,
+    Stretch,
+    is_done,
+    merged,
+)
+from crucible.commands.codify.parameters import (
     INPUTS,
     LOG,
     LONGEST,
     REQUEST,
     Input,
     Words,
+    filled,
     held,
+    in_words,
     is_specific,
     name_of,
     parted,
 )
+from crucible.commands.codify.step_commands import commands_name, generalized_check, hands_on, is_variant, lines_of
 from crucible.commands.codify.step_titles import ANY, CHANGES, CHOSEN
-from crucible.commands.codify.stretches import CHANGING, LOOKING, NOISE, PROVING, Node, Stretch, is_done, merged
-from crucible.commands.codify.work_lines import commands_name, hands_on, is_variant, lines_of, whole
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import key_of
@@ -32,7 +44,7 @@ from crucible.documents.workflow.workflow import key_of
 def generalize(nodes: Sequence[Node]) -> None:
     """Keep the work that another run can do, on the files that it changes."""
     checks = [act for node in nodes for act in node.acts() if act.deed in PROVING]
-    complete = {act.what: act.deed for act in checks if is_done(act) and whole(act) == act.what}
+    complete = {act.what: act.deed for act in checks if is_done(act) and generalized_check(act) == act.what}
     is_changed = False
     for node in nodes:
         text = " ".join([node.name, *(one.text for one in node.remarks)])
@@ -50,7 +62,7 @@ def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
     if folder and command in complete:
         return True
     by_others = act.deed in complete.values() or (act.deed is Deed.BUILD and bool(complete))
-    return by_others and whole(act) != act.what and not is_variant(act)
+    return by_others and generalized_check(act) != act.what and not is_variant(act)
 
 
 def _unmended(acts: Iterable[Act], node: Node) -> Iterator[Act]:
@@ -70,7 +82,7 @@ def _generalized(act: Act, text: str, *, is_changed: bool) -> Act:
     writes = [one for one in act.writes if one.name in text or (act.deed is Deed.EDIT and _is_top(one.name, text))]
     if act.deed in PROVING:
         writes = [*act.writes[-1:]]
-        act = replace(act, what=whole(act))
+        act = replace(act, what=generalized_check(act))
     elif act.deed in CHANGING and not writes:
         return replace(act, deed=Deed.EDIT, what=CHANGES.name, reads=(), writes=(CHANGES,))
     elif act.deed in CHANGING:
@@ -377,4 +389,4 @@ def _red_at_first(acts: Iterable[Act]) -> Iterator[str]:
         if act.deed in CHANGING and is_done(act):
             return
         if act.deed in PROVING and act.outcome is Outcome.FAILED:
-            yield whole(act)
+            yield generalized_check(act)

@@ -16,7 +16,7 @@ from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, RunStatus, Step
 
 
-class Fate(StrEnum):
+class JobStatus(StrEnum):
     """What became of a step."""
 
     DONE = "done"
@@ -41,7 +41,7 @@ class Link(NamedTuple):
     is_bare: bool = False
 
 
-class Crowd(NamedTuple):
+class LinkGroup(NamedTuple):
     """A job waits for all of these, as `Link` says it of one; a tuple that many jobs share."""
 
     sources: tuple[int, ...]
@@ -49,7 +49,7 @@ class Crowd(NamedTuple):
     is_bare: bool = False
 
 
-class Handed(NamedTuple):
+class JobInput(NamedTuple):
     """A datum that a job takes, and the jobs that make it, in the order of the run; none for an input of the workflow."""
 
     datum: Datum
@@ -69,8 +69,8 @@ class Job:
     step: Step
     within: tuple[Step, ...] = ()
     links: tuple[Link, ...] = ()
-    inputs: tuple[Handed, ...] = ()
-    crowds: tuple[Crowd, ...] = ()
+    inputs: tuple[JobInput, ...] = ()
+    crowds: tuple[LinkGroup, ...] = ()
     closes: tuple[Step, ...] = ()
     after: tuple[int, ...] = ()
     inside: int | None = None
@@ -94,7 +94,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunInputs:
     """What the workflow takes: values by name in small letters.  `folder` is where the agents work, a real path."""
 
     folder: str
@@ -117,7 +117,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierResult:
     """A job that an earlier part of this run carried out well: its answer, and which of its conditions held."""
 
     answer: str = ""
@@ -125,14 +125,14 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobResult:
     """How a job ended.  `task` is what was asked in our own words, `answer` what came back, without secrets.
 
     `held` has the conditions behind it by their text.  Times are None for what was never begun.
     """
 
     job: Job
-    fate: Fate
+    fate: JobStatus
     answer: str = ""
     reason: str = ""
     is_late: bool = False
@@ -145,9 +145,9 @@ class Outcome:
     @property
     def status(self) -> RunStatus:
         """As a marker says it.  The failure of an optional step counts as skipped over."""
-        if self.fate is Fate.DONE:
+        if self.fate is JobStatus.DONE:
             return RunStatus.SUCCESS
-        if self.fate is Fate.FAILED:
+        if self.fate is JobStatus.FAILED:
             return RunStatus.TIMEOUT if self.is_late else RunStatus.FAILED
         return RunStatus.SKIPPED
 
@@ -159,17 +159,17 @@ class Outcome:
         return max(0, round((self.ended - self.started).total_seconds() * 1000))
 
 
-class Report(NamedTuple):
+class RunReport(NamedTuple):
     """A whole run.  `halted` is the critical step that failed; `stopped` whether the user ended it."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[JobResult, ...]
     halted: Job | None = None
     stopped: bool = False
 
     @property
     def is_done(self) -> bool:
         """Whether nothing is left to do: every step was carried out, or rightly left out."""
-        undone = (Fate.FAILED, Fate.HELD, Fate.STOPPED, Fate.LEFT)
+        undone = (JobStatus.FAILED, JobStatus.HELD, JobStatus.STOPPED, JobStatus.LEFT)
         return not self.stopped and not any(outcome.fate in undone for outcome in self.outcomes)
 
 
@@ -180,16 +180,16 @@ class Runner(NamedTuple):
     asker: Asker
 
 
-class Witness(Protocol):
+class RunObserver(Protocol):
     """Who is told of a run while it goes on, always in the thread that runs it."""
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
         """A step is being carried out."""
         ...
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: JobResult) -> None:
         """A step has ended, or will not be carried out.  What is `LEFT` is not told."""
         ...
 
 
-Witnesses = Sequence[Witness]
+Witnesses = Sequence[RunObserver]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.briefing.compacting import ANNOUNCED, REACHED, Compacted, compact, live_sessions
+from crucible.commands.briefing.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
 from crucible.core.settings.lifecycle import MemorySettings
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest, load_bookmarks
@@ -189,7 +189,7 @@ for number in range(5000):
 _COMPACT = """
 import sys
 from pathlib import Path
-from crucible.commands.briefing.compacting import compact
+from crucible.commands.briefing.compact_memory import compact
 from crucible.core.settings.lifecycle import MemorySettings
 from crucible.vault.notes.vault import Vault
 vault = Vault(Path(sys.argv[1]))

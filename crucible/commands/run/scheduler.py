@@ -16,21 +16,31 @@ from typing import NamedTuple
 
 from crucible.clients.launch.answering_process import Exited, Reins, Stopped, TimedOut
 from crucible.clients.launch.ask import read_answer
-from crucible.commands.run.run_model import Earlier, Fate, Given, Job, Link, Outcome, Plan, Report, Runner, Witness
-from crucible.commands.run.step_conditions import Commands, hold
-from crucible.commands.run.step_prompt import build_prompt, read_said
+from crucible.commands.run.jobs import (
+    EarlierResult,
+    Job,
+    JobResult,
+    JobStatus,
+    Link,
+    Plan,
+    RunInputs,
+    Runner,
+    RunObserver,
+    RunReport,
+)
+from crucible.commands.run.step_prompt import Commands, build_prompt, hold, read_said
 from crucible.core.errors import AgentFailed, CrucibleError
 from crucible.core.secrets import Redact
 from crucible.core.templates import Renderer
 from crucible.documents.workflow.workflow import Condition, Grade
 
-_BROKEN = (Fate.FAILED, Fate.HELD)
+_BROKEN = (JobStatus.FAILED, JobStatus.HELD)
 
 
 class Decision(NamedTuple):
     """`fate` is `HELD` or `UNMET` for a step that is not carried out, with the reason; None for one that is."""
 
-    fate: Fate | None = None
+    fate: JobStatus | None = None
     reason: str = ""
 
 
@@ -50,7 +60,7 @@ def ways_of(job: Job, held: Mapping[str, bool]) -> dict[Condition, bool]:
 
 def decide(
     job: Job,
-    fates: Mapping[int, Fate],
+    fates: Mapping[int, JobStatus],
     holds: Callable[[int, Condition], bool],
     name: Callable[[int], str],
 ) -> Decision | None:
@@ -59,9 +69,9 @@ def decide(
     `fates` has every other job of the run, None of it for one that is not over; who is not in it counts as done before.  `holds` says whether a
     condition behind a job that is done holds.
     """
-    if any(fates.get(link.source) is Fate.LEFT for link in job.waits()):
+    if any(fates.get(link.source) is JobStatus.LEFT for link in job.waits()):
         return None
-    if any(fates.get(at) is Fate.LEFT for at in (*job.after, job.inside) if at is not None):
+    if any(fates.get(at) is JobStatus.LEFT for at in (*job.after, job.inside) if at is not None):
         return None
     if job.inside is not None and (around := _around(fates.get(job.inside), name(job.inside))):
         return around
@@ -74,44 +84,44 @@ def decide(
     needed = [link for link in links if not link.condition and not (gated and link.is_bare)]
     broken = next((link for link in needed if fates[link.source] in _BROKEN), None)
     if broken:
-        return Decision(Fate.HELD, _why(fates[broken.source], name(broken.source)))
-    if needed and not gated and all(fates[link.source] is Fate.UNMET for link in needed):
-        return Decision(Fate.UNMET, f"“{name(needed[-1].source)}” was left out")
+        return Decision(JobStatus.HELD, _why(fates[broken.source], name(broken.source)))
+    if needed and not gated and all(fates[link.source] is JobStatus.UNMET for link in needed):
+        return Decision(JobStatus.UNMET, f"“{name(needed[-1].source)}” was left out")
     return Decision()
 
 
-def _around(fate: Fate | None, name: str) -> Decision | None:
+def _around(fate: JobStatus | None, name: str) -> Decision | None:
     """What becomes of a step because of the one that it is a part of; None when it goes by its own ways."""
     if fate in _BROKEN:
-        return Decision(Fate.HELD, _why(fate, name))
-    return Decision(Fate.UNMET, f"“{name}” was left out") if fate is Fate.UNMET else None
+        return Decision(JobStatus.HELD, _why(fate, name))
+    return Decision(JobStatus.UNMET, f"“{name}” was left out") if fate is JobStatus.UNMET else None
 
 
-def _is_open(link: Link, fates: Mapping[int, Fate], holds: Callable[[int, Condition], bool]) -> bool:
-    if fates[link.source] is not Fate.DONE:
+def _is_open(link: Link, fates: Mapping[int, JobStatus], holds: Callable[[int, Condition], bool]) -> bool:
+    if fates[link.source] is not JobStatus.DONE:
         return False
     return link.condition is None or holds(link.source, link.condition)
 
 
-def _shut(gates: list[Link], fates: Mapping[int, Fate], name: Callable[[int], str]) -> Decision:
+def _shut(gates: list[Link], fates: Mapping[int, JobStatus], name: Callable[[int], str]) -> Decision:
     broken = next((link for link in gates if fates[link.source] in _BROKEN), None)
     if broken:
-        return Decision(Fate.HELD, _why(fates[broken.source], name(broken.source)))
-    return Decision(Fate.UNMET, f"no condition behind “{name(gates[-1].source)}” leads here")
+        return Decision(JobStatus.HELD, _why(fates[broken.source], name(broken.source)))
+    return Decision(JobStatus.UNMET, f"no condition behind “{name(gates[-1].source)}” leads here")
 
 
-def _why(fate: Fate, name: str) -> str:
-    return f"“{name}” failed" if fate is Fate.FAILED else f"“{name}” was held back"
+def _why(fate: JobStatus, name: str) -> str:
+    return f"“{name}” failed" if fate is JobStatus.FAILED else f"“{name}” was held back"
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class RunSetup:
     """What a run is carried out with.
 
     `runner` says who carries a step out.  `redact` takes secrets out of what comes back, before anybody else is told.  `now` is the clock.
     """
 
-    given: Given
+    given: RunInputs
     runner: Callable[[Job], Runner]
     template: Renderer
     commands: Commands
@@ -121,11 +131,11 @@ class Means:
     jobs: int = 1
 
 
-class Signals:
+class StopSignals:
     """Asks a run to end, from a signal's handler too: first what runs is asked to, the second time it is killed."""
 
     def __init__(self) -> None:
-        self.queue: SimpleQueue[Outcome | BaseException | None] = SimpleQueue()
+        self.queue: SimpleQueue[JobResult | BaseException | None] = SimpleQueue()
 
     def end(self) -> None:
         """Never waits for anything."""
@@ -137,21 +147,21 @@ class _State:
     """What is known while it goes on."""
 
     plan: Plan
-    means: Means
-    witnesses: Sequence[Witness]
-    signals: Signals
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    means: RunSetup
+    witnesses: Sequence[RunObserver]
+    signals: StopSignals
+    outcomes: dict[int, JobResult] = field(default_factory=dict)
     running: dict[int, Job] = field(default_factory=dict)
     halted: Job | None = None
     stopped: bool = False
     names: Mapping[int, str] = field(init=False)
-    fates: dict[int, Fate] = field(init=False)
+    fates: dict[int, JobStatus] = field(init=False)
 
     def __post_init__(self) -> None:
         self.names = {job.index: job.step.name for job in self.plan.jobs}
-        self.fates = dict.fromkeys(self.names, Fate.LEFT)
+        self.fates = dict.fromkeys(self.names, JobStatus.LEFT)
 
-    def settle(self, outcome: Outcome) -> None:
+    def settle(self, outcome: JobResult) -> None:
         """A step is over."""
         self.outcomes[outcome.job.index] = outcome
         self.fates[outcome.job.index] = outcome.fate
@@ -159,21 +169,21 @@ class _State:
 
 def run_plan(
     plan: Plan,
-    means: Means,
-    witnesses: Sequence[Witness] = (),
+    means: RunSetup,
+    witnesses: Sequence[RunObserver] = (),
     *,
-    earlier: Mapping[int, Earlier] | None = None,
-    signals: Signals | None = None,
-) -> Report:
+    earlier: Mapping[int, EarlierResult] | None = None,
+    signals: StopSignals | None = None,
+) -> RunReport:
     """Carry out what is not in `earlier`, and say how every step ended.
 
     A failure of an agent is an outcome.  Whatever a witness raises ends what runs, and comes through.
     """
-    state = _State(plan, means, witnesses, signals or Signals())
+    state = _State(plan, means, witnesses, signals or StopSignals())
     for job in plan.jobs:
         found = (earlier or {}).get(job.index)
         if found:
-            state.settle(Outcome(job, Fate.DONE, found.answer, held=found.held))
+            state.settle(JobResult(job, JobStatus.DONE, found.answer, held=found.held))
     try:
         while not state.signals.queue.empty():  # somebody wants it to end already
             _take(state, state.signals.queue.get())
@@ -184,8 +194,8 @@ def run_plan(
     except BaseException:
         means.reins.stop(at_once=True)
         raise
-    ended = tuple(state.outcomes.get(job.index, Outcome(job, Fate.LEFT)) for job in plan.jobs)
-    return Report(ended, state.halted, state.stopped)
+    ended = tuple(state.outcomes.get(job.index, JobResult(job, JobStatus.LEFT)) for job in plan.jobs)
+    return RunReport(ended, state.halted, state.stopped)
 
 
 def _go_on(state: _State) -> None:
@@ -205,7 +215,7 @@ def _turn(state: _State, job: Job) -> bool:
     if decision is None:
         return False
     if decision.fate:
-        _end(state, Outcome(job, decision.fate, reason=decision.reason))
+        _end(state, JobResult(job, decision.fate, reason=decision.reason))
         return True
     if len(state.running) >= state.means.jobs:
         return False
@@ -221,7 +231,7 @@ def _holds(state: _State, index: int, condition: Condition) -> bool:
 def _begin(state: _State, job: Job) -> None:
     means, when = state.means, state.means.now()
     runner = means.runner(job)
-    answers = {index: each.answer for index, each in state.outcomes.items() if each.fate is Fate.DONE}
+    answers = {index: each.answer for index, each in state.outcomes.items() if each.fate is JobStatus.DONE}
     prompt = build_prompt(state.plan, job, means.given, answers, means.template)
     state.running[job.index] = job
     for witness in state.witnesses:
@@ -236,7 +246,7 @@ def _begin(state: _State, job: Job) -> None:
     threading.Thread(target=work, name=f"step {job.index}", daemon=True).start()
 
 
-def _take(state: _State, event: Outcome | BaseException | None) -> None:
+def _take(state: _State, event: JobResult | BaseException | None) -> None:
     if isinstance(event, BaseException):
         raise event
     if event is None:
@@ -247,9 +257,9 @@ def _take(state: _State, event: Outcome | BaseException | None) -> None:
     _end(state, event)
 
 
-def _end(state: _State, outcome: Outcome) -> None:
+def _end(state: _State, outcome: JobResult) -> None:
     state.settle(outcome)
-    if outcome.fate is Fate.FAILED and outcome.job.step.grade is Grade.CRITICAL:
+    if outcome.fate is JobStatus.FAILED and outcome.job.step.grade is Grade.CRITICAL:
         state.halted = state.halted or outcome.job
     for witness in state.witnesses:
         witness.ended(outcome)
@@ -258,12 +268,12 @@ def _end(state: _State, outcome: Outcome) -> None:
 # --- one step, in its thread -----------------------------------------------------------------------------------------
 
 
-def _carried_out(means: Means, job: Job, runner: Runner, prompt: str, when: datetime) -> Outcome:
+def _carried_out(means: RunSetup, job: Job, runner: Runner, prompt: str, when: datetime) -> JobResult:
     """Ask the agent, then what stands behind the step; secrets come out of what it says first."""
 
-    def ended(fate: Fate, answer: str = "", reason: str = "", **more: object) -> Outcome:
+    def ended(fate: JobStatus, answer: str = "", reason: str = "", **more: object) -> JobResult:
         told = " ".join(_clean(means, reason).split())
-        return Outcome(
+        return JobResult(
             job,
             fate,
             answer,
@@ -274,7 +284,7 @@ def _carried_out(means: Means, job: Job, runner: Runner, prompt: str, when: date
             **more,  # type: ignore[arg-type]
         )
 
-    failed = Fate.PASSED_OVER if job.step.grade is Grade.OPTIONAL else Fate.FAILED
+    failed = JobStatus.PASSED_OVER if job.step.grade is Grade.OPTIONAL else JobStatus.FAILED
     text = ""
     tokens: int | None = None
     try:
@@ -285,22 +295,22 @@ def _carried_out(means: Means, job: Job, runner: Runner, prompt: str, when: date
             return ended(failed, text, said.why or "it says that it failed", tokens=tokens)
         held = hold(job, text, runner.asker, means.commands)
     except Stopped as error:
-        return ended(Fate.STOPPED, text, str(error), tokens=tokens)
+        return ended(JobStatus.STOPPED, text, str(error), tokens=tokens)
     except TimedOut as error:
         return ended(failed, text, str(error), tokens=tokens, is_late=True)
     except AgentFailed as error:
         if isinstance(error, Exited) and not text:
             text = _last_words(means, error)
         return ended(failed, text, str(error), tokens=tokens)
-    return ended(Fate.DONE, text, tokens=tokens, held=held)
+    return ended(JobStatus.DONE, text, tokens=tokens, held=held)
 
 
-def _last_words(means: Means, error: Exited) -> str:
+def _last_words(means: RunSetup, error: Exited) -> str:
     try:
         return read_said(_clean(means, read_answer(error.said.decode("utf-8", "replace"), "").text)).text
     except CrucibleError as told:
         return _clean(means, str(told))
 
 
-def _clean(means: Means, text: str) -> str:
+def _clean(means: RunSetup, text: str) -> str:
     return means.redact(text)[0]
