@@ -92,8 +92,9 @@ format: $(VENV)/.installed-dev ## Put the code in its format
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows)
+bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows), and run the tests that look at a clock
 	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python -m pytest -q -m timed $(PYTEST_ARGS)
 
 real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL=FOLDER; LABELS and SCORER measure it, READ=PATTERN shows fifty)
 	$(BIN)/python -m benchmarks.real_sessions

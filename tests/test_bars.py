@@ -28,11 +28,13 @@ from tests.unit.commands.imports.places import CLAUDE, LATER, make_vault, run_im
 NOTES = sample_notes()
 
 
+@pytest.mark.timed
 def test_version_starts_faster_than_half_as_much_again_as_click() -> None:
     found = startup_times(7)
     assert min(found["cru"]) <= 1.5 * min(found["click"])
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", NOTES)
 def test_a_note_is_read_in_less_than_half_of_markdown_its_time(name: str) -> None:
     found = reading_times(NOTES[name], rounds=9, repeat=4)
@@ -59,11 +61,13 @@ def _import_seconds(folder: Path, copies: int) -> float:
     return best
 
 
+@pytest.mark.timed
 def test_importing_takes_linear_time_though_all_sessions_have_one_title_and_day(tmp_path: Path) -> None:
     few, many = _import_seconds(tmp_path / "few", 5), _import_seconds(tmp_path / "many", 20)
     assert many <= 4 * few * 2
 
 
+@pytest.mark.timed
 def test_importing_takes_at_most_four_times_as_long_as_markdown_it_takes_to_render_the_notes(
     tmp_path: Path,
 ) -> None:
@@ -112,6 +116,7 @@ def _validate_seconds(text: str) -> float:
     return min(seconds_of(lambda: validate(text), 1) for _ in range(3))
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("made", [chain, web])
 def test_validating_takes_linear_time(made: Callable[[int], str]) -> None:
     few, many = (_validate_seconds(made(steps)) for steps in (300, 1_500))

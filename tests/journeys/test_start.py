@@ -112,6 +112,7 @@ def _best(*args: str, of: int = 7) -> float:
     return min(times)
 
 
+@pytest.mark.timed
 def test_version_takes_at_most_one_and_a_half_times_as_long_as_importing_click() -> None:
     assert _best("-m", "crucible", "--version") <= 1.5 * _best("-c", "import click")
 

@@ -115,6 +115,7 @@ def test_what_was_accepted_can_be_taken_back(run: Run, clone: Path) -> None:
     assert TOKEN not in noted(run, clone)
 
 
+@pytest.mark.timed
 def test_a_strangers_rules_neither_hang_nor_redact_everything(run: Run, stranger: Path, clone: Path) -> None:
     say(stranger, "[secrets.rules]\nall = '.+'\nslow = '(.*a){30}$'\n")
     git(clone, "pull", "-q")

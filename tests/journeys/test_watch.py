@@ -195,6 +195,7 @@ def _paths(vault: Vault) -> set[str]:
     return {str(row["path"]) for row in view.rows("sessions")}
 
 
+@pytest.mark.timed
 @on_linux
 def test_questions_are_answered_in_milliseconds(vault: Vault, start: Start) -> None:
     start()

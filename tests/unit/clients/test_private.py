@@ -179,6 +179,7 @@ def test_another_session_knows_nothing_of_it() -> None:
     assert redacted(Replied(AT, WORDS)) == ([Replied(AT, WORDS)], 0)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "piece", ["<private>", "</private>", "<private ", "<", "< ", "<private>a</private>", "< / private"]
 )

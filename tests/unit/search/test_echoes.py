@@ -93,6 +93,7 @@ def test_what_stands_between_our_marks_is_taken_out_of_whatever_quotes_it(kind: 
     assert "new words" in told
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [

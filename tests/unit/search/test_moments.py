@@ -49,6 +49,7 @@ def test_any_text_may_name_a_time(text: str) -> None:
     assert not is_then(moments_in(text), 0)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("unit", ["1 ", "2026-", "may ", "1st of ", " ", "monday "])
 def test_a_long_text_takes_no_time(unit: str) -> None:
     start = time.perf_counter()

@@ -73,6 +73,7 @@ def test_no_passage_begins_or_ends_blank_or_inside_a_fence(text: str) -> None:
         assert one.end not in inside
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("text", ["word\n\n" * 40_000, "led on:\n" + "\n" * 40_000 + "b", "- a\n\n  b\n\n" * 40_000])
 def test_a_text_of_any_number_of_paragraphs_and_blank_lines_is_cut_in_one_go(text: str) -> None:
     began = time.process_time()

@@ -113,6 +113,7 @@ def test_a_pasted_text_is_cut_and_says_so() -> None:
     assert len(asked.words) == 100
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("unit", ["a", "a.", "-", '"', "a:", "A", "Aa", "_", "kind:", "/", "--", "\x00", '-"'])
 def test_hostile_texts_take_no_time(unit: str) -> None:
     start = time.perf_counter()

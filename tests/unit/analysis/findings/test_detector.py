@@ -112,6 +112,7 @@ def test_memory_does_not_grow_with_what_is_said() -> None:
     assert sum(len(line) for run in kept for line in run.text) < 40_000
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "piece",
     [

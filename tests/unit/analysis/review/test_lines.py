@@ -183,6 +183,7 @@ def test_the_oldest_lines_go_when_nothing_else_can() -> None:
     assert "no 99," in text
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "read",
     [

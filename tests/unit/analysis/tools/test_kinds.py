@@ -107,6 +107,7 @@ def test_any_words_have_an_answer(words: list[str]) -> None:
     assert plain_words(plain) == plain or plain[:1] != plain_words(plain)[:1]
 
 
+@pytest.mark.timed
 def test_long_words_and_many_of_them_cost_little() -> None:
     before = time.process_time()
     kind_of(plain_words(["npx"] * 20_000))

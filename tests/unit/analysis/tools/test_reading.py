@@ -438,6 +438,7 @@ def test_any_arguments_have_acts(tool: str, arguments: dict[str, object]) -> Non
             _check_name(datum.name)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "script",
     [
@@ -454,6 +455,7 @@ def test_a_command_of_40_kb_costs_little(script: str) -> None:
     assert time.process_time() - before < 1
 
 
+@pytest.mark.timed
 def test_a_thousand_runs_of_all_tests_of_a_thousand_files_cost_little() -> None:
     files = Files()
     for at in range(1_000):

@@ -161,6 +161,7 @@ _HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", _HOSTILE, ids=repr)
 def test_a_long_hostile_command_costs_ten_times_what_a_tenth_of_it_costs(piece: str) -> None:
     @uncollected()  # else the collector looks at all that other tests left

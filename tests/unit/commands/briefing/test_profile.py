@@ -216,6 +216,7 @@ def test_a_key_on_several_lines_is_told_nowhere(vault: Vault, tmp_path: Path) ->
     assert [item.text for item in files.items] == ["Look:", "[REDACTED:private-key]", "End."]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "line",
     ["# " + "#" * 60_000 + "x", "## a" + " " * 60_000 + "x", "[" * 60_000, "<" * 60_000, "[](" * 20_000],

@@ -440,6 +440,7 @@ def test_any_session_has_candidates_that_are_sane(entries: list[Prose]) -> None:
         assert one.line >= 1
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     ["12 ms " * 9_000, "1" * 60_000, "1." * 30_000, "a/" * 30_000, "a:1:" * 15_000, "> [!x]\n" * 9_000],
@@ -456,6 +457,7 @@ def test_hostile_text_takes_no_time(text: str) -> None:
     assert time.process_time() - began < 2.0
 
 
+@pytest.mark.timed
 def test_time_grows_with_the_session_alone() -> None:
     unit = (
         failed("Bash make", "no"),

@@ -344,6 +344,7 @@ def test_whatever_the_sessions_were_it_is_one_sound_workflow(drafts: list[Drafte
         assert kept >= had
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("kind", ["the same", "one file", "nothing alike"])
 def test_sessions_of_three_hundred_steps_are_aligned_within_a_second(kind: str) -> None:
     def path(session: str, n: int) -> str:

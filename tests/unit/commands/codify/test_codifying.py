@@ -213,6 +213,7 @@ def seconds(work: Callable[[], object]) -> float:
     return min(taken)
 
 
+@pytest.mark.timed
 def test_codifying_takes_less_than_twice_what_markdown_it_takes_for_the_text() -> None:
     text = render_session(session(*sample_phases(150)))
     redact = redact_of(VaultSettings().secrets)
@@ -224,6 +225,7 @@ def test_codifying_takes_less_than_twice_what_markdown_it_takes_for_the_text() -
     assert seconds(codified_text) <= 2 * seconds(lambda: MarkdownIt("commonmark").parse(text))
 
 
+@pytest.mark.timed
 def test_ten_times_as_many_phases_of_one_name_take_not_much_more_than_ten_times_as_long() -> None:
     few, many = (
         session(*(phase("Same", linked("x"), calls("Edit a.py", "Bash pytest")) for _ in range(count)))

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,6 +96,7 @@ def test_made_cases_all_stay() -> None:
     assert _dropped(Dedupe.NEAR, *made_cases()) == {}
 
 
+@pytest.mark.timed
 def test_ten_times_as_many_take_some_ten_times_as_long() -> None:
     def seconds(count: int) -> float:
         cases = [_delegation(str(at), [f"{word}{at // 2}" for word in WORDS[:60]]) for at in range(count)]

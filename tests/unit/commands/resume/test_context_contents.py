@@ -7,6 +7,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
+import pytest
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import seconds_of
@@ -62,6 +63,7 @@ def test_ten_times_the_phases_cost_at_most_a_tenth_more() -> None:
     assert long <= 1.1 * short
 
 
+@pytest.mark.timed
 def test_reading_a_note_and_building_its_context_takes_less_time_than_markdown_it_takes_to_parse_it() -> None:
     note = render_session(Session("it", datetime(2026, 11, 21, tzinfo=UTC), phases=sample_phases(150)))
     parser = MarkdownIt("commonmark")

@@ -56,6 +56,7 @@ def test_a_copy_of_ours_gives_the_same_bytes(tmp_path: Path) -> None:
     assert render(tmp_path, ours) == context(MADE, 4000).text
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [

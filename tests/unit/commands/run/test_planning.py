@@ -164,6 +164,7 @@ def test_a_file_in_the_folder_is_called_as_it_is_seen_from_there(tmp_path: Path)
     assert file_of("a", str(tmp_path)) == "a"
 
 
+@pytest.mark.timed
 def test_a_name_of_two_thousand_makers_and_takers_makes_no_product() -> None:
     makers = "".join(f"## M{n}\nin → x, m{n}\n\n" for n in range(2_000))
     takers = "".join(f"## T{n}\nx → t{n}\n\n" for n in range(2_000))
@@ -179,6 +180,7 @@ def test_a_name_of_two_thousand_makers_and_takers_makes_no_product() -> None:
     assert len(last.jobs) == 2_001
 
 
+@pytest.mark.timed
 def test_frames_of_many_steps_wait_for_each_other_without_a_product() -> None:
     def frame(name: str, flow: str) -> str:
         return f"## {name}\n{flow}\n\n" + "".join(f"### {name}{n}\n\n" for n in range(1_500))

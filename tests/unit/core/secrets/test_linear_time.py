@@ -75,6 +75,7 @@ def _is_linear(first: str, piece: str) -> bool:
         gc.enable()
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("bad", BAD)
 def test_every_rule_is_linear_on_its_literal(bad: str) -> None:
     piece, first = BAD[bad]
@@ -82,6 +83,7 @@ def test_every_rule_is_linear_on_its_literal(bad: str) -> None:
         assert _is_linear(first.replace("{}", literal), piece.replace("{}", literal)), literal
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", RUNS)
 def test_long_runs_take_linear_time(piece: str) -> None:
     assert _is_linear("", piece)
@@ -93,6 +95,7 @@ MANIFESTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", MANIFESTS)
 def test_manifests_take_linear_time(piece: str) -> None:
     assert _is_linear("kind: Secret\n", piece)

@@ -265,6 +265,7 @@ def _seconds(piece: str, size: int) -> float:
     return time.process_time() - begin
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_megabyte_takes_less_than_a_second(piece: str) -> None:
     _seconds(piece, 1000)  # compiled now
@@ -272,6 +273,7 @@ def test_a_hostile_megabyte_takes_less_than_a_second(piece: str) -> None:
     assert any(_seconds(piece, _MB // 4) < 0.4 for _ in range(3))
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", DENSE)
 def test_names_without_end_take_linear_time(piece: str) -> None:
     _seconds(piece, 1000)
@@ -279,6 +281,7 @@ def test_names_without_end_take_linear_time(piece: str) -> None:
     assert _seconds(piece, _MB // 40) < 5 * small * 4
 
 
+@pytest.mark.timed
 def test_one_line_of_megabytes_is_looked_at_whole() -> None:
     token = TOKENS["github-token"]
     text = "var a=1;" * 300_000 + f'x="{token}"' + "f(b);" * 300_000

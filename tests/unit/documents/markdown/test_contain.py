@@ -588,17 +588,20 @@ UNITS = (
 OPENERS = ("```py", "~~~", "- ```py", "    ```x", "`` ``` ~~~")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_line_of_a_megabyte_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit)) + "x"
     assert _seconds(text) < 8 * max(_seconds(text[: len(text) // 4]), 0.05)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("opener", OPENERS)
 def test_thousands_of_unclosed_openers_take_no_time(opener: str) -> None:
     assert _seconds("\n".join([opener + "\n  x"] * 5000)) < 1.5
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("closer", [" ```", "  ```", "x\n ```"])
 def test_thousands_of_openers_before_one_closer_take_no_time(closer: str) -> None:
     assert _seconds("\n".join([" ```x"] * 5000 + ["x", closer])) < 1.5

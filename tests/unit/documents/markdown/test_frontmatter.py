@@ -235,6 +235,7 @@ def test_blocks_indented_level_by_level_are_bounded_too() -> None:
     assert [p.code for p in fm.problems] == ["yaml-too-large"]
 
 
+@pytest.mark.timed
 def test_a_billion_laughs_are_a_problem_of_their_key() -> None:
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10)
@@ -253,6 +254,7 @@ def test_an_anchor_inside_itself_is_a_problem_of_its_key() -> None:
     assert [(p.code, p.line) for p in fm.problems] == [("yaml-too-large", 2)]
 
 
+@pytest.mark.timed
 def test_a_megabyte_of_untidy_yaml_is_read_in_seconds() -> None:
     began = time.process_time()  # another test of a busy machine takes none of it
     read("---\n" + "a: @b\n" * 100_000 + "---\n")

@@ -341,6 +341,7 @@ def test_multibyte_text_around_any_syntax_is_read() -> None:
 MEGABYTE = 1_000_000
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [

@@ -144,6 +144,7 @@ def test_lines_without_comments_come_back_as_they_are() -> None:
     assert mask_comments(source)[0] is source.lines
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [

@@ -327,6 +327,7 @@ def test_multibyte_text_around_a_link_does_not_move_its_spans() -> None:
         assert bool(links) == ("[[" in syntax)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [
@@ -358,6 +359,7 @@ def test_hostile_links_take_linear_time(text: str) -> None:
     assert time.perf_counter() - began < 10  # well below one second; quadratic work takes minutes
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [

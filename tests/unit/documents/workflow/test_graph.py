@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -280,6 +281,7 @@ def _reach(count: int, pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
     return reached
 
 
+@pytest.mark.timed
 def test_ten_times_the_steps_take_at_most_fifteen_times_as_long() -> None:
     small, large = (_shuffled(n) for n in (600, 6_000))
     assert _seconds(large) <= 15 * _seconds(small) + 0.06

@@ -438,6 +438,7 @@ SHAPES = {
 }  # fmt: skip
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("shape", SHAPES)
 def test_reading_takes_time_in_proportion_to_the_note(shape: str) -> None:
     """Ten times the note takes at most twenty times the processor: what is quadratic takes a hundred."""

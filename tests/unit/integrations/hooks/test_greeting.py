@@ -206,6 +206,7 @@ def test_a_tool_calls_hook_loads_nothing_of_it() -> None:
     ]
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
 def test_a_start_waits_for_little(tmp_path: Path) -> None:
     """Guarded loosely; `make bench BENCH=hooks` measures the bar with 5,000 notes."""

@@ -128,6 +128,7 @@ def test_a_file_system_without_locks_spools_and_syncs(
         assert lock.held
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "said", ["}" * 10_000_000, "}\n" * 5_000_000, "x" * 50_000_000], ids=["braces", "lines", "50 MB"]
 )

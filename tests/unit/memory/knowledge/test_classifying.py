@@ -135,6 +135,7 @@ def test_any_report_gets_an_attribution_in_bounds_or_none(report: FailureReport)
     assert classify(report) == found
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", ["a ", "{", "error: ", "a.b", "--x ", "-", "\n", "説", "a:1:", "a/", "1 ", "ERROR "])
 def test_no_text_makes_it_slow(piece: str) -> None:
     text = piece * (100_000 // len(piece))

@@ -431,6 +431,7 @@ def test_what_was_said_is_known_again_in_other_marks_and_in_a_longer_text(text: 
     assert said.add(text) == (not is_said and bool(text))
 
 
+@pytest.mark.timed
 def test_thousands_of_questions_in_a_brief_are_no_wait() -> None:
     old = Brief("**Open questions**\n" + "\n".join(f"- q{n}" for n in range(8000)), "")
     made = Session(

@@ -114,6 +114,7 @@ def test_whatever_is_appended_is_one_record_that_can_be_read(
     assert len(flight.records[0].values) == len(values)
 
 
+@pytest.mark.timed
 def test_appending_to_a_long_session_costs_no_more_than_to_an_empty_one(tmp_path: Path) -> None:
     with FlightWriter(tmp_path, "long") as writer:
         for number in range(20_000):

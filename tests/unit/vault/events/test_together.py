@@ -231,6 +231,7 @@ def bring_many(root: Path, count: int, first: int = 0) -> int:
         return writer.written
 
 
+@pytest.mark.timed
 def test_opening_a_long_session_again_costs_little(tmp_path: Path) -> None:
     bring_many(tmp_path, 20_000)
     assert min(_seconds_of_one(tmp_path, number) for number in range(10)) < 0.05

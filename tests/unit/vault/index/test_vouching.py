@@ -76,6 +76,7 @@ def test_a_question_that_somebody_cleans_up_is_no_yes(vault: Vault) -> None:
         assert not vouching.ask(vault.root)
 
 
+@pytest.mark.timed
 def test_without_a_watcher_nobody_waits_and_nothing_is_made(vault: Vault) -> None:
     began = time.monotonic()
     assert not vouching.ask(vault.root)
@@ -84,6 +85,7 @@ def test_without_a_watcher_nobody_waits_and_nothing_is_made(vault: Vault) -> Non
     assert not (vault.root / vouching.LOCK).exists()
 
 
+@pytest.mark.timed
 def test_what_a_killed_watcher_left_vouches_for_nothing(vault: Vault) -> None:
     with _answering(vault, vouching.YES):
         pass

@@ -188,6 +188,7 @@ def test_result_is_always_a_path_of_the_table(paths: list[str], target: str, sou
     assert not found.ambiguous or len(found.candidates) > 1
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("same_name", [False, True])
 def test_a_hundred_thousand_paths_resolve_at_once(same_name: bool) -> None:
     paths = [f"f{n % 100}/g{n}/{'README' if same_name else f'note {n}'}.md" for n in range(100_000)]

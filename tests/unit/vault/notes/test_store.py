@@ -530,6 +530,7 @@ def test_our_own_writes_and_old_notes_are_not_waited_for(vault: Vault, monkeypat
     assert Vault(vault.root, vault.settings).update("x", append("us\n")).source.text == TEXT + "0\n1\n2\nus\n"
 
 
+@pytest.mark.timed
 def test_a_time_of_writing_in_the_future_is_not_waited_for(vault: Vault) -> None:
     path = vault.create("x", TEXT).path
     ahead = time.time() + 1000
