@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from crucible.cli.environment import user_settings
+from crucible.cli.environment import whence
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.index_access import asked
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_facts, write_json
 from crucible.cli.record_options import SAID
 from crucible.cli.session_stop import compact_memory
 from crucible.cli.text_tables import GAP, Tier, fitted
-from crucible.cli.vault_access import find_note, here, load_note, open_vault
-from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
+from crucible.cli.vault_access import find_note, here, load_note, newest_here, open_vault
+from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Session
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 from crucible.memory.bookmarks.bookmark_log import BOOKMARKS, Loaded, load_bookmarks
 from crucible.memory.bookmarks.marking import mark
-from crucible.vault.index.index import Index
-from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import utc
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
@@ -47,8 +43,8 @@ _session_argument = click.argument(
 @click.argument("session", metavar="[ID]", type=SESSION, required=False)
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the newest N.")
 @format_option("table", "json")
-@click.pass_context
-def list_bookmarks(ctx: click.Context, /, session: str | None, limit: int | None, format_: str) -> None:
+@click.pass_obj
+def list_bookmarks(door: Door, /, session: str | None, limit: int | None, format_: str) -> int:
     """List bookmarks, newest first: where sessions stood when they stopped.
 
     With ID only that session's. `why` is paused, ended, died, idle, task (one was finished) or manual. In JSON are
@@ -58,7 +54,6 @@ def list_bookmarks(ctx: click.Context, /, session: str | None, limit: int | None
       cru bookmark list
       cru bookmark list 2026-11-21-add-rate-limiter -n 5 --format json
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     loaded = load_bookmarks(vault.root)
     found = list(loaded.found)[::-1]
@@ -67,11 +62,11 @@ def list_bookmarks(ctx: click.Context, /, session: str | None, limit: int | None
         found = [one for one in found if one.session == wanted]
     found = found[:limit]
     if format_ == "json":
-        write_json([_plain(one) for one in found])
+        write_json([_export(one) for one in found])
     else:
         _write_table(found, room_of(door))
     say_problems(_FILE, loaded.problems)
-    ctx.exit(PROBLEMS_FOUND if loaded.problems else 0)
+    return PROBLEMS_FOUND if loaded.problems else 0
 
 
 @click.command("show")
@@ -91,9 +86,9 @@ def show_bookmark(door: Door, /, session: str | None, format_: str) -> None:
     """
     vault = open_vault(door)
     loaded = load_bookmarks(vault.root)
-    one = _bookmark_named(vault, session or _newest_of_project(vault), loaded)
+    one = _bookmark_named(vault, session or newest_here(vault, _GOES_ON), loaded)
     if format_ == "json":
-        write_json(_plain(one))
+        write_json(_export(one))
     else:
         _write_whole(one)
     say_problems(_FILE, loaded.problems)
@@ -116,7 +111,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
       cru bookmark add --note "its test still fails" --blocker "no API key"
     """
     vault = open_vault(door)
-    known = load_note(vault, session or _newest_of_project(vault)).session
+    known = load_note(vault, session or newest_here(vault, _GOES_ON)).session
     one = mark(
         vault,
         known,
@@ -128,7 +123,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
         blockers=blockers,
     )
     if format_ == "json":
-        write_json(_plain(one))
+        write_json(_export(one))
     else:
         write(one.id)
     compact_memory(vault)
@@ -162,60 +157,16 @@ def _bookmark_named(vault: Vault, ref: str, loaded: Loaded) -> Bookmark:
     return own[-1]
 
 
-def _newest_of_project(vault: Vault) -> str:
-    """The newest active or paused session of the project that the working directory belongs to."""
-    project = _project_here()
-    query = SessionQuery(project=project, limit=1, where=(_goes_on,))
-    rows: list[Row] = []
-    if project:
-        rows, _ = asked(Index(vault.root, vault.settings, ask), lambda view: select(view, query))
-    if not rows:
-        of = f"the project {project!r} has none that is active or paused" if project else "this folder has no project"
-        raise UsageError(
-            f"no session: none was named, CRU_SESSION names none, and {of}",
-            "`cru session list` shows what there is",
-        )
-    return str(rows[0]["id"])
-
-
-def _goes_on(row: Row) -> bool:
-    return row["status"] in _GOES_ON
-
-
-def _project_here() -> str:
-    folder = here()
-    return project_of(str(folder), user_settings().projects) if folder else ""
-
-
 def _folder_of(session: Session) -> Path | None:
     """The working directory, when it is the session's project's."""
-    return here() if session.project and _project_here() == session.project else None
+    return here() if session.project and project_of(*whence()) == session.project else None
 
 
 # --- writing -----------------------------------------------------------------------------------------------------------
 
 
-def _plain(one: Bookmark) -> dict[str, object]:
-    return {
-        "id": one.id,
-        "session": one.session,
-        "at": utc(one.at),
-        "why": str(one.why),
-        "phase": one.phase,
-        "phase_name": one.phase_name,
-        "task": one.task,
-        "task_name": one.task_name,
-        "task_number": one.task_number,
-        "task_count": one.task_count,
-        "note": one.note,
-        "blockers": list(one.blockers),
-        "project": one.project,
-        "branch": one.branch,
-        "head": one.head,
-        "files": dict(one.files),
-        "more_files": one.more_files,
-        "compacted": one.compacted,
-    }
+def _export(one: Bookmark) -> dict[str, object]:
+    return asdict(one) | {"at": utc(one.at), "why": str(one.why)}
 
 
 def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
@@ -229,42 +180,29 @@ def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
 
 
 def _cells(one: Bookmark) -> list[str]:
-    told = "; ".join(
-        filter(
-            None,
-            (
-                one.compacted,
-                one.note.replace("\n", "⏎"),
-                *(f"blocked: {text}" for text in one.blockers),
-            ),
-        )
-    )
-    return [one.id, utc(one.at), str(one.why), one.session, _phase(one), _number(one), told]
-
-
-def _phase(one: Bookmark) -> str:
-    return f"{one.phase.removeprefix('phase-')} {one.phase_name}".strip()
-
-
-def _number(one: Bookmark) -> str:
-    """`3/5`; how many there are when all are done."""
-    return f"{one.task_number or '-'}/{one.task_count}" if one.task_count else ""
+    notes = (one.compacted, one.note.replace("\n", "⏎"), *(f"blocked: {text}" for text in one.blockers))
+    phase = f"{one.phase.removeprefix('phase-')} {one.phase_name}".strip()
+    task = f"{one.task_number or '-'}/{one.task_count}" if one.task_count else ""
+    return [one.id, utc(one.at), str(one.why), one.session, phase, task, "; ".join(filter(None, notes))]
 
 
 def _write_whole(one: Bookmark) -> None:
     """A fact a line; what is not known is left out."""
     task = f"{one.task_number} of {one.task_count}: {one.task_name} ({one.task})" if one.task_number else ""
-    facts = [("session", one.session), ("at", utc(one.at)), ("why", str(one.why))]
-    facts += [("phase", f"{one.phase} {one.phase_name}".strip()), ("task", task), ("project", one.project)]
-    facts += [("branch", one.branch), ("head", one.head[:_SHORT_COMMIT])]
-    facts += [("note", line) for line in clean(one.note).split("\n")]
-    facts += [("was", one.compacted)]
-    facts += [("blocker", text) for text in one.blockers]
-    facts += [
-        ("file", f"{digest[:_SHORT_COMMIT] or '-':<{_SHORT_COMMIT}} {path}") for path, digest in one.files.items()
+    facts = [
+        ("session", one.session),
+        ("at", utc(one.at)),
+        ("why", str(one.why)),
+        ("phase", f"{one.phase} {one.phase_name}".strip()),
+        ("task", task),
+        ("project", one.project),
+        ("branch", one.branch),
+        ("head", one.head[:_SHORT_COMMIT]),
+        *(("note", line) for line in clean(one.note).split("\n")),
+        ("was", one.compacted),
+        *(("blocker", text) for text in one.blockers),
+        *(("file", f"{blob[:_SHORT_COMMIT] or '-':<{_SHORT_COMMIT}} {path}") for path, blob in one.files.items()),
+        ("files", f"{one.more_files} more, touched earlier" if one.more_files else ""),
     ]
-    facts += [("files", f"{one.more_files} more, touched earlier")] if one.more_files else []
     write(one.id)
-    for name, text in facts:
-        if text:
-            write(f"  {name:<8} {text}")
+    write_facts(facts, 8)

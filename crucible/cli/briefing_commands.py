@@ -15,8 +15,8 @@ from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.index_access import asked
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
-from crucible.cli.vault_access import here, open_vault
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
+from crucible.cli.vault_access import here, index_of, open_vault
 from crucible.commands.briefing.briefing_parts import Briefing, Item, Quoter, Rank
 from crucible.commands.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
 from crucible.commands.briefing.position import Position
@@ -24,10 +24,8 @@ from crucible.commands.briefing.relevance import Aim
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.history.memory_log import FILES
 from crucible.memory.history.short_paths import shortener
-from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.index.time_filters import utc
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import folder_in_project
 
 
@@ -47,9 +45,9 @@ from crucible.vault.notes.projects import folder_in_project
 )
 @with_option
 @format_option("markdown", "json")
-@click.pass_context
+@click.pass_obj
 def briefing(
-    ctx: click.Context,
+    door: Door,
     /,
     project: str | None,
     budget: int | None,
@@ -75,13 +73,12 @@ def briefing(
       cru briefing --with claude
       cru briefing --workflow release --format json
     """
-    door = ctx.ensure_object(Door)
     if named is not None:
         ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
     told = tell_briefing(door, Asked(project, budget, workflow))
     found = told.briefing
     for source in found.failed:
-        say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
+        warn(f"left out: {source.name}: {source.failure}")
     if format_ == "json":
         write_json(_plain(told))
     elif found.is_empty:
@@ -145,8 +142,8 @@ def _sections(found: Briefing) -> list[dict[str, Any]]:
     help="At most N lines.",
 )
 @format_option("text", "json")
-@click.pass_context
-def digest(ctx: click.Context, /, workflow: str | None, project: str | None, lines: int, format_: str) -> None:
+@click.pass_obj
+def digest(door: Door, /, workflow: str | None, project: str | None, lines: int, format_: str) -> int:
     """Show in a dozen lines what a session should begin with.
 
     First where the work stands, then what is to do, what was decided and learned in earlier sessions, and the project's
@@ -158,7 +155,6 @@ def digest(ctx: click.Context, /, workflow: str | None, project: str | None, lin
       cru memory digest
       cru memory digest --workflow release --lines 10
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door, looks=False)
     aim = aim_named(vault, workflow)[0] if workflow else None
 
@@ -169,12 +165,12 @@ def digest(ctx: click.Context, /, workflow: str | None, project: str | None, lin
         quoter = Quoter(redact_of(vault.settings.secrets), shorten)
         return name, digest_of(vault, view, Wanted(datetime.now(UTC), name, folder, aim, lines), quoter)
 
-    (name, found), _ = asked(Index(vault.root, vault.settings, ask), answer)
+    (name, found), _ = asked(index_of(vault), answer)
     if format_ == "json":
         write_json(_plain_memory(name, workflow, aim, found))
     else:
         _write(found.digest)
-    ctx.exit(_complain(found))
+    return _complain(found)
 
 
 def _folder(project: str) -> Path | None:
@@ -193,7 +189,7 @@ def _write(digest: Digest) -> None:
 def _complain(found: Digested) -> int:
     """What could not be read, on stderr; the exit code."""
     for source in found.failed:
-        say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
+        warn(f"left out: {source.name}: {source.failure}")
     for kind, problem in found.problems:
         say_problems(f".crucible/memory/{FILES[kind]}", (problem,))
     return PROBLEMS_FOUND if found.failed or found.problems else 0

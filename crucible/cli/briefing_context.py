@@ -11,9 +11,9 @@ from typing import NamedTuple
 from crucible.cli.environment import user_settings, vault_place
 from crucible.cli.index_access import asked
 from crucible.cli.options import Door
-from crucible.cli.output import say
+from crucible.cli.output import say, warn
 from crucible.cli.recall_engine import Asker, has_server, open_asked, open_here
-from crucible.cli.vault_access import here
+from crucible.cli.vault_access import here, index_of
 from crucible.commands.briefing.briefing_parts import Briefing, Quoter
 from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
 from crucible.commands.briefing.facts import has_sessions
@@ -88,11 +88,11 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
             BriefingSources(view, broken, _recall_of(door, vault, project), _client_folder()),
             quoter=place.quoter,
             counter=counter_of(user_settings().agents.tokenizer),
-            on_error=lambda line: say(f"cru: {line}", style="yellow"),
+            on_error=warn,
         )
 
     try:
-        found, _ = asked(Index(vault.root, settings, ask), answer)
+        found, _ = asked(index_of(vault), answer)
     except IndexBroken as error:
         found = answer(None, str(error))
     return Told(vault, found, budget, place.folder, name)
@@ -159,7 +159,7 @@ def _propose(place: _Place, project: str, folder: Path) -> None:
     except NoteExists:  # somebody was faster
         pass
     except CrucibleError as error:
-        say(f"cru: the project's note cannot be written: {error}", style="yellow")
+        warn(f"the project's note cannot be written: {error}")
 
 
 # --- what the rooms below cannot know --------------------------------------------------------------------------------

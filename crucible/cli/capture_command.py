@@ -11,26 +11,20 @@ from crucible.cli.capture_dialogue import lines_of, terminal_ask
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.environment import whence
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.index_access import asked
-from crucible.cli.options import Door, format_option
-from crucible.cli.output import say, write, write_json
+from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.output import say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
-from crucible.cli.vault_access import load_note, open_vault
+from crucible.cli.vault_access import load_note, newest_here, open_vault
 from crucible.commands.capture.candidates import Proposal, Way
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.capture.capture_log import State
-from crucible.commands.capture.friction import Interaction
-from crucible.commands.capture.question import Answer, Offer, accepted
+from crucible.commands.capture.question import Answer, Interaction, Offer, accepted
 from crucible.commands.capture.saving import KEPT_AS, Kept
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.knowledge.adding_items import Choice
-from crucible.vault.index.index import Index
-from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.index.watch.vouching import ask
-from crucible.vault.notes.projects import folder_in_project, project_of
+from crucible.vault.notes.projects import folder_in_project
 from crucible.vault.notes.vault import Vault
-from crucible.vault.notes.walk import note_name
 
 
 def write_captured(vault: Vault, captured: Captured) -> None:
@@ -48,8 +42,7 @@ def write_captured(vault: Vault, captured: Captured) -> None:
 
 
 def _say_rest(captured: Captured) -> None:
-    for problem in captured.problems:
-        say(f"cru: {problem}", style="yellow")
+    warn(*captured.problems)
     if captured.skipped:
         say(f"{len(captured.skipped)} skipped; `cru capture {captured.session} --again` brings them back")
     if captured.deferred:
@@ -66,8 +59,7 @@ def say_captured(vault: Vault, captured: Captured) -> None:
     """The same in a few lines of talk, for a command that does something else: what was kept, and how many wait."""
     for kept in captured.kept:
         say(_kept_line(vault, kept))
-    for problem in captured.problems:
-        say(f"cru: {problem}", style="yellow")
+    warn(*captured.problems)
     waiting = len(captured.suggested)
     if waiting:
         thing = "one thing waits" if waiting == 1 else f"{waiting} things wait"
@@ -165,16 +157,16 @@ def _kept(vault: Vault, one: Kept) -> dict[str, object]:
 @click.option(
     "--if-alike",
     "choice",
-    type=click.Choice([one.value for one in Choice]),
+    type=one_of(Choice),
     help="What becomes of what is much like an item of knowledge; by default it is not kept, and the item is named.",
 )
 @click.option("--again", is_flag=True, help="Also what was skipped before.")
 @with_option
 @click.option("--dry-run", is_flag=True, help="Only list; keep nothing, ask nothing, note nothing.")
 @format_option("text", "json")
-@click.pass_context
+@click.pass_obj
 def capture(
-    ctx: click.Context,
+    door: Door,
     /,
     session: str | None,
     accept: str | None,
@@ -185,7 +177,7 @@ def capture(
     *,
     again: bool,
     dry_run: bool,
-) -> None:
+) -> int:
     """Find what is worth keeping of a session.
 
     Some candidates are kept without asking: what you or an agent recorded on purpose, decision records (ADRs), measurements of a command, and tests or programs that passed after the agent's first fix. On
@@ -204,9 +196,8 @@ def capture(
     """
     if accept is not None and dry_run:
         raise UsageError("--accept and --dry-run exclude each other", "leave one of them out")
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    note = load_note(vault, session or _newest(vault))
+    note = load_note(vault, session or newest_here(vault))
     ask_first(vault, [note.path], named)
     redact = redact_of(vault.settings.secrets)
     given = None if accept is None else _Given(accept)
@@ -228,7 +219,7 @@ def capture(
     (write_captured_json if format_ == "json" else write_captured)(vault, told)
     if given:
         given.check()
-    ctx.exit(1 if given and given.is_in(told) else 0)
+    return 1 if given and given.is_in(told) else 0
 
 
 class _Given:
@@ -261,22 +252,6 @@ class _Given:
         """Whether something that was accepted is no item now."""
         kept = {one.proposal.key for one in told.kept if one.said.state in (State.KEPT, State.KNOWN)}
         return bool((self._chosen or frozenset()) - kept)
-
-
-def _newest(vault: Vault) -> str:
-    """The newest session of the project that the working directory belongs to, whatever became of it."""
-    cwd, projects = whence()
-    project = project_of(cwd, projects)
-    if project:
-        query = SessionQuery(project=project, limit=1)
-        rows, _ = asked(Index(vault.root, vault.settings, ask), lambda view: select(view, query))
-        if rows:
-            return note_name(str(rows[0]["path"]).rpartition("/")[2])
-    of = f"the project {project!r} has none" if project else "this folder has no project"
-    raise UsageError(
-        f"no session: none was named, CRU_SESSION names none, and {of}",
-        "`cru session list` shows what there is",
-    )
 
 
 def project_folder(project: str) -> Path | None:

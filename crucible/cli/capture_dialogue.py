@@ -12,7 +12,7 @@ import click
 
 from crucible.cli.command_agent import human_is_there
 from crucible.cli.options import Door
-from crucible.cli.output import clean, clean_line, given_width, say
+from crucible.cli.output import clean, clean_line, given_width, say, warn
 from crucible.cli.text_tables import cut_to
 from crucible.commands.capture.candidates import PROMPTED, Candidate, Proposal
 from crucible.commands.capture.preferences import set_preference
@@ -126,10 +126,10 @@ def _edited(candidate: Candidate) -> Candidate | None:
         try:
             text = click.edit(f"{candidate.summary}\n\n{candidate.detail}\n", extension=".md")
         except click.ClickException as error:
-            say(f"cru: {clean_line(error.format_message())}", style="yellow")
+            warn(f"{clean_line(error.format_message())}")
             return None
         except (OSError, UnicodeError) as error:  # a full disk; an editor that saved something else than text
-            say(f"cru: {clean_line(str(error))}; it stays as it was", style="yellow")
+            warn(f"{clean_line(str(error))}; it stays as it was")
             return None
         if text is None:
             return None
@@ -153,7 +153,7 @@ def _prefer(vault: Vault) -> None:
     try:
         _change_preferences(vault)
     except CrucibleError as error:
-        say(f"cru: {error}", style="yellow")
+        warn(error)
 
 
 def _change_preferences(vault: Vault) -> None:

@@ -51,8 +51,8 @@ class _Wish(NamedTuple):
 @click.option("--answer", metavar="FILE", type=GivenPath(), help="Judge the answer in this file; `-` is stdin.")
 @click.option("--hints", type=click.IntRange(min=0), default=0, metavar="N", help="Give the first N hints at once.")
 @format_option("text", "json")
-@click.pass_context
-def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
+@click.pass_obj
+def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
     """Ask a puzzle, and say whether the answer met the expected behaviour.
 
     FILE is a puzzle that `cru session learn --type puzzle --export puzzle` wrote; its solution lies beside it. You are asked on the terminal
@@ -72,10 +72,10 @@ def play(ctx: click.Context, /, file: str, format_: str, **given: Any) -> None:
     path = Path(from_here(file))
     puzzle = _named(path, read_puzzle_file)
     solution = _solution(path, puzzle)
-    answer = _answer(puzzle, wish, ctx.ensure_object(Door))
+    answer = _answer(puzzle, wish, door)
     verdict = judge_answer(solution, answer)
     _tell(puzzle, solution, answer, verdict, format_)
-    ctx.exit(PROBLEMS_FOUND if verdict.met is False else 0)
+    return PROBLEMS_FOUND if verdict.met is False else 0
 
 
 def _solution(path: Path, puzzle: PuzzleFile) -> SolutionFile | None:

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import CASE
-from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_json
+from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, warn, write_json
 from crucible.cli.text_tables import write_paths
 from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_tables import write_cells
@@ -51,14 +51,14 @@ _ABOUT = 200
     "--status",
     "statuses",
     multiple=True,
-    type=click.Choice([one.value for one in Review]),
+    type=one_of(Review),
     help="Only these; may be repeated.",
 )
 @click.option(
     "--type",
     "types",
     multiple=True,
-    type=click.Choice([one.value for one in CaseType]),
+    type=one_of(CaseType),
     help="Only these; may be repeated.",
 )
 @click.option("--session", metavar="ID", help="Only of the sessions whose id begins so.")
@@ -69,8 +69,8 @@ _ABOUT = 200
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @format_option("table", "json", "toon", "paths")
 @click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
-@click.pass_context
-def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> None:
+@click.pass_obj
+def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
     """List the cases in the vault's cases/, newest session first.
 
     A case is a note that `cru session learn --export markdown` wrote: something that a session teaches, to be read, edited, and accepted or
@@ -84,15 +84,13 @@ def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | 
     """
     if null and format_ != "paths":
         raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
     found = [one for one in load_cases(vault, wrong.append) if _is_wanted(one, wishes)]
     found.sort(key=lambda one: one.note.name)
     found.sort(key=_began, reverse=True)
     rows = [_row(vault, one) for one in found[:limit]]
-    for error in wrong:
-        say(f"cru: {error}", style="yellow")
+    warn(*wrong)
     complete = not wrong
     if format_ == "paths":
         complete &= write_paths(str(vault.root), CASES, rows, null=null, terminal=door.terminal)
@@ -108,7 +106,7 @@ def list_cases(ctx: click.Context, /, *, format_: str, null: bool, limit: int | 
         )
         if format_ == "table" and not rows:
             say("no cases; `cru session learn --all --export markdown` writes some")
-    ctx.exit(0 if complete else PROBLEMS_FOUND)
+    return 0 if complete else PROBLEMS_FOUND
 
 
 def _began(one: CaseNote) -> tuple[str, str]:
@@ -226,8 +224,8 @@ def _review(ctx: click.Context, refs: tuple[str, ...], review: Review) -> None:
 @click.command("check")
 @click.argument("cases", metavar="[ID]...", type=CASE, nargs=-1)
 @format_option("text", "json")
-@click.pass_context
-def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> None:
+@click.pass_obj
+def check_cases(door: Door, /, cases: tuple[str, ...], format_: str) -> int:
     """Name what is wrong with cases: properties and sections that are not understood, sessions that are gone.
 
     Without an ID all cases are looked at. A line is `path:line: code: message`. What is not understood is kept in the note and is not
@@ -237,7 +235,7 @@ def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> 
       cru cases check
       cru cases check 2026-11-21-add-rate-limiter-project-puzzle --format json
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     wrong: list[CrucibleError] = []
     if cases:
         found: Iterable[CaseNote] = [load_case(vault, find_case(vault, ref, here())) for ref in cases]
@@ -255,11 +253,10 @@ def check_cases(ctx: click.Context, /, cases: tuple[str, ...], format_: str) -> 
     else:
         for row in rows:
             click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
-    for error in wrong:
-        say(f"cru: {error}", style="yellow")
+    warn(*wrong)
     problems = len(rows) + len(wrong)
     say(f"{problems or 'no'} problem{'' if problems == 1 else 's'} in {count} case{'' if count == 1 else 's'}")
-    ctx.exit(PROBLEMS_FOUND if problems else 0)
+    return PROBLEMS_FOUND if problems else 0
 
 
 def _problems(one: CaseNote, sessions: set[str]) -> Iterator[Problem]:

@@ -126,9 +126,9 @@ class _Wish(NamedTuple):
 @with_option
 @click.option("--interactive", is_flag=True, help="Look through it in your editor before it is saved.")
 @click.option("--force", is_flag=True, help="Write it also over a note that was changed since.")
-@click.pass_context
+@click.pass_obj
 def codify_sessions(
-    ctx: click.Context,
+    door: Door,
     /,
     sessions: tuple[str, ...],
     named: str | None,
@@ -136,7 +136,7 @@ def codify_sessions(
     *,
     refine: bool,
     **given: Any,
-) -> None:
+) -> int:
     """Turn a session into a workflow: a note with a step for each request, to read, check and run again.
 
     Several sessions make one workflow; what only some of them did stands under a condition. Subagents' sessions come with
@@ -154,7 +154,6 @@ def codify_sessions(
       cru session codify 2026-11-21-add --format mermaid
     """
     wish = _Wish(format=format_, **given)
-    door = ctx.ensure_object(Door)
     _check(wish, door)
     vault = open_vault(door)
     if not refine:
@@ -173,7 +172,7 @@ def codify_sessions(
         good = False
         say(f"cru: {error}", style="red")
     _deliver(vault, workflow, slug, wish, door)
-    ctx.exit(0 if good else PROBLEMS_FOUND)
+    return 0 if good else PROBLEMS_FOUND
 
 
 def _check(wish: _Wish, door: Door) -> None:

@@ -19,7 +19,7 @@ from crucible.analysis.review.asked_agent import Agent
 from crucible.analysis.review.session_review import review
 from crucible.cli.environment import settings_path, user_settings
 from crucible.cli.options import Door
-from crucible.cli.output import clean_line, say
+from crucible.cli.output import clean_line, say, warn
 from crucible.clients.launch.ask import Program, asker_of, program_of
 from crucible.clients.launch.programs import CLIENTS, client_of
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
@@ -45,7 +45,7 @@ def agent_at_end(root: Path, session: str) -> Agent | None:
     try:
         program = asker_of(settings, os.environ) if settings.at_end else None
     except CrucibleError as error:
-        say(f"cru: what mattered: {error}", style="yellow")
+        warn(f"what mattered: {error}")
         return None
     return as_agent(program, root, "findings", session) if program else None
 
@@ -59,8 +59,7 @@ def say_spent(agent: Agent | None) -> None:
     """Report what the agent's answers took, if there were any."""
     if agent is None:
         return
-    for line in agent.problems:
-        say(f"cru: {line}", style="yellow")
+    warn(*agent.problems)
     if line := agent.spent_line():
         say(line)
 
@@ -128,16 +127,16 @@ def ask_first(vault: Vault, paths: Sequence[Path], named: str | None) -> None:
         try:
             came = review(vault, path, one, now=datetime.now(UTC), redact=redact, budget=budget, again=again)
         except CrucibleError as error:
-            say(f"cru: {path.stem}: {error}", style="yellow")
+            warn(f"{path.stem}: {error}")
             continue
         skipped += came.is_known
         if came.line:
             say(f"{path.stem}: {came.line}")
         elif came.problem:
-            say(f"cru: {path.stem}: {came.problem}", style="yellow")
+            warn(f"{path.stem}: {came.problem}")
             if not came.model and at < len(paths):
                 left = len(paths) - at
-                say(f"cru: no answer, so the agent was not asked about {left} more", style="yellow")
+                warn(f"no answer, so the agent was not asked about {left} more")
                 break
     if skipped:
         say(f"not asked about {skipped}: no news since the last answer, or you deleted the findings")

@@ -16,7 +16,7 @@ from crucible.core.settings.settings import UserSettings, VaultSettings, load_us
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.settings.trust import told_ignored
 from crucible.vault.notes.discovery import find_vault, is_unfinished
-from crucible.vault.notes.projects import folder_in_project
+from crucible.vault.notes.projects import folder_in_project, named_project_of
 
 
 def settings_path() -> str:
@@ -40,6 +40,11 @@ def working_directory() -> str | None:
 def whence() -> tuple[str, Mapping[str, Sequence[str]]]:
     """The working directory, "" when it is gone, and the user's projects: where a bookmark finds git and files."""
     return working_directory() or "", user_settings().projects
+
+
+def project_here(root: Path) -> str:
+    """The working directory's project by the user's settings or git; "" in the vault at `root` itself."""
+    return named_project_of(*whence(), str(root))
 
 
 def from_here(path: str) -> str:

@@ -15,7 +15,7 @@ from crucible.cli.environment import folders_of
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import BEGIN, END, Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, write, write_document, write_json
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
@@ -58,8 +58,8 @@ _LIMIT = click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", 
 @click.option("--project", metavar="NAME", default="", help="Only of this project.")
 @_LIMIT
 @format_option("table", "json", "toon")
-@click.pass_context
-def list_history(ctx: click.Context, /, *, format_: str, **wishes: Any) -> None:
+@click.pass_obj
+def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
     """List what sessions came to, the newest first.
 
     `done`, `decided`, `open` and `captures` are counts: what was done, decisions, open questions, and what was kept, skipped or proposed of
@@ -69,19 +69,18 @@ def list_history(ctx: click.Context, /, *, format_: str, **wishes: Any) -> None:
       cru history list --since 30d
       cru history list --agent claude-code --captures --format json
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     notes, complete = _all_of(vault)
     _write(vault, list_entries(notes, Wish(**wishes)), format_, door)
-    ctx.exit(0 if complete else PROBLEMS_FOUND)
+    return 0 if complete else PROBLEMS_FOUND
 
 
 @click.command
 @click.argument("words", nargs=-1, required=True)
 @_LIMIT
 @format_option("table", "json", "toon")
-@click.pass_context
-def search(ctx: click.Context, /, words: Sequence[str], limit: int | None, format_: str) -> None:
+@click.pass_obj
+def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str) -> int:
     """Find the histories that hold every one of the words, in any case, the newest first.
 
     Looked at are their items with the reasons, titles, projects, agents, files and captures. `cru recall` finds by likeness, in all that was said.
@@ -90,19 +89,17 @@ def search(ctx: click.Context, /, words: Sequence[str], limit: int | None, forma
       cru history search token bucket
       cru history search limiter.py --format json
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     notes, complete = _all_of(vault)
     _write(vault, search_entries(notes, " ".join(words))[:limit], format_, door)
-    ctx.exit(0 if complete else PROBLEMS_FOUND)
+    return 0 if complete else PROBLEMS_FOUND
 
 
 def _all_of(vault: Vault) -> tuple[list[EntryNote], bool]:
     """Every note of the folder; whether all of them are histories that can be read."""
     wrong: list[CrucibleError] = []
     notes = list(load_entries(vault, wrong.append))
-    for error in wrong:
-        say(f"cru: {error}", style="yellow")
+    warn(*wrong)
     for one in notes:
         if one.entry is None:
             say_problems(vault.relative(one.note.path), one.problems)
@@ -268,10 +265,8 @@ def _key(heading: str) -> str:
     metavar="N",
     help="Keep so long; 0 is no limit; by default the setting.",
 )
-@click.pass_context
-def prune(
-    ctx: click.Context, /, *, yes: bool, dry_run: bool, max_entries: int | None, max_age_days: int | None
-) -> None:
+@click.pass_obj
+def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, max_age_days: int | None) -> int:
     """Put away histories that are too old or too many; the vault's settings [history.retention] say from when on.
 
     What goes is named, and on a terminal you are asked; without one --yes is needed. A note that the vault's git repository holds as it is is
@@ -281,7 +276,7 @@ def prune(
       cru history prune --dry-run
       cru history prune --max-entries 50 --yes
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     notes, _ = _all_of(vault)
     limits = vault.settings.history
     most = limits.max_entries if max_entries is None else max_entries
@@ -294,9 +289,10 @@ def prune(
     elif dry_run:
         say(f"{_counted(len(beyond))} would go")
     elif _is_wanted(len(beyond), yes=yes):
-        ctx.exit(_put_away(vault, beyond))
+        return _put_away(vault, beyond)
     else:
         say("nothing was put away")
+    return 0
 
 
 def _is_wanted(count: int, *, yes: bool) -> bool:
@@ -313,7 +309,7 @@ def _put_away(vault: Vault, beyond: Sequence[EntryNote]) -> int:
     wrong: list[CrucibleError] = []
     prune_notes(vault, beyond, lambda _, told: where.append(told), wrong.append)
     for error in wrong:
-        say(f"cru: {error}{f' ({error.hint})' if error.hint else ''}", style="yellow")
+        warn(f"{error}{f' ({error.hint})' if error.hint else ''}")
     told = ", ".join(f"{where.count(one)} {one}" for one in dict.fromkeys(where))
     say(f"put away {_counted(len(where))}{f': {told}' if told else ''}")
     left = len(beyond) - len(where) - len(wrong)

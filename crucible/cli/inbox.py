@@ -13,14 +13,14 @@ import click
 
 from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, say, write
+from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.output import PROBLEMS_FOUND, say, warn, write
 from crucible.cli.record_options import SAID
 from crucible.cli.vault_access import open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.waiting import ITEM_NAME
 from crucible.memory.history.history_update import refresh_history
 from crucible.memory.inbox.answers import Answered, Verdict
@@ -57,14 +57,14 @@ _COLUMNS = (
     "--kind",
     "kinds",
     multiple=True,
-    type=click.Choice([one.value for one in Kind]),
+    type=one_of(Kind),
     help="Only these; may be repeated.",
 )
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the newest N.")
 @format_option("text", "json", "toon")
-@click.pass_context
+@click.pass_obj
 def list_inbox(
-    ctx: click.Context,
+    door: Door,
     /,
     *,
     everything: bool,
@@ -72,7 +72,7 @@ def list_inbox(
     kinds: tuple[str, ...],
     limit: int | None,
     format_: str,
-) -> None:
+) -> int:
     """List what waits for you, over all sessions, newest session first; `cru inbox` alone does the same.
 
     These are the callouts decision_needed, approval_required and task_complete without an answer, and errors without a
@@ -84,7 +84,6 @@ def list_inbox(
       cru inbox --project shop --kind decision_needed
       cru inbox --all --format json
     """
-    door = ctx.ensure_object(Door)
     index = open_index(door)
     wanted = frozenset(map(Kind, kinds or Kind))
     found, now = asked(index, lambda view: [*places(view, project, wanted, answered=everything)])
@@ -99,9 +98,8 @@ def list_inbox(
     _show(list(islice(items if everything else once(items), limit)), format_, door, everything=everything)
     if len(shown) < len(found):
         say(f"cru: {len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
-    for error in wrong:
-        say(f"cru: {error}", style="yellow")
-    ctx.exit(PROBLEMS_FOUND if wrong or now.unwalked else 0)
+    warn(*wrong)
+    return PROBLEMS_FOUND if wrong or now.unwalked else 0
 
 
 def _show(items: Sequence[Item], format_: str, door: Door, *, everything: bool) -> None:
@@ -155,8 +153,8 @@ _NAME = re.compile(ITEM_NAME)
 @click.option("--approve", "verdict", flag_value="approved", help="Yes, to an approval_required.")
 @click.option("--reject", "verdict", flag_value="rejected", help="No, to an approval_required.")
 @click.option("--ack", "verdict", flag_value="seen", help="Seen: a task_complete, or an error that may stay.")
-@click.pass_context
-def answer(ctx: click.Context, /, item: str, text: str, verdict: str | None) -> None:
+@click.pass_obj
+def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
     """Write an answer into the session's note, directly behind the question; an error gets it as its resolution.
 
     ID is as `cru inbox` shows it, its last six digits, those behind a beginning of the session's id, or a session's id
@@ -168,7 +166,6 @@ def answer(ctx: click.Context, /, item: str, text: str, verdict: str | None) -> 
       cru inbox answer 2026-11-21-add.77ab02 --approve
       cru inbox answer 2026-11-21-add --reject "not before the backup"
     """
-    door = ctx.ensure_object(Door)
     if not item.strip():
         raise UsageError("no item was named", "`cru inbox` shows what waits")
     vault = open_vault(door)
@@ -193,7 +190,7 @@ def _say_done(done: Answered) -> None:
     write(done.item.id)
     count = sum(done.redactions.values())
     if count:
-        say(f"cru: {count} secret{'' if count == 1 else 's'} taken out of the answer", style="yellow")
+        warn(f"{count} secret{'' if count == 1 else 's'} taken out of the answer")
 
 
 def _tell_history(vault: Vault, done: Answered, redact: Redact) -> None:
@@ -209,4 +206,4 @@ def _tell_history(vault: Vault, done: Answered, redact: Redact) -> None:
 
 
 def _say_untold(done: Answered, why: str) -> None:
-    say(f"cru: {done.item.session}: answered, but its history does not tell of it yet: {why}", style="yellow")
+    warn(f"{done.item.session}: answered, but its history does not tell of it yet: {why}")

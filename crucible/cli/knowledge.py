@@ -10,16 +10,8 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import ITEM
-from crucible.cli.options import Door, format_option
-from crucible.cli.output import (
-    PROBLEMS_FOUND,
-    clean_line,
-    room_of,
-    say,
-    say_problems,
-    write_document,
-    write_json,
-)
+from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, say_problems, warn, write_document, write_json
 from crucible.cli.recall_ask import recall
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker
 from crucible.cli.text_tables import write_paths
@@ -64,7 +56,7 @@ _COLUMNS = (
     "--type",
     "types",
     multiple=True,
-    type=click.Choice([one.value for one in ItemType]),
+    type=one_of(ItemType),
     help="Only these; may be repeated.",
 )
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; may be repeated.")
@@ -81,8 +73,8 @@ _COLUMNS = (
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @format_option("table", "json", "toon", "paths")
 @click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
-@click.pass_context
-def list_knowledge(ctx: click.Context, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> None:
+@click.pass_obj
+def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
     """List items of knowledge, those that weigh most in recall first.
 
     In a folder that belongs to a project it is what recall finds there, and how many are not shown is said; --all-projects lists all, and so
@@ -96,7 +88,6 @@ def list_knowledge(ctx: click.Context, /, *, format_: str, null: bool, limit: in
     """
     if null and format_ != "paths":
         raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
     notes = list(load_items(vault, wrong.append))
@@ -114,7 +105,7 @@ def list_knowledge(ctx: click.Context, /, *, format_: str, null: bool, limit: in
         if format_ == "table":
             named = any(wishes[name] for name in ("project", "domain", "everybody"))
             _tell_hidden(wish.viewer, len(told), hidden, named=named, any_=any(one.item for one in notes))
-    ctx.exit(0 if complete else PROBLEMS_FOUND)
+    return 0 if complete else PROBLEMS_FOUND
 
 
 def _fitting(room: int | None) -> Sequence[str]:
@@ -162,11 +153,10 @@ def _wish(root: Path, *, project: str | None, domain: str | None, everything: bo
 
 def _tell_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
     """Whether all is there that should be."""
-    for error in wrong:
-        say(f"cru: {error}", style="yellow")
+    warn(*wrong)
     if unread:
         notes = "note is" if unread == 1 else "notes are"
-        say(f"cru: {unread} {notes} not understood; `cru knowledge check` says why", style="yellow")
+        warn(f"{unread} {notes} not understood; `cru knowledge check` says why")
     return not wrong and not unread
 
 
@@ -201,14 +191,13 @@ def _told(row: Row) -> dict[str, Any]:
 
 @click.command("show")
 @click.argument("item", metavar="ID", type=ITEM)
-@click.pass_context
-def show_knowledge(ctx: click.Context, /, item: str) -> None:
+@click.pass_obj
+def show_knowledge(door: Door, /, item: str) -> None:
     """Show an item's note as it is; what is untidy in it is named on stderr.
 
     \b
       cru knowledge show retry-with-jitter
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     one = load_item(vault, find_item(vault, item, here()))
     write_document(one.note.data, door)
@@ -255,22 +244,22 @@ def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
 
 @click.command("stats")
 @format_option("table", "json")
-@click.pass_context
-def stats(ctx: click.Context, /, format_: str) -> None:
+@click.pass_obj
+def stats(door: Door, /, format_: str) -> int:
     """Say what is used, what never helped, what is old, and how full each place is.
 
     \b
       cru knowledge stats
       cru knowledge stats --format json
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     wrong: list[CrucibleError] = []
     found = stats_of(vault, load_items(vault, wrong.append), datetime.now(UTC), vault.settings.knowledge)
     if format_ == "json":
         write_json(_exported(found))
     else:
         _write_stats(found)
-    ctx.exit(0 if _tell_missing(wrong, found.unread) else PROBLEMS_FOUND)
+    return 0 if _tell_missing(wrong, found.unread) else PROBLEMS_FOUND
 
 
 _LISTS = {
@@ -312,8 +301,8 @@ def _uses(row: Row) -> str:
 
 @click.command("check")
 @format_option("text", "json")
-@click.pass_context
-def check_knowledge(ctx: click.Context, /, format_: str) -> None:
+@click.pass_obj
+def check_knowledge(door: Door, /, format_: str) -> int:
     """Name what is wrong with items: properties that are not understood, sources that are gone, names that are taken twice.
 
     A line is `path:line: code: message`. The exit code is 3 when there is any problem.
@@ -321,7 +310,7 @@ def check_knowledge(ctx: click.Context, /, format_: str) -> None:
     \b
       cru knowledge check
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     rows = [{"path": one.path, **one.problem._asdict()} for one in check_items(vault)]
     if format_ == "json":
         write_json(rows)
@@ -329,4 +318,4 @@ def check_knowledge(ctx: click.Context, /, format_: str) -> None:
         for row in rows:
             click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
     say(f"{len(rows) or 'no'} problem{'' if len(rows) == 1 else 's'}")
-    ctx.exit(PROBLEMS_FOUND if rows else 0)
+    return PROBLEMS_FOUND if rows else 0

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from crucible.cli.environment import whence
+from crucible.cli.environment import project_here, whence
 from crucible.cli.id_arguments import ITEM, SESSION
-from crucible.cli.options import Door, format_option
-from crucible.cli.output import say, write, write_json
-from crucible.cli.recall_engine import project_here, similar_here
+from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.output import say, warn, write, write_json
+from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
@@ -31,13 +31,13 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 
 
 @click.command("add")
-@click.argument("type_", metavar="TYPE", type=click.Choice([one.value for one in ItemType]))
+@click.argument("type_", metavar="TYPE", type=one_of(ItemType))
 @click.argument("title")
 @click.argument("text", default="")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be repeated.")
 @click.option(
     "--scope",
-    type=click.Choice([one.value for one in Scope]),
+    type=one_of(Scope),
     help="For whom it is worth knowing; by default the project's, and everybody's where there is none.",
 )
 @click.option("--project", metavar="NAME", help="Of which project; by default the one whose folder this is.")
@@ -48,7 +48,7 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 @click.option(
     "--category",
     metavar="CATEGORY",
-    type=click.Choice([one.value for one in Category]),
+    type=one_of(Category),
     help=f"Of a failure: {', '.join(Category)}.",
 )
 @click.option("--cause", default="", metavar="TEXT", help="Of a failure: its root cause.")
@@ -64,12 +64,12 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 @click.option(
     "--if-alike",
     "choice",
-    type=click.Choice([one.value for one in Choice]),
+    type=one_of(Choice),
     help="What becomes of it when something like it is known; by default you are asked, or it is not added.",
 )
 @format_option("text", "json")
-@click.pass_context
-def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, **given: Any) -> None:
+@click.pass_obj
+def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given: Any) -> int:
     """Keep something worth knowing again, as a note in knowledge/.
 
     TEXT is Markdown; `-` reads it from standard input. What has the title of a known item is skipped and the item named; what is much like one is
@@ -85,7 +85,6 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
       cru knowledge add failure "No fts5 on Alpine" --resolution "apk add sqlite"
       git log -1 | cru knowledge add evidence "A smaller index" - --tag index
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     if text == "-":
         text = sys.stdin.read()
@@ -109,13 +108,13 @@ def add(ctx: click.Context, /, type_: str, title: str, text: str, format_: str, 
         _tell_alike(made)
         asked = click.prompt(
             "What is to be done",
-            type=click.Choice([one.value for one in made.choices]),
+            type=one_of(made.choices),
             default=Choice.SKIP.value,
             err=True,
         )
         made = added(Choice(asked))
     _tell(vault, made, format_)
-    ctx.exit(1 if made.outcome in (Outcome.ALIKE, Outcome.FULL) else 0)
+    return 1 if made.outcome in (Outcome.ALIKE, Outcome.FULL) else 0
 
 
 def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) -> Item:
@@ -170,7 +169,7 @@ def _meant(vault: Vault, scope: str | None, project: str | None, domain: str) ->
 
 
 def _complain(error: CrucibleError) -> None:
-    say(f"cru: {error}", style="yellow")
+    warn(error)
 
 
 def _tell_alike(made: Added) -> None:
@@ -209,8 +208,7 @@ def _tell(vault: Vault, made: Added, format_: str) -> None:
         say(made.why if made.outcome is Outcome.MERGED else f"not added: {made.why}")
     for id_ in made.to_retire:
         say(f"  could go: cru knowledge retire {id_}")
-    for warning in made.warnings:
-        say(f"cru: {warning}", style="yellow")
+    warn(*made.warnings)
     taken = sum(made.redactions.values())
     if taken:
         say(f"{taken} secret{'' if taken == 1 else 's'} taken out")
@@ -226,8 +224,8 @@ def _for_whom(item: Item) -> str:
 @click.argument("items", metavar="ID...", type=ITEM, nargs=-1, required=True)
 @click.option("--because", default="", metavar="TEXT", help="Why; it stands in the note.")
 @click.option("--undo", is_flag=True, help="Bring it back into recall.")
-@click.pass_context
-def retire(ctx: click.Context, /, items: tuple[str, ...], because: str, *, undo: bool) -> None:
+@click.pass_obj
+def retire(door: Door, /, items: tuple[str, ...], because: str, *, undo: bool) -> None:
     """Take items out of recall; their notes stay.
 
     \b
@@ -236,7 +234,7 @@ def retire(ctx: click.Context, /, items: tuple[str, ...], because: str, *, undo:
     """
     if because and undo:
         raise UsageError("--because and --undo exclude each other", "leave one of them out")
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
     for path in dict.fromkeys(find_item(vault, ref, here()) for ref in items):
         if undo:
@@ -249,8 +247,8 @@ def retire(ctx: click.Context, /, items: tuple[str, ...], because: str, *, undo:
 @click.command("merge")
 @click.argument("into", metavar="ID", type=ITEM)
 @click.argument("other", metavar="OTHER", type=ITEM)
-@click.pass_context
-def merge(ctx: click.Context, /, into: str, other: str) -> None:
+@click.pass_obj
+def merge(door: Door, /, into: str, other: str) -> None:
     """Make one of two items: ID says what both said, and OTHER is retired with a link to it.
 
     Counters add up, texts and tags come together, and no line of ID's note is lost.
@@ -258,7 +256,7 @@ def merge(ctx: click.Context, /, into: str, other: str) -> None:
     \b
       cru knowledge merge retry-with-jitter wait-a-little-longer-each-time
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     kept, gone = (load_item(vault, find_item(vault, ref, here())) for ref in (into, other))
     say(merge_items(vault, kept, gone, datetime.now(UTC)))
 
@@ -268,8 +266,8 @@ def merge(ctx: click.Context, /, into: str, other: str) -> None:
 @click.option("--how", default="", metavar="TEXT", help="How it was verified: a command, a test, a look.")
 @click.option("--by", default="", metavar="NAME", help="Who did.")
 @click.option("--failed", is_flag=True, help="It did not hold.")
-@click.pass_context
-def verify(ctx: click.Context, /, item: str, how: str, by: str, *, failed: bool) -> None:
+@click.pass_obj
+def verify(door: Door, /, item: str, how: str, by: str, *, failed: bool) -> None:
     """Note that an item was looked at and holds; it is as fresh as a new one then.
 
     One that did not hold is listed by `cru knowledge list --to-verify` until it does, and each time stays as a line of `failed_checks` in its note.
@@ -278,7 +276,7 @@ def verify(ctx: click.Context, /, item: str, how: str, by: str, *, failed: bool)
       cru knowledge verify retry-with-jitter --how "pytest tests/test_retry.py"
       cru knowledge verify retry-with-jitter --failed --how "it is 50 ms"
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     path = find_item(vault, item, here())
     redact = redact_of(vault.settings.secrets)
     verify_item(vault, path, datetime.now(UTC), Verification(passed=not failed, how=how, by=by), redact)
@@ -290,8 +288,8 @@ def verify(ctx: click.Context, /, item: str, how: str, by: str, *, failed: bool)
 @click.command("feedback")
 @click.argument("item", metavar="ID", type=ITEM)
 @click.option("--useful/--not-useful", default=None, help="Whether it helped; one of them is needed.")
-@click.pass_context
-def feedback(ctx: click.Context, /, item: str, *, useful: bool | None) -> None:
+@click.pass_obj
+def feedback(door: Door, /, item: str, *, useful: bool | None) -> None:
     """Tell that an item of knowledge was used, and whether it helped: its note counts that, and recall weighs it.
 
     \b
@@ -304,7 +302,7 @@ def feedback(ctx: click.Context, /, item: str, *, useful: bool | None) -> None:
         )
     if useful is None:
         raise UsageError("whether it helped is not said", "--useful, or --not-useful")
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     path = find_item(vault, item, here())
     after = tell_use(vault, path, datetime.now(UTC), useful=useful)
     times = "once" if after.use_count == 1 else f"{after.use_count} times"

@@ -33,7 +33,7 @@ from crucible.cli.learn_report import (
     write_preview,
 )
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, write_json_lines
+from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.launch.ask import Answer
 from crucible.commands.learn.attribution import attribute, judge_case
@@ -86,10 +86,10 @@ class Improver:
         judged, problem = judge_case(case, agent, self.redact, self._template, self._budget)
         self._failed = 0 if agent.answered else self._failed + agent.asked
         if self._failed >= _PATIENCE:
-            say("cru: the agent does not answer, so it is not asked again", style="yellow")
+            warn("the agent does not answer, so it is not asked again")
         if problem:
             self.problems += 1
-            say(f"cru: {case.id}: judged by rules: {problem}", style="yellow")
+            warn(f"{case.id}: judged by rules: {problem}")
         return judged
 
 
@@ -152,8 +152,8 @@ class _Wish(NamedTuple):
 @with_options(CHOICES)
 @with_options(WAYS)
 @format_option("table", "json", "toon")
-@click.pass_context
-def learn(ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any) -> None:
+@click.pass_obj
+def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any) -> int:
     """Extract what sessions teach: failures and what fixed them, corrections, decisions, delegated work, whole pieces of work.
 
     Without --export the cases are only counted. `--export jsonl` writes rows that trainers load, with a card beside them; `markdown` a note
@@ -177,7 +177,6 @@ def learn(ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, form
     wish = _wish(given)
     _check(ways, wish, format_)
     _splits(wish, ways)  # before long work
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     _check_place(vault, ways.output)
     # A rule is what several sessions say, so without a choice all are read.
@@ -189,7 +188,7 @@ def learn(ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, form
     if ways.rules is not None:
         target = Target(ways.rules, ways.write, ways.yes)
         is_whole = propose_rules(vault, chosen.paths, redact, target, format_)
-        ctx.exit(0 if is_whole and chosen.complete else PROBLEMS_FOUND)
+        return 0 if is_whole and chosen.complete else PROBLEMS_FOUND
     improve = improver_of(
         vault,
         redact,
@@ -207,7 +206,7 @@ def learn(ctx: click.Context, /, sessions: tuple[str, ...], *, every: bool, form
     improve.say_spent()
     if wish.wanted.accepted and not seen.cases:
         say("none of these cases is accepted: `cru cases accept` does that, `cru cases list` tells them")
-    ctx.exit(PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0)
+    return PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0
 
 
 def _wish(given: dict[str, Any]) -> _Wish:

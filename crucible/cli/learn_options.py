@@ -16,8 +16,8 @@ import click
 from crucible.cli.command_agent import with_option
 from crucible.cli.filters import query_from
 from crucible.cli.index_access import asked
-from crucible.cli.options import GivenPath
-from crucible.cli.vault_access import find_note
+from crucible.cli.options import GivenPath, one_of
+from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
 from crucible.commands.learn.selection import Dedupe
 from crucible.commands.learn.shapes import Shape
@@ -26,7 +26,6 @@ from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import select
 from crucible.vault.index.schema import Row, View, path_of_cell
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
@@ -54,7 +53,7 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
         raise UsageError("which sessions?", "name them, or say --all, or narrow them: --since 30d, --project shop")
     named = {vault.relative(find_note(vault, ref)) for ref in refs}
     query = query_from(filters)._replace(children=True)
-    index = Index(vault.root, vault.settings, ask)
+    index = index_of(vault)
 
     def question(view: View) -> tuple[list[Row], list[Row]]:
         rows = list(view.rows("sessions"))
@@ -115,7 +114,7 @@ CHOICES = (
         "--type",
         "types",
         multiple=True,
-        type=click.Choice([one.value for one in CaseType]),
+        type=one_of(CaseType),
         help="Only these; may be repeated.",
     ),
     click.option("--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."),
@@ -124,7 +123,7 @@ CHOICES = (
     click.option("--accepted", is_flag=True, help="Only those that were accepted: see `cru cases accept`."),
     click.option(
         "--dedupe",
-        type=click.Choice([one.value for one in Dedupe]),
+        type=one_of(Dedupe),
         help="Of those that say the same, or nearly, only the best.",
     ),
     click.option(
@@ -149,7 +148,7 @@ WAYS = (
     ),
     click.option(
         "--shape",
-        type=click.Choice([one.value for one in Shape]),
+        type=one_of(Shape),
         help="How rows are laid out.  [default: messages]",
     ),
     click.option(

@@ -13,7 +13,7 @@ import click
 
 from crucible.cli.environment import from_here
 from crucible.cli.options import Door
-from crucible.cli.output import clean, say, write, write_json
+from crucible.cli.output import clean, say, warn, write, write_json
 from crucible.cli.workflow_tables import write_cells
 from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
 from crucible.commands.learn.case_folder import Kept
@@ -70,7 +70,7 @@ class Seen:
         if str(problem) not in self._told:
             self._told.add(str(problem))
             self.problems += 1
-            say(f"cru: {problem}", style="yellow")
+            warn(problem)
 
     def tell(self, dropped: int) -> None:
         """What was left out, and of how many sessions."""
@@ -222,8 +222,7 @@ def propose_rules(
     elif new != old:
         for line in diff_of(place.name, old, new).rstrip("\n").split("\n"):
             write(clean(line))
-    for error in wrong:
-        say(f"cru: {error}", style="yellow")
+    warn(*wrong)
     recurring = sum(rule.recurs for rule in rules)
     say(f"{recurring} of {len(rules)} corrections recur over sessions; `--format json` lists all")
     if new == old:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, tzinfo
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import click
@@ -22,6 +23,11 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
         show_default=True,
         help="How to write it.",
     )
+
+
+def one_of(kinds: Iterable[StrEnum]) -> click.Choice[str]:
+    """The values of an enumeration, as choices."""
+    return click.Choice([kind.value for kind in kinds])
 
 
 class _Local(tzinfo):

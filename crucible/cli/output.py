@@ -62,6 +62,13 @@ def write(line: str = "") -> None:
     click.echo(clean_line(line))
 
 
+def write_facts(facts: Iterable[tuple[str, str]], width: int) -> None:
+    """Names in a column of this width and what is known of each, indented; without those of which nothing is."""
+    for name, text in facts:
+        if text:
+            write(f"  {name:<{width}} {text}")
+
+
 def write_text(text: str) -> None:
     """Several lines on stdout, for a format that quotes line ends itself."""
     click.echo(clean(text))
@@ -102,6 +109,17 @@ def _escaped(data: bytes) -> bytes:
 def say(line: str, style: str = "", *, color: bool | None = None) -> None:
     """A line of talk on stderr, always one; `color` says what no command's context says any more."""
     click.secho(clean_line(line), err=True, fg=style or None, reset=bool(style), color=color)
+
+
+def warn(*lines: object) -> None:
+    """Lines of talk that begin with `cru:`: what went wrong, though the command goes on."""
+    for line in lines:
+        say(f"cru: {line}", style="yellow")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 step`, `2,000 steps`, `0 steps`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def say_lines(text: str) -> None:

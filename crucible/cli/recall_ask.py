@@ -11,7 +11,7 @@ import click
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import ReadingLine
 from crucible.cli.options import BEGIN, END, Door, format_option
-from crucible.cli.output import say
+from crucible.cli.output import say, warn
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker, Opened, open_asked
 from crucible.cli.recall_output import write_answer
 from crucible.core.errors import CrucibleError, UsageError
@@ -76,9 +76,9 @@ _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
 @click.option("--here", is_flag=True, help="Ask this vault's own index, also where a team's server is set.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @format_option("table", "json", "toon", "paths")
-@click.pass_context
+@click.pass_obj
 def recall(
-    ctx: click.Context,
+    door: Door,
     /,
     query: tuple[str, ...],
     kinds: tuple[str, ...],
@@ -108,7 +108,6 @@ def recall(
       cru recall 2026-11-21-add-rate-limiter-project#9c8b7a61 --context 4
       cru recall feedback retry-with-jitter --useful
     """
-    door = ctx.ensure_object(Door)
     project = given.pop("project")
     asker = Asker(project, everything).checked()
     question = Question(
@@ -132,8 +131,7 @@ def recall(
         say(_nothing(question, opened.viewer.project))
     if format_ == "paths" and any(not hit.path for hit in answer.hits):
         say("what a team's server finds is no file here; --here asks this vault's own index")
-    for note in answer.notes:
-        say(f"cru: {note}", style="yellow")
+    warn(*answer.notes)
     items = [hit.event for hit in answer.hits if hit.event.kind is Kind.KNOWLEDGE]
     if items and door.terminal:
         _ask_whether_it_helped(opened.vault, items[0])

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 
 import click
 
-from crucible.cli.environment import user_settings, vault_place, whence
+from crucible.cli.environment import project_here, user_settings, vault_place
 from crucible.cli.options import Door
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_scope import EVERYTHING, Place
@@ -22,7 +22,6 @@ from crucible.search.embedded.engine import Embedded, open_embedded
 from crucible.search.embedded.gathering import Progress
 from crucible.search.recall import Recall
 from crucible.vault.index.watch.vouching import ask
-from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
 
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
@@ -58,15 +57,6 @@ class Asker(NamedTuple):
             return EVERYTHING
         name = project_here(root) if self.project is None else self.project
         return Place("project", name) if name else EVERYTHING
-
-
-def project_here(root: Path) -> str:
-    """The project that the working directory belongs to: the one rule for what is kept there and what is seen from there.
-
-    "" for a folder that is only called something, and in the vault itself.
-    """
-    cwd, projects = whence()
-    return named_project_of(cwd, projects, str(root))
 
 
 class Opened(NamedTuple):

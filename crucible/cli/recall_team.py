@@ -9,7 +9,7 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, say, write_json
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, say, warn, write_json
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
 from crucible.memory.knowledge.knowledge_search import ItemShelf
@@ -127,10 +127,7 @@ def status(format_: str) -> None:
     for line in lines:
         click.echo(clean_line(line))
     if found.unbound:
-        say(
-            "cru: this role is a superuser or the like: the server shows it everything, whatever was granted",
-            style="yellow",
-        )
+        warn("this role is a superuser or the like: the server shows it everything, whatever was granted")
 
 
 @click.command("set-up")

@@ -11,7 +11,7 @@ from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import BEGIN, END, Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, say, write_document, write_json
+from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write_json
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of, remembering
@@ -37,16 +37,16 @@ from crucible.vault.notes.vault import Vault
 @click.option("--project", metavar="NAME", default=None, help="Only sessions of this project.")
 @with_option
 @format_option("text", "markdown", "json")
-@click.pass_context
+@click.pass_obj
 def report(
-    ctx: click.Context,
+    door: Door,
     /,
     since: datetime,
     until: datetime | None,
     project: str | None,
     named: str | None,
     format_: str,
-) -> None:
+) -> int:
     """Report outcomes, decisions and open ends since a day, by project, ready for a stand-up.
 
     Lists at most four outcomes, two decisions and two open ends of each session, and counts the rest: outcomes with a commit or a pull request
@@ -58,7 +58,6 @@ def report(
       cru report --since 7d --project shop --format markdown
       cru report --since 2026-11-01 --until 2026-11-30 --format json
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     query = SessionQuery(project=project, until=until)
 
@@ -71,8 +70,7 @@ def report(
         ask_first(vault, [vault.root / path_of_cell(str(row["path"])) for row in rows], named)
     wrong: list[CrucibleError] = []
     found = [*_reported(vault, rows, (since, until), work, wrong)]
-    for error in wrong:
-        say(f"cru: {error}", style="yellow")
+    warn(*wrong)
     if untimed := sum(not row["started"] for row in rows):
         say(f"without a start time and left out: {untimed}; `cru session check` says why", style="yellow")
     if format_ == "json":
@@ -81,7 +79,7 @@ def report(
         write_document(render_report(found, datetime.astimezone, markdown=format_ == "markdown"), door)
     else:
         say("nothing to report; `cru session list` shows which sessions there are")
-    ctx.exit(PROBLEMS_FOUND if wrong or untimed or now.unwalked else 0)
+    return PROBLEMS_FOUND if wrong or untimed or now.unwalked else 0
 
 
 def _reported(

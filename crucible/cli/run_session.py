@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crucible.cli.output import say
+from crucible.cli.output import warn
 from crucible.cli.record_options import recording_place, say_warnings
 from crucible.cli.session_stop import follow
 from crucible.cli.workflow_lookup import Known
 from crucible.commands import record
-from crucible.commands.record import Recorder
+from crucible.commands.record.recorder import Recorder
 from crucible.commands.run.jobs import EarlierResult, Job, JobResult, JobStatus, Plan, Runner, RunReport
 from crucible.commands.run.plan import behind
 from crucible.commands.run.run_record import (
@@ -27,7 +27,7 @@ from crucible.commands.run.run_record import (
     step_ref,
 )
 from crucible.core.errors import CrucibleError
-from crucible.core.secrets import Redact
+from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import Session, Status
@@ -55,10 +55,7 @@ def find_going(vault: Vault, found: Known, plan: Plan, first: str) -> Going:
             "leave --continue out to begin another",
         )
     if str(session.properties.get(DIGEST)) != digest_of(found.note.workflow):
-        say(
-            f"cru: the workflow changed since {session.id} began; steps go by what they say now",
-            style="yellow",
-        )
+        warn(f"the workflow changed since {session.id} began; steps go by what they say now")
     again = behind(found.graph, first) if first else set()
     earlier = {at: each for at, each in earlier_of(plan.jobs, session).items() if at not in again}
     return Going(session, earlier)
@@ -158,7 +155,7 @@ class Recording:
             row = row_of(outcome, self._recorder.id, self._redact)
             add_marker(self._vault, self._found.note.path, spot, row)
         except CrucibleError as error:
-            say(f"cru: no marker for “{outcome.job.step.name}”: {error}", style="yellow")
+            warn(f"no marker for “{outcome.job.step.name}”: {error}")
 
 
 @contextmanager

@@ -22,15 +22,15 @@ from crucible.vault.notes.vault import Note
 @click.option("--print", "only_print", is_flag=True, help="Only show what stands there; change nothing.")
 @with_option
 @format_option("text", "json")
-@click.pass_context
+@click.pass_obj
 def brief(
-    ctx: click.Context,
+    door: Door,
     /,
     session: str | None,
     only_print: bool,
     named: str | None,
     format_: str,
-) -> None:
+) -> int:
     """Update a session's brief and show it: a digest of its finished phases, in at most 300 words.
 
     The brief is a callout under the note's title; edit it there as you like. It is made from the note's findings (decisions, results, corrections,
@@ -41,7 +41,6 @@ def brief(
       cru session brief 2026-11-21-add --with claude
       cru session brief 2026-11-21-add --print --format json
     """
-    door = ctx.ensure_object(Door)
     if not session:
         raise UsageError("no session: neither ID nor CRU_SESSION names one", "cru session list")
     if only_print and named is not None:
@@ -58,9 +57,10 @@ def brief(
     else:
         update = update_brief(vault, note.path, redact=redact)
     _show(note, update, format_)
-    if update.problem:
-        say(f"cru: {update.problem}", style="red")
-        ctx.exit(1)
+    if not update.problem:
+        return 0
+    say(f"cru: {update.problem}", style="red")
+    return 1
 
 
 def _show(note: Note, update: BriefUpdate, format_: str) -> None:

@@ -11,7 +11,7 @@ from crucible.analysis.review.ask_budget import BUDGET
 from crucible.cli.command_agent import user_budget
 from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked
-from crucible.cli.output import say
+from crucible.cli.output import say, warn
 from crucible.clients.launch.ask import Asker
 from crucible.commands.briefing.compact_memory import compact, live_sessions
 from crucible.commands.capture.after_stop import Ended, Helpers, after_stop
@@ -47,7 +47,7 @@ def compact_memory(vault: Vault, milestone: str | None = None) -> None:
 
 
 def _say_why_not(error: CrucibleError) -> None:
-    say(f"cru: memory was not compacted: {error}", style="yellow")
+    warn(f"memory was not compacted: {error}")
 
 
 def finish(
@@ -68,7 +68,7 @@ def finish(
     try:
         budget = user_budget() if asker else BUDGET
     except CrucibleError as error:  # of a tokenizer that cannot be loaded
-        say(f"cru: what mattered: {error}", style="yellow")
+        warn(f"what mattered: {error}")
         asker = None
     helpers = Helpers(asker, budget, ask=ask, folder=folder, roots=roots)
     ended = after_stop(vault, path, now=datetime.now(UTC), helpers=helpers, updates=updates)
@@ -91,5 +91,4 @@ def update_histories(vault: Vault, sessions: Iterable[str]) -> None:
 
 def say_problems_of(ended: Ended) -> None:
     """What could not be done, a line each."""
-    for line in ended.problems:
-        say(f"cru: {line}", style="yellow")
+    warn(*ended.problems)

@@ -14,7 +14,7 @@ from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_budget
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import say, write, write_json
+from crucible.cli.output import say, warn, write, write_json
 from crucible.cli.recall_engine import Asker, open_asked
 from crucible.cli.record_options import SAID, recording_place
 from crucible.cli.task_commands import counted, say_circles, task_json
@@ -22,8 +22,8 @@ from crucible.cli.task_lookup import find_session, our_session
 from crucible.cli.vault_access import open_vault
 from crucible.commands.record.tasks import NewTask, TaskWriter
 from crucible.core.errors import CrucibleError, UsageError, VaultError
-from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.secrets.scanner import Redact
 from crucible.core.templates import OwnTemplate
 from crucible.documents.session.session import Session
 from crucible.documents.session.task_block import PRIORITIES
@@ -95,8 +95,7 @@ def add(
     known = _annotated(door, vault, note, new, now, redact)
     for task in made:
         writer.tell_created(task, len(recalled_ids(known.get(Ref(name, task.id), Recalled()))))
-    for warning in writer.warnings:
-        say(f"cru: {warning}", style="yellow")
+    warn(*writer.warnings)
     _write_made(new, known, format_)
     say_circles(circles_of(listed))
 
@@ -109,10 +108,10 @@ def _annotated(
         recall = open_asked(door, Asker(session.project or ""), lambda *_: None, embedded=False).recall
         made = annotate_new(vault, tasks, recall, now=now, redact=redact)
     except CrucibleError as error:
-        say(f"cru: recall was not asked: {error}", style="yellow")
+        warn(f"recall was not asked: {error}")
         return {}
     for ref, why in made.failed:
-        say(f"cru: {ref}: recall was not asked: {why}", style="yellow")
+        warn(f"{ref}: recall was not asked: {why}")
     return dict(made.asked)
 
 
@@ -157,7 +156,7 @@ def _pieces(
     broken = _broken(vault, session, text, agent, redact)
     say_spent(agent)
     if broken.problem:
-        say(f"cru: the agent's answer was not used, so it is one task: {broken.problem}", style="yellow")
+        warn(f"the agent's answer was not used, so it is one task: {broken.problem}")
         return whole
     if len(broken.pieces) == 1:
         return broken.pieces
@@ -182,6 +181,6 @@ def _broken(vault: Vault, session: Session, text: str, agent: Agent, redact: Red
         template = find_template(vault.settings)
         return break_down(text, there, asker=agent, redact=redact, template=template, budget=budget)
     except VaultError as error:
-        say(f"cru: {error}; Crucible's own is used", style="yellow")
+        warn(f"{error}; Crucible's own is used")
         own = OwnTemplate(TEMPLATE)
         return break_down(text, there, asker=agent, redact=redact, template=own, budget=budget)

@@ -15,18 +15,18 @@ from crucible.cli.capture_dialogue import terminal_ask
 from crucible.cli.id_arguments import TASK
 from crucible.cli.index_access import asked
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import clean, say, write, write_json
+from crucible.cli.output import clean, say, warn, write, write_json
 from crucible.cli.recall_engine import Asker, open_asked
 from crucible.cli.record_options import SAID, recording_place
 from crucible.cli.task_commands import task_json
 from crucible.cli.task_lookup import OpenedTask, open_task, our_session
-from crucible.cli.vault_access import open_vault
+from crucible.cli.vault_access import index_of, open_vault
 from crucible.commands import record
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.record.tasks import TaskWriter
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.session.findings import Kind, findings_of
 from crucible.documents.session.session import Status
@@ -42,9 +42,7 @@ from crucible.memory.tasks.task_knowledge import annotate_new, shelf_of
 from crucible.memory.tasks.task_reading import tasks_of
 from crucible.search.recall import Event, Recall
 from crucible.vault.events.event_reading import Record, read_records
-from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
 _KINDS = [kind.value for kind in ChoiceKind]
@@ -53,8 +51,8 @@ _KINDS = [kind.value for kind in ChoiceKind]
 @click.command("pick")
 @click.argument("task", type=TASK)
 @format_option("text", "json")
-@click.pass_context
-def pick(ctx: click.Context, /, task: str, format_: str) -> None:
+@click.pass_obj
+def pick(door: Door, /, task: str, format_: str) -> None:
     """Begin a task: it is in progress from now on, and all that is known for it is printed.
 
     That is what the tasks before it decided, what others found meanwhile, and the items that recall found when it was made; their texts
@@ -66,7 +64,6 @@ def pick(ctx: click.Context, /, task: str, format_: str) -> None:
     \b
       cru task pick 2026-11-21-add.3
     """
-    door = ctx.ensure_object(Door)
     vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
     redact = redact_of(vault.settings.secrets)
     opened = open_task(vault, task)
@@ -77,17 +74,14 @@ def pick(ctx: click.Context, /, task: str, format_: str) -> None:
             f"add what is still to be done: cru task add --session {opened.owner.id} TEXT",
         )
     for other in opened.waits_for:
-        say(
-            f"cru: it waits for {other.ref.id} ({other.stage.replace('_', ' ')}): {other.content}",
-            style="yellow",
-        )
+        warn(f"it waits for {other.ref.id} ({other.stage.replace('_', ' ')}): {other.content}")
     pickup, items = _known(door, vault, opened, now, redact)
     if opened.task.stage is not Stage.IN_PROGRESS:
         _moved(vault, opened, "in_progress", now, redact)
         _note_taken(vault, opened, redact)
     told = task_text(vault.settings, pickup, items, opened.waits_for)
     if told.problem:
-        say(f"cru: {told.problem}", style="yellow")
+        warn(told.problem)
     text = clean(redact(told.text)[0])
     if format_ == "json":
         picked = replace(opened.task, stage=Stage.IN_PROGRESS)
@@ -103,19 +97,18 @@ def _known(
     settings = vault.settings.tasks
     recall = _recall(door, opened)
     for _, why in annotate_new(vault, [opened.task], recall, now=now, redact=redact).failed:
-        say(f"cru: recall was not asked: {why}", style="yellow")
+        warn(f"recall was not asked: {why}")
     records, beside = _records(vault, opened) if settings.share_parallel_discoveries else ([], [])
     tasks = opened.tasks if settings.propagate_decisions else ()
     kinds = kinds_named(settings.auto_propagate_types)
     pickup = pick_up(shelf_of(vault), opened.task, tasks, records, kinds=kinds, beside=beside)
-    for line in pickup.troubles:
-        say(f"cru: {line}", style="yellow")
+    warn(*pickup.troubles)
     ids = recalled_ids(pickup.annotation.recalled) if pickup.annotation else ()
     items: Sequence[Event] = ()
     try:
         items = recall.get(ids) if ids else ()
     except CrucibleError as error:
-        say(f"cru: what recall found cannot be read: {error}", style="yellow")
+        warn(f"what recall found cannot be read: {error}")
     return pickup, items
 
 
@@ -131,7 +124,7 @@ def _records(vault: Vault, opened: OpenedTask) -> tuple[list[Record], list[Recor
         rows = view.rows("sessions", None, [top])
         return [str(row["id"]) for row in rows if row["parent"] == top]
 
-    children, _ = asked(Index(vault.root, vault.settings, ask), question)
+    children, _ = asked(index_of(vault), question)
     beside = [name for name in dict.fromkeys((top, *children)) if name != opened.owner.id]
     return _observed(vault, [opened.owner.id]), _observed(vault, beside)
 
@@ -147,8 +140,7 @@ def _observed(vault: Vault, sessions: Iterable[str]) -> list[Record]:
 def _moved(vault: Vault, opened: OpenedTask, status: str, now: datetime, redact: Redact) -> None:
     writer = TaskWriter(vault, opened.owner.id, now=now, redact=redact, ours=opened.is_ours, **recording_place())
     writer.move(opened.task.ref.id, status)
-    for warning in writer.warnings:
-        say(f"cru: {warning}", style="yellow")
+    warn(*writer.warnings)
 
 
 def _note_taken(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
@@ -159,7 +151,7 @@ def _note_taken(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
         recorder = record.open(our_session(), vault=vault, redact=redact, **recording_place())
         recorder.milestone(f"{TASK_PICKED}{opened.task.content} ({opened.task.ref})")
     except CrucibleError as error:
-        say(f"cru: {error}", style="yellow")
+        warn(error)
 
 
 # --- annotate ----------------------------------------------------------------------------------------------------------
@@ -223,7 +215,7 @@ def annotate(
     found = normal_line(found)
     _noted(vault, opened, choice, found, now, redact)
     for warning in _logged(vault, opened, choice, found, applies_to, redact):
-        say(f"cru: {warning}", style="yellow")
+        warn(warning)
     write(str(opened.task.ref))
 
 
@@ -282,8 +274,8 @@ def _logged(
     help="Whether to look for what is worth keeping; by default as the setting says.",
 )
 @format_option("text", "json")
-@click.pass_context
-def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) -> None:
+@click.pass_obj
+def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
     """End a task: its decisions go to the tasks that depend on it, and what it taught is kept or asked about.
 
     They are those that were made while it was in progress. Details and bug fixes, as `cru task annotate` marked them, do not go. You are asked on a terminal only, when the task had two decisions or fixed a failure, and within the budget of
@@ -292,7 +284,6 @@ def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) 
     \b
       cru task done 2026-11-21-add.3
     """
-    door = ctx.ensure_object(Door)
     vault, now = open_vault(door), datetime.now(UTC).replace(microsecond=0)
     redact = redact_of(vault.settings.secrets)
     opened = open_task(vault, task)
@@ -302,7 +293,7 @@ def done(ctx: click.Context, /, task: str, captures: bool | None, format_: str) 
     note = vault.read(path)
     tasks = tasks_of(note.session)
     for problem in _flow(vault, opened, now, redact):
-        say(f"cru: {problem}", style="yellow")
+        warn(problem)
     captured = None
     if captures is not False and (captures or vault.settings.tasks.capture_on_completion):
         captured = _captured(door, vault, opened, path, now, redact)
@@ -369,7 +360,7 @@ def _captured(
             redact=redact,
         )
     except CrucibleError as error:
-        say(f"cru: nothing was looked for that is worth keeping: {error}", style="yellow")
+        warn(f"nothing was looked for that is worth keeping: {error}")
         return None
     if kept := captured.made:
         with suppress(CrucibleError):

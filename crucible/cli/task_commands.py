@@ -11,7 +11,7 @@ import click
 from crucible.cli.id_arguments import SESSION, TASK
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_json
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
 from crucible.cli.text_tables import GAP, Tier, fitted
 from crucible.cli.vault_access import open_vault
@@ -92,9 +92,9 @@ def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
         names = [task.ref.id for task in ring[:_IN_CIRCLE]]
         more = [f"… {len(ring) - len(names)} more"] if len(ring) > len(names) else []
         way = " → ".join([*names, *more, names[0]])
-        say(f"cru: {ring[0].ref.session}: tasks wait for each other in a circle: {way}", style="yellow")
+        warn(f"{ring[0].ref.session}: tasks wait for each other in a circle: {way}")
     if len(found) > _CIRCLES:
-        say(f"cru: {len(found) - _CIRCLES} more circles", style="yellow")
+        warn(f"{len(found) - _CIRCLES} more circles")
 
 
 def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> None:
@@ -212,9 +212,9 @@ def _noted(note: Annotation, file: str) -> Iterator[tuple[str, str]]:
 @click.option("--all", "everything", is_flag=True, help="Of every project and session, all of them.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many; the setting has 10.")
 @format_option("table", "json")
-@click.pass_context
+@click.pass_obj
 def list_tasks(
-    ctx: click.Context,
+    door: Door,
     /,
     *,
     project: str | None,
@@ -222,7 +222,7 @@ def list_tasks(
     everything: bool,
     limit: int | None,
     format_: str,
-) -> None:
+) -> int:
     """List tasks: in progress, ready, blocked, and done; `cru task` alone is the same.
 
     They come from the notes' tasks blocks and from the lists of Claude Code, which may be ahead of them. Without options those of the
@@ -236,7 +236,6 @@ def list_tasks(
     """
     if session and (project or everything):
         raise UsageError("--session excludes --project and --all", "leave one of them out")
-    door = ctx.ensure_object(Door)
     index = open_index(door)
     root, settings = Path(index.root), index.settings.tasks
     days = index.settings.briefing.history_days
@@ -259,9 +258,8 @@ def list_tasks(
     else:
         write_overview(told, door, titles)
     say_circles(told.status.circles)
-    for line in told.troubles:
-        say(f"cru: {line}", style="yellow")
-    ctx.exit(PROBLEMS_FOUND if told.troubles or now.unwalked else 0)
+    warn(*told.troubles)
+    return PROBLEMS_FOUND if told.troubles or now.unwalked else 0
 
 
 def _titles(door: Door, shelf: Shelf, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
@@ -283,8 +281,8 @@ def _titles(door: Door, shelf: Shelf, told: Overview) -> Mapping[Ref, tuple[str,
 @click.command("show")
 @click.argument("task", type=TASK)
 @format_option("text", "json")
-@click.pass_context
-def show_task(ctx: click.Context, /, task: str, format_: str) -> None:
+@click.pass_obj
+def show_task(door: Door, /, task: str, format_: str) -> int:
     """Show a task, what it waits for, and what is noted of it; what recall found by its ids alone.
 
     TASK is SESSION.TASK, as `cru task list` tells it, or a beginning that fits no other; the task's own id will do in the session that
@@ -293,7 +291,6 @@ def show_task(ctx: click.Context, /, task: str, format_: str) -> None:
     \b
       cru task show 2026-11-21-add.3
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     opened = open_task(vault, task)
     shelf = Shelf(vault.root, vault.settings.tasks.annotations_dir)
@@ -302,7 +299,7 @@ def show_task(ctx: click.Context, /, task: str, format_: str) -> None:
     try:
         note, problems = read_annotation(shelf, opened.task.ref)
     except CrucibleError as error:
-        say(f"cru: {error}", style="yellow")
+        warn(error)
     file = annotation_path(shelf, opened.task.ref).relative_to(vault.root).as_posix()
     if format_ == "json":
         more = {
@@ -316,4 +313,4 @@ def show_task(ctx: click.Context, /, task: str, format_: str) -> None:
         write_task(opened, note, file, door)
     for one in problems:
         say(f"{file}:{one.line}: {one.code}: {one.message}", style="yellow")
-    ctx.exit(PROBLEMS_FOUND if problems else 0)
+    return PROBLEMS_FOUND if problems else 0

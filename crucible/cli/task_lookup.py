@@ -14,8 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crucible.cli.environment import whence, working_directory
+from crucible.cli.environment import project_here, working_directory
 from crucible.cli.index_access import asked
+from crucible.cli.vault_access import index_of, newest_session
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
 from crucible.memory.tasks.client_task_lists import with_stores
@@ -24,11 +25,7 @@ from crucible.memory.tasks.task import OpenTask
 from crucible.memory.tasks.task_index import Found, Owner, Scope, tasks_called
 from crucible.memory.tasks.task_names import beginning_of, find_task
 from crucible.memory.tasks.task_reading import tasks_of
-from crucible.vault.index.index import Index
-from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import View
-from crucible.vault.index.watch.vouching import ask
-from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
 
 if TYPE_CHECKING:
@@ -84,12 +81,7 @@ def scope_of(root: Path, project: str | None, days: int, now: datetime, *, every
     if everything:
         return Scope(project or "")
     since = now - timedelta(days=min(days, 100_000))
-    return Scope(_project_here(root) if project is None else project, "", since)
-
-
-def _project_here(root: Path) -> str:
-    """By the same rule as in recall: "" for a folder that is only called something, and in the vault itself."""
-    return named_project_of(*whence(), str(root))
+    return Scope(project_here(root) if project is None else project, "", since)
 
 
 def client_here(root: Path, project: str) -> Client:
@@ -97,7 +89,7 @@ def client_here(root: Path, project: str) -> Client:
     folder = _client_folder()
     if not project:
         return Client(folder)
-    here = working_directory() if project == _project_here(root) else None
+    here = working_directory() if project == project_here(root) else None
     names: set[str] = set()
     if here:
         with suppress(OSError):
@@ -126,7 +118,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
             found = Found((*found.tasks, *more.tasks), {**found.owners, **more.owners})
         return with_stores(view, found, vault.root, _client_folder(), is_wanted=is_wanted)[0]
 
-    found, _ = asked(Index(vault.root, vault.settings, ask), question)
+    found, _ = asked(index_of(vault), question)
     try:
         named = find_task(called, found.tasks, own)
     except VaultError:
@@ -163,18 +155,9 @@ def find_session(vault: Vault, named: str | None) -> str:
     """The session that tasks are added to: the named one, the environment's, or the newest of this project that is not over."""
     if named:
         return vault.read(vault.find(named)).name
-    project = _project_here(vault.root)
-    names: list[str] = []
-    if project:
-        names, _ = asked(Index(vault.root, vault.settings, ask), lambda view: _going_on(view, project))
-    if not names:
-        raise UsageError(
-            "no session: neither --session nor CRU_SESSION names one, and no session of this folder's project is active or paused",
-            'export CRU_SESSION=$(cru session start "Fix it")',
-        )
-    return names[0]
-
-
-def _going_on(view: View, project: str) -> list[str]:
-    query = SessionQuery(project=project, limit=1, where=(lambda row: row["status"] in ("active", "paused"),))
-    return [str(row["id"]) for row in select(view, query)]
+    if found := newest_session(vault, project_here(vault.root), ("active", "paused")):
+        return found
+    raise UsageError(
+        "no session: neither --session nor CRU_SESSION names one, and no session of this folder's project is active or paused",
+        'export CRU_SESSION=$(cru session start "Fix it")',
+    )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 import click
 
 from crucible.cli.environment import vault_place, whence, working_directory
-from crucible.cli.index_access import keep_index
+from crucible.cli.index_access import asked, keep_index
 from crucible.cli.options import Door
 from crucible.commands.idle.idle_check import look
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
+from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.watch.vouching import ask
+from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import note_name
 
 
 def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
@@ -27,9 +31,34 @@ def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
     vault = Vault(Path(root), settings)
     context = click.get_current_context()
     if looks and not context.params.get("dry_run"):
-        look(Index(vault.root, settings, ask), datetime.now(UTC), whence)
+        look(index_of(vault), datetime.now(UTC), whence)
     context.call_on_close(lambda: keep_index(vault.root, settings, vault.touched))
     return vault
+
+
+def index_of(vault: Vault) -> Index:
+    """The index of an open vault."""
+    return Index(vault.root, vault.settings, ask)
+
+
+def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -> str:
+    """The id of the project's newest session, of those with one of the `statuses` where some are named; "" for none."""
+    where = (lambda row: row["status"] in statuses,) if statuses else ()
+    query = SessionQuery(project=project, limit=1, where=where)
+    rows = asked(index_of(vault), lambda view: select(view, query))[0] if project else ()
+    return next((note_name(str(row["path"]).rpartition("/")[2]) for row in rows), "")
+
+
+def newest_here(vault: Vault, statuses: Collection[str] = ()) -> str:
+    """The newest session of the working directory's project, for a command that names none; `UsageError` if there is none."""
+    project = project_of(*whence())
+    if found := newest_session(vault, project, statuses):
+        return found
+    which = f" that is {' or '.join(statuses)}" if statuses else ""
+    of = f"the project {project!r} has none{which}" if project else "this folder has no project"
+    raise UsageError(
+        f"no session: none was named, CRU_SESSION names none, and {of}", "`cru session list` shows what there is"
+    )
 
 
 def here() -> Path | None:

@@ -31,8 +31,8 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 @click.command("list")
 @format_option("table", "json", "toon", "paths")
 @click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
-@click.pass_context
-def list_workflows(ctx: click.Context, /, *, format_: str, null: bool) -> None:
+@click.pass_obj
+def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
     """List workflows by name: their steps, how often they ran, and how the last run ended.
 
     A workflow is a note with `type: workflow` anywhere in the vault, or one in `workflows/` without another type. "problems"
@@ -46,7 +46,6 @@ def list_workflows(ctx: click.Context, /, *, format_: str, null: bool) -> None:
     """
     if null and format_ != "paths":
         raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
-    door = ctx.ensure_object(Door)
     shelf = Shelf(door)
     if format_ == "paths":
         vault, paths, complete = shelf.paths()
@@ -59,14 +58,14 @@ def list_workflows(ctx: click.Context, /, *, format_: str, null: bool) -> None:
         write_cells(rows, columns, format_, "workflows", door, texts=("title",), names=("name",))
         if format_ == "table" and not rows:
             say("no workflows; `cru session codify ID` makes one of a session")
-    ctx.exit(0 if complete else PROBLEMS_FOUND)
+    return 0 if complete else PROBLEMS_FOUND
 
 
 @click.command
 @click.argument("workflows", metavar="[FILE]...", type=WORKFLOW, nargs=-1)
 @format_option("lines", "json", "toon")
-@click.pass_context
-def validate(ctx: click.Context, workflows: tuple[str, ...], *, format_: str) -> None:
+@click.pass_obj
+def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
     """Name what is wrong with workflows as `path:line:column: severity: code: message`; exit code 3 when there is an error.
 
     Found are cycles, with their path, steps that are named and missing, types that disagree along an edge, markers that cannot be
@@ -80,7 +79,6 @@ def validate(ctx: click.Context, workflows: tuple[str, ...], *, format_: str) ->
       cru workflow validate release-checklist
       cru workflow validate docs/pipeline.md --format json
     """
-    door = ctx.ensure_object(Door)
     shelf, wrong, complete = Shelf(door), list[CrucibleError](), True
     if workflows:
         notes: Sequence[WorkflowNote | Unread] = [*_named(shelf, workflows, wrong)]
@@ -99,8 +97,8 @@ def validate(ctx: click.Context, workflows: tuple[str, ...], *, format_: str) ->
         _sum_up(errors, len(found) - errors, len(notes))
     if wrong:
         # Wrong usage only when that is all that was wrong.
-        ctx.exit(min(error.exit_code for error in wrong))
-    ctx.exit(PROBLEMS_FOUND if errors or not complete else 0)
+        return min(error.exit_code for error in wrong)
+    return PROBLEMS_FOUND if errors or not complete else 0
 
 
 def _named(shelf: Shelf, refs: Iterable[str], wrong: list[CrucibleError]) -> Iterable[WorkflowNote]:

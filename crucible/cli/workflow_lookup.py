@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crucible.cli.options import Door
-from crucible.cli.output import say
+from crucible.cli.output import say, warn
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, VaultNotFound
 from crucible.documents.workflow.graph import Graph, build_graph
@@ -68,8 +68,7 @@ class Shelf:
             raise self._none or VaultNotFound("no vault")
         missed: list[CrucibleError] = []
         paths = workflow_paths(self.vault, missed.append)
-        for error in missed:
-            say(f"cru: {error}", style="yellow")
+        warn(*missed)
         return self.vault, paths, not missed
 
     def every(self) -> tuple[list[WorkflowNote | Unread], bool]:

@@ -16,7 +16,7 @@ import click
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, warn
 from crucible.cli.run_report import tell_plan, tell_report, watching
 from crucible.cli.run_session import Going, begin, find_going, recording
 from crucible.cli.vault_access import here, open_vault
@@ -183,7 +183,7 @@ def _check(plan: Plan, cast: Executors, wish: _Wish, going: Going | None) -> Non
     taken = {handed.datum.name.casefold() for job in jobs for handed in job.inputs}
     for datum in plan.missing:
         if datum.name.casefold() in taken:
-            say(f"cru: nobody gives {datum.name}, so agents are told that it is missing", style="yellow")
+            warn(f"nobody gives {datum.name}, so agents are told that it is missing")
             say(f"     --input {datum.name}=… gives it, or a file of that name")
 
 
@@ -269,7 +269,7 @@ def _say_how_to_go_on(workflow: str, wish: _Wish, report: RunReport) -> None:
     if report.is_done:
         return
     if report.stopped:
-        say("cru: interrupted", style="yellow")
+        warn("interrupted")
     elif report.halted:
         say(f"cru: halted: “{report.halted.step.name}” failed, and it is critical", style="red")
     else:

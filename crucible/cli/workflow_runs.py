@@ -99,9 +99,9 @@ class _Found(NamedTuple):
 )
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the first N.")
 @format_option("table", "json", "toon")
-@click.pass_context
+@click.pass_obj
 def marker_rows(
-    ctx: click.Context,
+    door: Door,
     /,
     *,
     workflows: tuple[str, ...],
@@ -110,7 +110,7 @@ def marker_rows(
     limit: int | None,
     format_: str,
     **options: Any,
-) -> None:
+) -> int:
     """Ask how steps went, across all workflows: one row for each time a step was done, newest first.
 
     A condition is COLUMN OPERATOR VALUE: = != < <= > >=, or ~ and !~ for a text that it contains; any column of any marker
@@ -128,7 +128,6 @@ def marker_rows(
       cru workflow sessions --agent ci --where 'duration_ms > 60000'
       cru workflow sessions --workflow release-checklist --by step
     """
-    door = ctx.ensure_object(Door)
     query = MarkerQuery(**options, where=tuple(map(parse_where, where)))
     shelf, complete = Shelf(door), True
     if workflows:
@@ -148,7 +147,7 @@ def marker_rows(
     else:
         stats = aggregate([found.row for found in chosen], by.strip().casefold())
         _write_stats(stats._replace(groups=stats.groups[:limit]), format_, door)
-    ctx.exit(0 if complete else PROBLEMS_FOUND)
+    return 0 if complete else PROBLEMS_FOUND
 
 
 def _say_unread(note: WorkflowNote | Unread) -> bool:
@@ -276,8 +275,8 @@ _PAGE = 20
 )
 @click.option("--page", type=click.IntRange(min=1), default=1, metavar="N", help="Which page; 1 has the newest runs.")
 @format_option("table", "json", "toon")
-@click.pass_context
-def history(ctx: click.Context, /, workflow: str, *, limit: int, page: int, format_: str) -> None:
+@click.pass_obj
+def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str) -> None:
     """List a workflow's runs, newest first: when, how they ended, and what they took.
 
     A run is what the marker rows of one `session` (or `run`) tell; a row that names none is a run by itself. "failed" are steps that
@@ -291,7 +290,6 @@ def history(ctx: click.Context, /, workflow: str, *, limit: int, page: int, form
       cru workflow history release-checklist -n 50 --page 2
       cru workflow history release-checklist --format json
     """
-    door = ctx.ensure_object(Door)
     note = Shelf(door).load(workflow)
     runs = runs_of(note.workflow)
     pages = max(1, -(-len(runs) // limit))

@@ -41,8 +41,8 @@ _GRADES = {Grade.CRITICAL: ("critical", "bold red"), Grade.OPTIONAL: ("optional"
 @click.command("show")
 @click.argument("workflow", metavar="FILE", type=WORKFLOW)
 @format_option("terminal", "markdown", "json")
-@click.pass_context
-def show_workflow(ctx: click.Context, /, workflow: str, *, format_: str) -> None:
+@click.pass_obj
+def show_workflow(door: Door, /, workflow: str, *, format_: str) -> None:
     """Show a workflow: rendered for a terminal, as its exact Markdown, or as JSON.
 
     Of each step its agent and channel, what flows through it, what stands below it, and how it went: how often, and the last
@@ -54,7 +54,6 @@ def show_workflow(ctx: click.Context, /, workflow: str, *, format_: str) -> None
       cru workflow show release-checklist
       cru workflow show docs/pipeline.md --format json
     """
-    door = ctx.ensure_object(Door)
     note = Shelf(door).load(workflow)
     of = known(note)
     if format_ == "markdown":
@@ -171,8 +170,8 @@ _BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "text"}
 )
 @click.option("-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write it to this new file.")
 @click.option("--force", is_flag=True, help="With --output: replace a file that is there.")
-@click.pass_context
-def graph(ctx: click.Context, /, workflow: str, format_: str | None, output: Path | None, *, force: bool) -> None:
+@click.pass_obj
+def graph(door: Door, /, workflow: str, format_: str | None, output: Path | None, *, force: bool) -> None:
     """Draw which step waits for which: for a terminal, as Mermaid, as DOT, or as JSON.
 
     An edge stands for data that one step makes and the other takes, or for `proceed to`; a dashed one has a condition. Steps that
@@ -185,7 +184,6 @@ def graph(ctx: click.Context, /, workflow: str, format_: str | None, output: Pat
       cru workflow graph release-checklist --format dot | dot -Tsvg > graph.svg
       cru workflow graph docs/pipeline.md -o pipeline.mmd
     """
-    door = ctx.ensure_object(Door)
     of = known(Shelf(door).load(workflow))
     format_ = format_ or _wanted(door, output)
     text = _drawn_workflow_graph(of, format_, None if output else room_of(door))

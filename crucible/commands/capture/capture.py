@@ -20,8 +20,7 @@ from crucible.commands.capture.capture_log import (
     spend,
 )
 from crucible.commands.capture.detection import detect
-from crucible.commands.capture.friction import Budget, Interaction, budget_of
-from crucible.commands.capture.question import Answer, Ask, Offer
+from crucible.commands.capture.question import Answer, Ask, Budget, Interaction, Offer, budget_of
 from crucible.commands.capture.saving import Kept, Saver
 from crucible.commands.capture.selection import deserves_question, minutes_of, phases_of, sort_out, told_safely
 from crucible.core.errors import BadSessionId, CrucibleError

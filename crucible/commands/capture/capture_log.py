@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.commands.capture.candidates import Candidate, Proposal, Way
-from crucible.commands.capture.friction import Budget, Interaction
+from crucible.commands.capture.question import Budget, Interaction
 from crucible.core import files
 from crucible.documents.knowledge.novelty import normal_title
 from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before

@@ -32,12 +32,12 @@ _QUANTITY = late_pattern(
 """A number with a unit; seconds do not count, since every run prints some."""
 _END = late_pattern(r"(?<=[.!?])\s+|\n+")
 _MEASURES = (Deed.RUN, Deed.TEST)
-_SHORTEST_DETECTION_FROM_CALLS, _LOOKED = 20, 4000
+_SHORTEST_SENTENCE, _LOOKED = 20, 4000
 """Minimum code points of a sentence, and maximum of a text that is read."""
 
 
 def proofs_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
-    """What commands proved, each with the sentence that says it."""
+    """Measurements printed by a command and repeated in the next message, as evidence."""
     for moment, behind in pairwise(moments):
         command = _measured_by(moment)
         if not command or not isinstance(behind.entry, Prose) or behind.phase != moment.phase:
@@ -57,7 +57,7 @@ def _measured_by(moment: Moment) -> str:
 def _sentences(text: str) -> Iterator[str]:
     for sentence in _END.split(text[:_LOOKED]):
         line = sentence.strip(" \t#*->")
-        if len(line) >= _SHORTEST_DETECTION_FROM_CALLS and not line.startswith("|"):
+        if len(line) >= _SHORTEST_SENTENCE and not line.startswith("|"):
             yield line
 
 

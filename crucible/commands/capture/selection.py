@@ -25,18 +25,6 @@ from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.memory.history.work_time import QUIET, worked
 
-__all__ = [
-    "deserves_question",
-    "is_preselected",
-    "minutes_of",
-    "once_each",
-    "phases_of",
-    "report_of",
-    "sort_out",
-    "told_safely",
-    "way_of",
-]
-
 _LONGEST, _LONGEST_DETAIL = 200, 21_000
 """Most code points of a line, and of other texts."""
 _LINES = ("summary", "source", "file")
@@ -100,7 +88,8 @@ def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
 
 def _placed(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> Proposal:
     is_judged = candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence
-    attribution = classify(report_of(candidate)) if is_judged else None
+    report = candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
+    attribution = classify(report) if is_judged else None
     ticked = is_preselected(candidate, attribution)
     if before and before.state is State.APPROVED and not before.silent:
         told = candidate._replace(summary=before.summary, detail=before.detail)
@@ -118,14 +107,13 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
     """
     if candidate.confidence < settings.min_confidence:
         return Way.DROP
-    is_silent = candidate.kind in _SILENT
-    if candidate.source == Source.CALLOUT:
-        is_silent = True
+    is_recorded = candidate.source == Source.CALLOUT
     # Not `<`: the confidence may be NaN.
-    elif attribution and not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
+    if not is_recorded and attribution and not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
         return Way.DROP
     if candidate.confidence < PROMPTED:
         return Way.LIST
+    is_silent = is_recorded or candidate.kind in _SILENT
     return Way.SILENT if is_silent and settings.silent else Way.ASK
 
 
@@ -141,14 +129,6 @@ def deserves_question(found: Iterable[Proposal]) -> bool:
     if any(one.candidate.kind in FAILURES for one in found if one.way in (Way.ASK, Way.SILENT)):
         return bool(asked)
     return sum(one.candidate.kind is Kind.DECISION for one in asked) >= _FEWEST
-
-
-# --- where failures come from ----------------------------------------------------------------------------------------
-
-
-def report_of(candidate: Candidate) -> FailureReport:
-    """What a failure is attributed by."""
-    return candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
 
 
 # --- told safely -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
-"""What waits for a human, as frozen values.
+"""Items that wait for a human: found in the index's tables, read from their notes.
 
-Owns what an item is called: its id must survive whatever else is edited in its note.  Which items wait is `reading`'s.
-For whoever only wants to know what waits (a briefing, say): `reading.waiting(vault, view, project="shop", limit=10)`.
+An item's id depends only on its own words, so other edits of the note do not change it.
 """
 
 from __future__ import annotations
@@ -9,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError
-from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Session, Status
+from crucible.documents.session.session import Callout, Entry, Failure, Intervention, Phase, Status
 from crucible.documents.session.waiting import Answers
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.notes.vault import Note, Vault
@@ -66,16 +64,6 @@ class Place(NamedTuple):
     path: str
     started: str
     ended: str = ""
-
-
-def waiting(vault: Vault, view: View, *, project: str = "", limit: int | None = None) -> list[Item]:
-    """What waits, of one project's sessions or of all, the newest session's first; what cannot be read is left out.
-
-    No more months are looked at, and no more notes opened, than `limit` asks for.  A `view` that is not quite true costs an item at most:
-    each is looked up in its note.
-    """
-    found = read_items(vault, places(view, project), lambda _: None)
-    return list(islice(once(item for item in found if not item.answered), limit))
 
 
 def places(view: View, project: str = "", kinds: Collection[Kind] = _ALL, *, answered: bool = False) -> Iterator[Place]:
@@ -146,7 +134,8 @@ def _placed(note: Note) -> list[tuple[Item, Entry]]:
 def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: int) -> Item:
     """Without the note's path.  A session is named by its file, whatever its properties say."""
     settled = answers.settles(at)
-    title, text = (entry.title, entry.text) if isinstance(entry, Callout) else ("", _text(entry))
+    title = entry.title if isinstance(entry, Callout) else ""
+    text = entry.text if isinstance(entry, Callout | Failure) else ""
     return Item(
         id=f"{note.name}.{answers.names[at]}",
         session=note.name,
@@ -154,7 +143,7 @@ def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: i
         project=note.session.project or "",
         phase=phase.id if phase else "",
         line=entry.lines.first + 1,
-        at=_began(note.session, phase),
+        at=(phase and phase.started) or note.session.started,
         kind=Kind(entry.kind) if isinstance(entry, Callout) else Kind.ERROR,
         title=title,
         text=text,
@@ -162,14 +151,6 @@ def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: i
         answer=_answer(entry, answers, at) if settled else "",
         verdict=_verdict(entry, answers, at) if settled else "",
     )
-
-
-def _text(entry: Entry) -> str:
-    return entry.text if isinstance(entry, Failure) else ""
-
-
-def _began(session: Session, phase: Phase | None) -> datetime | None:
-    return phase.started if phase and phase.started else session.started
 
 
 def _verdict(entry: Entry, answers: Answers, at: int) -> str:

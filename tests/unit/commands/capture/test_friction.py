@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.capture.friction import COSTS, MOST_PROMPTS, Budget, Interaction, budget_of, cost_of
+from crucible.commands.capture.question import COSTS, MOST_PROMPTS, Budget, Interaction, budget_of, cost_of
 from crucible.core.settings.lifecycle import FrictionSettings
 
 PROMPT, MID = Interaction.CAPTURE_PROMPT, Interaction.MID_SESSION_PROMPT

@@ -17,8 +17,7 @@ from crucible.commands.capture import selection as sorting
 from crucible.commands.capture.candidates import Candidate, Kind
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.capture.capture_log import State, captures_of, load_known
-from crucible.commands.capture.friction import MOST_PROMPTS
-from crucible.commands.capture.question import Answer, Offer
+from crucible.commands.capture.question import MOST_PROMPTS, Answer, Offer
 from crucible.commands.capture.saving import Saver
 from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings

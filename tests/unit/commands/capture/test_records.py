@@ -23,7 +23,7 @@ from crucible.commands.capture.capture_log import (
     load_known,
     spend,
 )
-from crucible.commands.capture.friction import MOST_PROMPTS, Budget, Interaction
+from crucible.commands.capture.question import MOST_PROMPTS, Budget, Interaction
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.history.history import Capture
@@ -150,7 +150,7 @@ _SPENDER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from crucible.commands.capture.friction import Budget, Interaction
+from crucible.commands.capture.question import Budget, Interaction
 from crucible.commands.capture.capture_log import spend
 now = datetime(2026, 11, 21, tzinfo=UTC)
 done = [spend(Path(sys.argv[1]), "2026-11-21-x", (Interaction.CAPTURE_PROMPT,), Budget(6), at=now, fsync=False) for _ in range(8)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from crucible.memory.inbox.pending import Kind, items_of, waiting
+from crucible.memory.inbox.pending import Item, Kind, items_of, once, places, read_items
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault
@@ -43,6 +44,11 @@ def note(vault: Vault, name: str, project: str = "shop", text: str = "No disk.")
 
 def view(vault: Vault) -> View:
     return Index(vault.root, vault.settings).refresh().view
+
+
+def waiting(vault: Vault, seen: View, *, project: str = "", limit: int | None = None) -> list[Item]:
+    items = read_items(vault, places(seen, project), lambda _: None)
+    return list(islice(once(one for one in items if not one.answered), limit))
 
 
 def test_an_item_says_where_it_stands(vault: Vault) -> None:
