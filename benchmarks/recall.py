@@ -24,12 +24,13 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from crucible.search.stop_words import STOP_WORDS  # noqa: E402
+
 from benchmarks.kept import cru  # noqa: E402  the path is needed first
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio  # noqa: E402
 from crucible.core.settings.settings import VaultSettings  # noqa: E402
 from crucible.search.embedded.engine import open_embedded  # noqa: E402
 from crucible.search.recall import Question  # noqa: E402
-from crucible.search.stop_words import STOP_WORDS  # noqa: E402
 from crucible.vault.notes.init_vault import init_vault  # noqa: E402
 
 EVENTS = 300_000

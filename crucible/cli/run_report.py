@@ -20,6 +20,7 @@ from crucible.commands.run.executors import Executors
 from crucible.commands.run.jobs import Job, JobInput, JobResult, JobStatus, Plan, Runner, RunObserver, RunReport
 from crucible.commands.run.plan import is_request
 from crucible.commands.run.step_prompt import command_of, spelled
+from crucible.core.text.durations import elapsed_words
 from crucible.documents.session.session_json import export_time
 from crucible.documents.workflow.workflow import Grade
 
@@ -41,19 +42,8 @@ FATE_WORDS = {
 """What became of a step, as a reader is told it."""
 
 
-def duration_words(ms: int | None) -> str:
-    """`3.2 s`, `4 min 10 s`; "" for an unknown one."""
-    if ms is None:
-        return ""
-    seconds = ms / 1000
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02} s"
-
-
 def _ended(outcome: JobResult) -> str:
-    took = duration_words(outcome.duration_ms)
+    took = elapsed_words(outcome.duration_ms)
     told = FATE_WORDS[outcome.fate] + (f" in {took}" if took else "")
     return told + (f": {outcome.reason}" if outcome.reason else "")
 
@@ -106,7 +96,7 @@ class _OnTerminal(_Lines):
     def __rich__(self) -> Text:
         now = datetime.now(UTC)
         lines = (
-            f"{self.name(each.job)}: {each.agent}, {duration_words(int((now - each.since).total_seconds()) * 1000)}"
+            f"{self.name(each.job)}: {each.agent}, {elapsed_words(int((now - each.since).total_seconds()) * 1000)}"
             for each in [*self._running.values()]
         )
         return Text("\n".join(map(clean_line, lines)), style="cyan")
@@ -161,7 +151,7 @@ def tell_report(found: Known, report: RunReport, session_id: str, format_: str) 
         return
     width = max([12, *(len(FATE_WORDS[outcome.fate]) for outcome in report.outcomes)])
     for outcome in report.outcomes:
-        told = [outcome.job.step.name, duration_words(outcome.duration_ms), outcome.reason]
+        told = [outcome.job.step.name, elapsed_words(outcome.duration_ms), outcome.reason]
         write(f"{FATE_WORDS[outcome.fate]:<{width}} " + "  ".join(filter(None, told)))
     write(f"{'session':<{width}} {session_id}")
 

@@ -15,6 +15,7 @@ from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_json, write_text
 from crucible.cli.text_tables import aligned, broadest, write_paths, write_rows
 from crucible.core.errors import UsageError
+from crucible.core.text.durations import short_duration
 from crucible.vault.index.query import COLUMNS, select
 from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
 
@@ -164,15 +165,6 @@ def _can_draw() -> bool:
     return True
 
 
-def duration(seconds: float) -> str:
-    """`45s`, `12m 5s`, `1h 23m`, `3d 4h`: two parts are as exact as anybody reads."""
-    whole = round(seconds)
-    for size, unit, part, smaller in ((86_400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
-        if whole >= size:
-            return f"{whole // size:,}{unit} {whole % size // part}{smaller}"
-    return f"{whole}s"
-
-
 def shortened(value: float) -> str:
     """`999`, `3.4k`, `120k`, `1.2M`: as exact as a column of a narrow table can be."""
     number, unit = float(round(value)), ""
@@ -208,8 +200,8 @@ _LOOKS: Mapping[str, _Looks] = {
     "sessions": _Looks("sessions", _count, "sessions", shortened),
     "tokens_used": _Looks("tokens", _count, "tokens", shortened),
     "tokens_average": _Looks("avg tokens", _count, "avg tok", shortened),
-    "duration_average_s": _Looks("avg time", duration, "avg time", duration),
-    "duration_median_s": _Looks("median", duration, "median", duration),
+    "duration_average_s": _Looks("avg time", short_duration, "avg time", short_duration),
+    "duration_median_s": _Looks("median", short_duration, "median", short_duration),
     "failure_rate": _Looks("failed", _rate, "failed", _short_rate),
     "tool_failure_rate": _Looks("tools", _rate, "tools", _short_rate),
     "decisions": _Looks("decisions", _count, "decided", shortened),

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
+from crucible.core.text.words import WORD, stop_words
 from crucible.search.recall import Kind
-from crucible.search.stop_words import STOP_WORDS
 
 FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
 """What may stand before a colon in a question."""
@@ -25,7 +25,6 @@ _MOST_WORDS = 100
 _LONGEST_NAME = 120
 _LONGEST_VALUE = 200
 
-_WORD = late_pattern(r"[^\W_]+")
 _HUMP = late_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _RUN = late_pattern(r"(?<![\w./:@#+-])[^\W_]*[_./:@#+-][\w./:@#+-]*")
@@ -72,7 +71,7 @@ _FIRST_EAST = "\u0e00"
 def _parts(text: str) -> list[str]:
     if not _HUMP.search(text):
         return []
-    return [" ".join(parts) for word in dict.fromkeys(_WORD.findall(text)) if (parts := parts_of(word))]
+    return [" ".join(parts) for word in dict.fromkeys(WORD.findall(text)) if (parts := parts_of(word))]
 
 
 def parts_of(word: str) -> list[str]:
@@ -82,7 +81,7 @@ def parts_of(word: str) -> list[str]:
 
 def words_in(text: str) -> list[str]:
     """The words, as they are written."""
-    return _WORD.findall(text)
+    return WORD.findall(text)
 
 
 def names_in(text: str) -> list[str]:
@@ -92,7 +91,7 @@ def names_in(text: str) -> list[str]:
         if not _NAMED.search(run) and run[:2] != "--":
             continue
         name = run.lstrip("./:@#+" if run[0] != "-" else "+").rstrip("./:@#+-").lower()
-        if len(name) <= _LONGEST_NAME and name not in found and _WORD.search(name):
+        if len(name) <= _LONGEST_NAME and name not in found and WORD.search(name):
             found[name] = None
             if "/" in name:
                 found[name.rpartition("/")[2]] = None
@@ -184,7 +183,7 @@ def _tokens(text: str) -> Iterator[tuple[bool, str, str, bool]]:
             yield from _quoted(bool(minus), field or "", quoted)
             continue
         # `-v` and `-rf` are flags that somebody asks about.
-        negated = len(word) > _FLAG and word[0] == "-" and bool(_WORD.match(word, 1))
+        negated = len(word) > _FLAG and word[0] == "-" and bool(WORD.match(word, 1))
         yield _bare(negated, word[1:] if negated else word)
 
 
@@ -192,7 +191,7 @@ _FLAG = 3
 
 
 def _quoted(negated: bool, field: str, value: str) -> Iterator[tuple[bool, str, str, bool]]:
-    if not _WORD.search(value):
+    if not WORD.search(value):
         if field:
             yield False, "", field, False
         return
@@ -212,7 +211,7 @@ def _bare(negated: bool, word: str) -> tuple[bool, str, str, bool]:
 
 
 def _is_fact(field: str, value: str) -> bool:
-    return field in FIELDS and bool(_WORD.search(value)) and (field != "kind" or value in _KINDS)
+    return field in FIELDS and bool(WORD.search(value)) and (field != "kind" or value in _KINDS)
 
 
 def _searched(said: Iterable[str]) -> list[str]:
@@ -221,4 +220,4 @@ def _searched(said: Iterable[str]) -> list[str]:
     for word in words_in(" ".join(said)):
         found[word.lower()] = None
         found.update((part.lower(), None) for part in parts_of(word))
-    return [word for word in found if word not in STOP_WORDS] or list(found)
+    return [word for word in found if word not in stop_words("search")] or list(found)

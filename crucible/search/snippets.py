@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import WORD
 from crucible.search.question_words import parts_of
 from crucible.search.recall import Snippet
 
@@ -19,7 +20,6 @@ _LOOKED_AT = 50_000
 _BEFORE = 40
 """Code points that stand before the first mark, where there are any."""
 _BLANKS = late_pattern(r"\s+")
-_WORD = late_pattern(r"[^\W_]+")
 
 Analyze = Callable[[str], Sequence[str]]
 _Mark = tuple[int, int, frozenset[str]]
@@ -51,7 +51,7 @@ def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], anal
 
 def _marks(line: str, stems: frozenset[str], analyze: Analyze) -> list[_Mark]:
     """Where words of the question stand, and which; a name in one word is marked whole for any part."""
-    words = list(_WORD.finditer(line))
+    words = list(WORD.finditer(line))
     telling = _telling({word[0] for word in words}, stems, analyze)
     return [(word.start(), word.end(), telling[word[0]]) for word in words if word[0] in telling]
 

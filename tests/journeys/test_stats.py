@@ -10,7 +10,8 @@ import pytest
 import toons
 from rich.cells import cell_len
 
-from crucible.cli.session_list import bar, duration, shortened
+from crucible.cli.session_list import bar, shortened
+from crucible.core.text.durations import short_duration
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import CLOCK, LIMITER, note, write
 from tests.running import Cru, CruProcess
@@ -324,7 +325,7 @@ def test_a_bar_is_scaled_to_the_largest_and_what_is_not_nothing_shows() -> None:
     ],
 )
 def test_a_duration_has_its_two_largest_parts(seconds: float, shown: str) -> None:
-    assert duration(seconds) == shown
+    assert short_duration(seconds) == shown
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from crucible.analysis.findings.first_sentences import filled, names, words_in
+from crucible.analysis.findings.first_sentences import filled, names
 from crucible.analysis.findings.layout import FEW, Section, labelled, sections
 from crucible.analysis.findings.observed_calls import base_name
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import long_words
 from crucible.documents.recording.report_lines_blocks import Part
-from crucible.documents.session.sentences import SUMMARY, clipped, leads_on, plain
+from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, plain
 
 _POINT, _BRIEF = 160, 40
 """Most code points of a point, and of one that needs its label."""
@@ -39,7 +40,7 @@ def told(
     read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [clipped(one, _POINT) for one in read.points()]
     points = [one for one in found if key_of(one) not in known]
-    read.words |= words_in(" ".join(points))
+    read.words |= long_words(" ".join(points))
     said = [one for one in read.first.said if _tells(one) and one.rstrip(".") not in plain(asked)]
     head = next(filter(read.is_about, said), "")
     if head:
@@ -77,12 +78,12 @@ class _Text:
         self.main = next((one for one in found if one.points()), Section())
         self._names = [name for path in files if len(name := base_name(path)) > FEW]
         self._written = written
-        self._asked = words_in(asked) if len(asked) < SUMMARY else set[str]()
-        self.words = words_in(" ".join(self._names)) | self._asked
+        self._asked = long_words(asked) if len(asked) < SUMMARY else set[str]()
+        self.words = long_words(" ".join(self._names)) | self._asked
 
     def is_about(self, one: str) -> bool:
         """True if a sentence names something in the code or shares words with the turn."""
-        words = words_in(one)
+        words = long_words(one)
         return names(one) or len(words & self.words) > 1 or any(len(word) > _SHORT for word in words & self._asked)
 
     def lead(self, points: Sequence[str]) -> str:

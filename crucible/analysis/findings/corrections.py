@@ -9,17 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crucible.analysis.findings.confidence import Pattern
-from crucible.analysis.findings.first_sentences import asks, line, said, words_in
+from crucible.analysis.findings.first_sentences import asks, line, said
 from crucible.analysis.findings.layout import plan_of
 from crucible.analysis.findings.observed_calls import Call
 from crucible.analysis.findings.replies import concedes
 from crucible.analysis.findings.story import Said, Story
 from crucible.clients.events import PromptKind
+from crucible.core.text.sentences import cut_at_word
+from crucible.core.text.words import long_words, overlap
 from crucible.documents.recording.path_display import relative
 from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.sentences import SUMMARY, plain
+from crucible.documents.session.plain_text import SUMMARY, plain
 from crucible.documents.session.session import Noted
-from crucible.documents.session.titles import shortened
 
 REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
 WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 4, 5)
@@ -96,7 +97,7 @@ class Corrections:
         if stopped and not asks(text) and not self._is_rephrased(text):
             pattern, what, at = stopped
             named = {word.strip(_MARKS) for word in what.casefold().replace("_", " ").split()}
-            is_certain = pattern is REFUSED or bool(words_in(text) & named)
+            is_certain = pattern is REFUSED or bool(long_words(text) & named)
             self._add(pattern, text, what, at, row, is_certain=is_certain)
         elif self._story.edited:
             self._add(CONCEDED, text, "", row, is_certain=False)
@@ -104,8 +105,7 @@ class Corrections:
     def _is_rephrased(self, text: str) -> bool:
         """True if a prompt says the stopped one again."""
         before = self._story.before.prompt.text
-        words = words_in(before)
-        return text == before or bool(words and len(words & words_in(text)) >= _SAME * len(words))
+        return text == before or overlap(long_words(before), long_words(text), "first") >= _SAME
 
     def went_on(self) -> None:
         """The agent continues: without a new prompt the stop stays unexplained."""
@@ -151,4 +151,4 @@ def _shown(call: Call, roots: tuple[str, ...]) -> str:
     told = call.told.strip("# \n").partition("\n")[0]
     for root in roots:
         told = relative(told, root)
-    return shortened(plain(f"{call.tool} {told}"), _THEN)
+    return cut_at_word(plain(f"{call.tool} {told}"), _THEN)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.analysis.findings.confidence import Pattern
-from crucible.analysis.findings.first_sentences import asks, line, says_what, words_in
+from crucible.analysis.findings.first_sentences import asks, line, says_what
 from crucible.analysis.findings.layout import Asked, Option, asked_in, plan_of
 from crucible.analysis.findings.replies import (
     LONG,
@@ -30,11 +30,12 @@ from crucible.analysis.findings.replies import (
 from crucible.analysis.findings.story import Story
 from crucible.clients.events import PlanSettled, PromptKind, QuestionsAnswered
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word
+from crucible.core.text.words import long_words
 from crucible.documents.recording.user_answers import decision_of
 from crucible.documents.session.findings import Source
-from crucible.documents.session.sentences import SUMMARY
+from crucible.documents.session.plain_text import SUMMARY
 from crucible.documents.session.session import Decision
-from crucible.documents.session.titles import shortened
 
 HANDED_OVER = Pattern("plan handed over", Source.PLAN, 19, 20)
 APPROVED = Pattern("approved plan", Source.PLAN, 3, 3)
@@ -205,7 +206,7 @@ def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
             yield _Waiting(GO_AHEAD, _pair(whole, text), asked.context)
     elif says_what(f"{whole} {text}" if is_open else text, _LONG_WORD) or says_what(whole):
         is_about = (is_open or not offered_in(whole)) and _shares(text, offered)
-        if len(words_in(text)) <= _TWO or _shares(text, whole):
+        if len(long_words(text)) <= _TWO or _shares(text, whole):
             yield _Waiting(IN_ITS_WORDS, _pair(whole, text), asked.context)
         elif len(text) > SHORT and (is_about or any(said in offered for said in _QUOTED.findall(text))):
             yield _Waiting(LONGER, _pair(whole, text), asked.context)
@@ -213,10 +214,10 @@ def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
 
 def _shares(text: str, other: str) -> bool:
     """True if both share a long and so rare word."""
-    return any(len(word) > _LONG_WORD for word in words_in(text) & words_in(other))
+    return any(len(word) > _LONG_WORD for word in long_words(text) & long_words(other))
 
 
 def _pair(about: str, reply: str) -> str:
     """A question, and the reply to it."""
-    told = shortened(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
+    told = cut_at_word(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
     return f"{told}{_TO}{line(reply, SUMMARY - len(told) - len(_TO))}"

@@ -27,12 +27,12 @@ from crucible.analysis.findings.replies import announced, narrates
 from crucible.analysis.findings.story import NOTHING, Said, Story, Turn
 from crucible.clients.events import CallEnd, PromptKind, ToolReturned
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.result_lines import result_line
 from crucible.documents.session.findings import Source
-from crucible.documents.session.sentences import SUMMARY, clipped, leads_on
+from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on
 from crucible.documents.session.session import Failure, Outcome
-from crucible.documents.session.titles import shortened
 
 FIXED = Pattern("red, edit, green", Source.FIX, 38, 40)
 PIPED = Pattern("red by its lines, edit, green", Source.FIX, 24, 25)
@@ -220,7 +220,7 @@ def _told(run: _Run) -> Failure:
     else:  # except for a merge, nothing proves the fix
         fix = f"fixed in {files}" if run.pattern is CONFLICT else f"changed {files}"
     return Failure(
-        shortened(run.text, SUMMARY),
+        cut_at_word(run.text, SUMMARY),
         fix,
         cause.text or None,
         run.pattern.on(run.row, cause.row if cause.text else ""),

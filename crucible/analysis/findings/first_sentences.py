@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.recording.report_lines_blocks import Part, blocks_of
-from crucible.documents.session.sentences import SUMMARY, clipped, leads_on, meaningful, plain, sentences
+from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, meaningful, plain, sentences
 
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""
@@ -29,11 +29,6 @@ def trimmed(text: str) -> str:
 def line(text: str, limit: int) -> str:
     """The first sentences of a text without code blocks and list marks, as one line of at most `limit` code points."""
     return clipped(_BULLET.sub("; ", _FENCED.sub("\n", text).strip()).removeprefix("; "), limit)
-
-
-def words_in(text: str) -> set[str]:
-    """The longer words of a text."""
-    return set(_WORD.findall(text.casefold()))
 
 
 def names(text: str) -> bool:

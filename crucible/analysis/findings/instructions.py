@@ -11,7 +11,7 @@ from crucible.analysis.findings.observed_calls import is_log
 from crucible.analysis.findings.story import Story
 from crucible.clients.events import PromptKind
 from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.sentences import SUMMARY
+from crucible.documents.session.plain_text import SUMMARY
 from crucible.documents.session.session import Noted
 
 INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 21, 49)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from crucible.analysis.findings.first_sentences import asks, said
 from crucible.core.patterns import late_pattern
 from crucible.documents.recording.report_lines_blocks import Block, Part, blocks_of
-from crucible.documents.session.sentences import clipped, leads_on, plain, sentences
+from crucible.documents.session.plain_text import clipped, leads_on, plain, sentences
 
 FEW = 3
 """Blanks in a text that is too short to stand alone."""

@@ -14,10 +14,10 @@ from crucible.analysis.findings.layout import Asked, asked_in, options, plan_of
 from crucible.analysis.findings.story import Said, Story
 from crucible.clients.events import PlanSettled, PromptKind, TaskChanged, TaskState
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.sentences import SUMMARY, clipped, meaningful
+from crucible.documents.session.plain_text import SUMMARY, clipped, meaningful
 from crucible.documents.session.session import Noted
-from crucible.documents.session.titles import shortened
 
 QUESTION = Pattern("last question", Source.STATE, 19, 19)
 BEGUN = Pattern("begun, not finished", Source.STATE, 7, 8)
@@ -92,14 +92,14 @@ class OpenEnds:
         question, near = asked.question, [one for one in asked.near if one.count(" ") > _FEW]
         if asked.first or not (question.count(" ") > _MOST or says_what(question, _LONG_WORD)):
             about = asked.first or (near.pop() if near else "")
-            question = f"{shortened(about, SUMMARY - len(_ASKED) - len(question) - 1)} {question}".strip()
+            question = f"{cut_at_word(about, SUMMARY - len(_ASKED) - len(question) - 1)} {question}".strip()
         numbers = _NUMBER.findall(question)
         lists = (*(each.by_mark for each in options(last.text)), *self._story.lists)
         known = next((one for one in lists if len(numbers) > 1 and one.keys() >= set(numbers)), {})
         named = "; ".join(f"{number}. {known[number].label}" for number in numbers if known)
         far = [one for one in meaningful(prose(last.text)) if one not in question]
         details = named or clipped(" ".join(near or far), _REASON) or done
-        return QUESTION, f"{_ASKED}{shortened(question, SUMMARY - len(_ASKED))}", details, last.row
+        return QUESTION, f"{_ASKED}{cut_at_word(question, SUMMARY - len(_ASKED))}", details, last.row
 
     def _is_begun(self) -> bool:
         """True if the transcript ends with a call that commits nothing, or with a prompt without an answer."""

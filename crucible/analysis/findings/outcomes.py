@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from crucible.analysis.findings.closing_text import key_of, told
 from crucible.analysis.findings.confidence import Pattern
-from crucible.analysis.findings.first_sentences import line, words_in
+from crucible.analysis.findings.first_sentences import line
 from crucible.analysis.findings.observed_calls import Call, base_name, checks_in, is_red, red_in
 from crucible.analysis.findings.story import Story, Trace
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import long_words, overlap
 from crucible.documents.session.findings import Kind, Source
-from crucible.documents.session.sentences import SUMMARY
+from crucible.documents.session.plain_text import SUMMARY
 from crucible.documents.session.session import Noted
 
 CLOSING = Pattern("closing text after edits", Source.SUMMARY, 43, 53)
@@ -72,7 +73,7 @@ class _Found:
     @property
     def words(self) -> set[str]:
         """The words of the closing text."""
-        return words_in(" ".join((self.head, *self.points)))
+        return long_words(" ".join((self.head, *self.points)))
 
     @property
     def is_told(self) -> bool:
@@ -190,7 +191,7 @@ def _records(now: _Found, last: _Found) -> bool:
     """True if commits are about an outcome without commits."""
     if any(proof.pattern is COMMIT for proof in last.proofs):
         return False
-    shared = ((words_in(proof.text), words_in(proof.text) & last.words) for proof in now.proofs)
+    shared = ((long_words(proof.text), long_words(proof.text) & last.words) for proof in now.proofs)
     return any(len(same) >= _LIKE * len(words) for words, same in shared)
 
 
@@ -199,7 +200,7 @@ def _noted(found: _Found) -> Noted:
     proofs, words = found.proofs, found.words
     # Git's own messages say nothing; the one closest to the closing text is best.
     named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
-    subject = max(named, key=lambda text: len(words_in(text) & words), default="")
+    subject = max(named, key=lambda text: len(long_words(text) & words), default="")
     head = line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
     told = [line(one, SUMMARY) for one in (found.head, *found.points)]
     rest = tuple(dict.fromkeys(one for one in told if not _is_same(one, head)))
@@ -231,5 +232,5 @@ def requests_in(script: str, text: str) -> list[str]:
 
 
 def _is_same(one: str, other: str) -> bool:
-    words = words_in(one)
-    return len(words & words_in(other)) >= _SAME * len(words)
+    words = long_words(one)
+    return not words or overlap(words, long_words(other), "first") >= _SAME

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from crucible.analysis.findings.first_sentences import trimmed, words_in
+from crucible.analysis.findings.first_sentences import trimmed
 from crucible.analysis.findings.layout import Option, Options, options
 from crucible.analysis.findings.observed_calls import Call
 from crucible.clients.events import PromptKind
+from crucible.core.text.words import long_words, overlap
 
 _MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
@@ -99,8 +100,7 @@ def _is_in(file: str, path: str) -> bool:
 
 def _is_like(one: tuple[str, str], other: tuple[str, str]) -> bool:
     """True if two lines of a file share more than half of their words."""
-    words, others = words_in(one[1]), words_in(other[1])
-    return one[0] == other[0] and 2 * len(words & others) > max(len(words), len(others))
+    return one[0] == other[0] and overlap(long_words(one[1]), long_words(other[1]), "larger") > 0.5
 
 
 class Story:

@@ -44,7 +44,7 @@ from crucible.clients.events import (
     ToolUsed,
 )
 from crucible.core.patterns import ANSI
-from crucible.documents.session.sentences import clipped, leads_on
+from crucible.documents.session.plain_text import clipped, leads_on
 
 _LONG = 60
 """Texts of at most so many code points say little."""

@@ -10,7 +10,7 @@ from crucible.clients.events import ToolUsed
 from crucible.core.patterns import late_pattern
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.recording.report_lines_blocks import Part, blocks_of
-from crucible.documents.session.sentences import clipped, plain
+from crucible.documents.session.plain_text import clipped, plain
 
 _CODE = late_pattern(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _RULER = late_pattern(r"^[ \t|:-]+$", re.MULTILINE)

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crucible.analysis.findings.confidence import short_row
-from crucible.analysis.findings.first_sentences import words_in
 from crucible.analysis.findings.observed_calls import base_name
 from crucible.analysis.review.ask_loop import Refused, visible
 from crucible.analysis.review.review_prompt import MOST, MOST_FACTS
 from crucible.analysis.review.review_record import SAID, Line, Record, Tag
 from crucible.clients.launch.json_answers import objects_in
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import long_words, overlap
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.session.findings import Kind
-from crucible.documents.session.sentences import clipped, sentences
+from crucible.documents.session.plain_text import clipped, sentences
 
 _KINDS: Mapping[str, Kind] = {
     **{kind: kind for kind in Kind if kind is not Kind.REPORT},
@@ -215,9 +215,9 @@ _TELLING = 3
 
 def _closest(text: str, claim: str) -> str:
     """The sentence of a text that shares the most words with a claim."""
-    words = words_in(claim)
+    words = long_words(claim)
     told = (one for part in text.split("\n") for one in sentences(part))
-    return max(told, key=lambda one: len(words_in(one) & words), default="")
+    return max(told, key=lambda one: len(long_words(one) & words), default="")
 
 
 _DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)
@@ -233,5 +233,4 @@ _LIKE = 0.7
 
 
 def _is_again(claim: Claim, other: Claim) -> bool:
-    words, others = stems_of(claim.text), stems_of(other.text)
-    return claim.kind is other.kind and len(words & others) >= _LIKE * max(len(words | others), 1)
+    return claim.kind is other.kind and overlap(stems_of(claim.text), stems_of(other.text), "union") >= _LIKE

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from crucible.analysis.review.review_answer import Claim, stems_of
+from crucible.core.text.words import overlap
 from crucible.documents.session.findings import Kind, findings_of
 from crucible.documents.session.findings_block import normal_noted, render_noted
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session
@@ -177,7 +178,7 @@ def _score(claim: Claim, thing: _Thing) -> float:
     if not kinds & {_group(kind) for kind in thing.kinds}:
         return 0.0
     words, others = stems_of(f"{claim.text} {claim.why}"), stems_of(thing.text)
-    like = len(words & others) / max(1, min(len(words), len(others)))
+    like = overlap(words, others)
     has_row = not {*claim.rows}.isdisjoint(thing.rows)
     return like + has_row if like >= (_LIKE if has_row else _SAME) else 0.0
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import lru_cache
 from math import log, sqrt
 from typing import NamedTuple
 
 from crucible.commands.briefing.briefing_parts import Item, Rank, Section
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import WORD, stem, stop_words
 from crucible.documents.workflow.workflow import Workflow
 
 
@@ -33,20 +33,12 @@ class Aim(NamedTuple):
     leaning: Leaning
 
 
-_WORD = late_pattern(r"[^\W_]+")
 _HUMP = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "er", "ed", "es", "s", "e", "y")
 _SHORTEST = 3
 _READ = 20_000
 _LEAST = 0.25
 """Of the best one's likeness: what is less alike than that has nothing to do with it."""
-_COMMON_WORDS = """
-about after all also and any are because been before but can did does done each for from had has have how
-into its just like make more most must new not now once one only other our out over same see should some
-step such than that the their them then there these they this those use used uses using was we were what
-when where which while who why will with would you your
-"""
-
 _PLANNING_WORDS = """
 plan design research discuss spec specify specification explore propose proposal brainstorm outline scope
 draft architect architecture roadmap rfc requirement requirements estimate investigate
@@ -56,9 +48,6 @@ _EXECUTING_WORDS = """
 execute run build implement fix release deploy ship migrate test refactor add write publish upgrade debug
 repair install remove update
 """
-
-
-_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def aim_of(workflow: Workflow) -> Aim:
@@ -83,16 +72,8 @@ def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
 def stems(text: str) -> frozenset[str]:
     """The words of a text that tell something, in their stems: `RerunIntegrationTests` are three."""
     parted = text if text.islower() else _HUMP.sub(" ", text).casefold()
-    found = {*_WORD.findall(parted)} - _COMMON
-    return frozenset(_stem(word) for word in found if len(word) >= _SHORTEST)
-
-
-@lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-            return word[: -len(ending)]
-    return word
+    found = {*WORD.findall(parted)} - stop_words("workflows")
+    return frozenset(stem(word, _ENDINGS) for word in found if len(word) >= _SHORTEST)
 
 
 def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:

@@ -15,6 +15,8 @@ from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank, Sectio
 from crucible.commands.briefing.facts import Fact, ProjectFacts
 from crucible.commands.briefing.relevance import stems
 from crucible.core.patterns import late_pattern
+from crucible.core.text.durations import day_words
+from crucible.core.text.words import WORD, overlap, stop_words
 from crucible.documents.session.findings import Kind, Source, is_named
 from crucible.memory.inbox.pending import Item as Waiting
 from crucible.memory.knowledge.knowledge_search import ItemShelf
@@ -25,7 +27,6 @@ from crucible.memory.tasks.readiness import Standing, Status
 from crucible.memory.tasks.task import OpenTask, Ref
 from crucible.search.recall import Hit, Question, Recall
 from crucible.search.recall import Kind as EventKind
-from crucible.search.stop_words import STOP_WORDS
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import begun, time_of
 
@@ -38,7 +39,6 @@ _TITLE, _OUTCOME, _WHY, _TASK = 100, 160, 160, 160
 _SUREST = 65
 """Percent of confidence that a finding needs."""
 _FEWEST_WORDS = 5
-_WORD = late_pattern(r"[^\W_]+")
 _CUT = ("…", "...")
 _POINTS = late_pattern(
     r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
@@ -62,7 +62,7 @@ def is_useful(one: Fact) -> bool:
         return bool(text)
     return (
         one.confidence >= _SUREST
-        and len(_WORD.findall(text)) >= _FEWEST_WORDS
+        and len(WORD.findall(text)) >= _FEWEST_WORDS
         and not text.startswith(_CUT)
         and not text.endswith(":")
         and not _POINTS.search(text)
@@ -103,8 +103,7 @@ def lessons_of(known: ProjectFacts) -> list[Fact]:
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """True if one says most of what the other says."""
-    least = min(len(one), len(other))
-    return least > 1 and 3 * len(one & other) >= 2 * least
+    return min(len(one), len(other)) > 1 and overlap(one, other) >= 2 / 3
 
 
 def decisions_of(known: ProjectFacts) -> list[Fact]:
@@ -195,7 +194,8 @@ class SectionBuilder:
     def _session(self, row: Row, outcomes: Sequence[Fact]) -> Item:
         """A session with the first outcome that says more than its title."""
         line, said = self._quoter.line, whole_words(row["title"])
-        about = ", ".join(filter(None, (_day(time_of(begun(row)), self._now), str(row["status"] or ""))))
+        began = time_of(begun(row))
+        about = ", ".join(filter(None, (day_words(began, self._now) if began else "", str(row["status"] or ""))))
         text = f"{line(str(row['id']), 130)} ({line(about, 60)})"
         if title := line(said, _TITLE):
             text = f"{text}: {title}"
@@ -277,18 +277,8 @@ def _cut(name: str, title: str, items: Sequence[Item], most: int) -> Section:
     return Section(name, title, tuple(items[:most]), max(0, len(items) - most))
 
 
-def _day(time: datetime | None, now: datetime) -> str:
-    if time is None:
-        return ""
-    days = (now.date() - time.date()).days
-    if days <= 0:
-        return "today"
-    return "yesterday" if days == 1 else f"{days} days ago"
-
-
 MOST_WORDS, MOST_ITEMS = 10, 5
 _WORD_RECALLED = late_pattern(r"[^\W\d_][\w-]{2,40}")
-_NOT_TOLD = STOP_WORDS | frozenset({"add", "use", "new", "fix", "make", "made", "also", "done", "get", "set", "one"})
 _WANTED = frozenset({"decision", "evidence", "pattern"})
 """Types of items that are told."""
 _TEXT = 220
@@ -302,7 +292,7 @@ def keywords(texts: Iterable[str], most: int = MOST_WORDS) -> str:
     count: Counter[str] = Counter()
     for text in texts:
         count.update([*dict.fromkeys(word.casefold() for word in _WORD_RECALLED.findall(text[:2000]))])
-    told = [word for word in count if word not in _NOT_TOLD and not word.startswith("cru-")]
+    told = [word for word in count if word not in stop_words("briefing") and not word.startswith("cru-")]
     chosen = set(sorted(told, key=lambda word: -count[word])[:most])
     return " ".join(word for word in told if word in chosen)
 

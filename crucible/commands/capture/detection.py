@@ -19,10 +19,11 @@ from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, Kind
 from crucible.commands.capture.decision_records import read_record, records_of, subject_of
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import LINE_END, split_sentences
 from crucible.documents.knowledge.causes import FailureReport
 from crucible.documents.session import findings
 from crucible.documents.session.findings import Finding, Source, findings_by_phase, findings_of, without_guesses
-from crucible.documents.session.sentences import sentences
+from crucible.documents.session.plain_text import sentences
 from crucible.documents.session.session import Intervention, Prose, Session
 from crucible.documents.session.waiting import words_of
 
@@ -30,7 +31,6 @@ _QUANTITY = late_pattern(
     r"(?<![\w.,/-])\d[\d.,_]*\d?\s?(?:%|[x×](?!\w)|(?:[nµum]s|[kKMG]i?B|B|ops|reqs?|requests|rows|MB|allocs)(?:/(?:s|sec|op|second|row))?\b)"
 )
 """A number with a unit; seconds do not count, since every run prints some."""
-_END = late_pattern(r"(?<=[.!?])\s+|\n+")
 _MEASURES = (Deed.RUN, Deed.TEST)
 _SHORTEST_SENTENCE, _LOOKED = 20, 4000
 """Minimum code points of a sentence, and maximum of a text that is read."""
@@ -55,8 +55,8 @@ def _measured_by(moment: Moment) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for sentence in _END.split(text[:_LOOKED]):
-        line = sentence.strip(" \t#*->")
+    for sentence in split_sentences(text[:_LOOKED], LINE_END):
+        line = sentence.strip().strip(" \t#*->")
         if len(line) >= _SHORTEST_SENTENCE and not line.startswith("|"):
             yield line
 

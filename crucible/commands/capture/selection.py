@@ -17,7 +17,7 @@ from crucible.core.patterns import UNSEEN
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.lifecycle import CaptureSettings
 from crucible.documents.knowledge.causes import Attribution, FailureReport
-from crucible.documents.knowledge.novelty import overlap, words_of
+from crucible.documents.knowledge.novelty import likeness, words_of
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.session.findings import Source
 from crucible.documents.session.properties import parse_time
@@ -77,7 +77,7 @@ def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
         if one.kind not in FAILURES:
             row, words = one.finding.partition("-")[2], words_of(one.summary)
-            is_told = one.kind is not Kind.EVIDENCE and any(overlap(words, other) >= _ONE for other in told)
+            is_told = one.kind is not Kind.EVIDENCE and any(likeness(words, other) >= _ONE for other in told)
             if row in rows or is_told:
                 continue
             rows.update(filter(None, [row]))

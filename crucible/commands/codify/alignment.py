@@ -15,6 +15,7 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.draft_steps import Branch, Drafted, DraftStep, Figures, Remark, RemarkKind
 from crucible.commands.codify.step_titles import Names, work_name
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, key_of
@@ -32,8 +33,6 @@ _KINDS = {
     Deed.PLAN: "",
 }
 """Deeds that come to the same; those that are not here are their own kind, and bookkeeping is none."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +87,12 @@ def best_pairs(left: Sequence[Sequence[Traits]], right: Sequence[Traits]) -> lis
 def _alike(one: Traits, other: Traits) -> float:
     """From 0 to 1; 0 for what is not to be paired."""
     same_name = one.key == other.key
-    names = 1.0 if same_name else _shared(one.words, other.words)
+    names = 1.0 if same_name else overlap(one.words, other.words, "union")
     if not one.done and not other.done:
         return names if names >= 0.5 else 0.0
-    done = 0.7 * _shared(one.done, other.done) + 0.3 * _shared(one.kinds, other.kinds)
+    done = 0.7 * overlap(one.done, other.done, "union") + 0.3 * overlap(one.kinds, other.kinds, "union")
     found = max(0.75 * done + 0.25 * names, _SAME_NAME if same_name else 0.0)
     return found if found >= _LEAST else 0.0
-
-
-def _shared(one: frozenset[_T], other: frozenset[_T]) -> float:
-    """Which part of what either has both have."""
-    both = len(one & other)
-    return both / (len(one) + len(other) - both) if both else 0.0
 
 
 _LONGEST_WORDS = 100

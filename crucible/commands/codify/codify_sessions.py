@@ -34,9 +34,10 @@ from crucible.commands.codify.step_commands import lines_of
 from crucible.commands.codify.step_titles import Names, slug_of, tidy_name, work_name
 from crucible.commands.codify.workflow_assembly import assemble
 from crucible.core.secrets.scanner import Redact
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.markdown.containment import normal_line, slug
 from crucible.documents.session.session import AgentRef, Session
-from crucible.documents.session.titles import shortened, untagged
+from crucible.documents.session.titles import untagged
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, Workflow, key_of
 
 
@@ -52,7 +53,7 @@ def requests_of(
 
 def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Drafted:
     """A session's steps; `again` are the keys of requests that other sessions have too."""
-    title = shortened(normal_line(untagged(session.title)), 120) or "Untitled"
+    title = cut_at_word(normal_line(untagged(session.title)), 120) or "Untitled"
     kept, parameters, title = repeated(title, nodes, parameters_of(session, nodes), again)
     for node in kept:
         fold(node)
@@ -242,7 +243,7 @@ def _clean(drafted: Drafted, redact: Redact) -> Drafted:
         return redact(text)[0] if text else ""
 
     parameters = tuple(
-        one._replace(value=shortened(clean(one.value), _EXAMPLE) if one.name in INPUTS else one.value)
+        one._replace(value=cut_at_word(clean(one.value), _EXAMPLE) if one.name in INPUTS else one.value)
         for one in drafted.parameters
         if one.name in INPUTS or clean(one.value) == one.value
     )

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.markdown.containment import normal_line
-from crucible.documents.session.titles import key_words, shortened
+from crucible.documents.session.titles import key_words
 from crucible.documents.workflow.workflow import Datum, key_of
 
 CHANGES = Datum("changes", "Files")
@@ -46,7 +47,7 @@ class Names:
 
 def tidy_name(name: str) -> str:
     """A name of one line that is not too long; "" for one without a letter or a digit, which no marker could match."""
-    short = shortened(normal_line(name), _LONGEST)
+    short = cut_at_word(normal_line(name), _LONGEST)
     return short if any(map(str.isalnum, short)) else ""
 
 
@@ -98,7 +99,7 @@ def _others(acts: Sequence[Act]) -> Iterable[str]:
     for deed, verb in _OTHERS.items():
         found = dict.fromkeys(act.what for act in acts if act.deed is deed and act.what)
         if found:
-            cut = _file if deed is Deed.READ else (lambda what: shortened(normal_line(what), 50))
+            cut = _file if deed is Deed.READ else (lambda what: cut_at_word(normal_line(what), 50))
             yield f"{verb} {_listed(list(dict.fromkeys(map(cut, found))))}"
             return
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from difflib import unified_diff
 
 from crucible.commands.learn.word_overlap import content_words
+from crucible.core.text.words import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.session.findings import Finding, Kind, findings_of
@@ -72,8 +73,7 @@ def _line(text: str) -> str:
 
 
 def _is_like(one: frozenset[str], other: frozenset[str]) -> bool:
-    common = len(one & other)
-    return common >= _LEAST and common >= _ALIKE * min(len(one), len(other)) and 2 * common >= max(len(one), len(other))
+    return len(one & other) >= _LEAST and overlap(one, other) >= _ALIKE and overlap(one, other, "larger") >= 0.5
 
 
 def with_rules(text: str, rules: Sequence[Rule]) -> str:

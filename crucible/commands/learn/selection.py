@@ -21,6 +21,7 @@ from zlib import crc32
 from crucible.commands.learn.case import Case, Puzzle, Review
 from crucible.commands.learn.case_texts import texts_of
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import overlap
 
 
 class Dedupe(StrEnum):
@@ -71,7 +72,7 @@ def duplicates(cases: Iterable[Case], mode: Dedupe) -> dict[str, str]:
     for case in sorted(cases, key=_rank):
         runs = sketch_of(case) if mode is Dedupe.NEAR else frozenset[int]()
         keys = [(case.type.value, run) for run in sorted(runs)[:_KEYS]]
-        alike = ((likeness(runs, other), id_) for key in keys for id_, other in near[key] if id_ != case.id)
+        alike = ((overlap(runs, other, "union"), id_) for key in keys for id_, other in near[key] if id_ != case.id)
         mark = (case.type.value, case.digest or case.id)
         same = exact.get(mark) or next((id_ for share, id_ in alike if share >= _ALIKE), None)
         exact.setdefault(mark, same or case.id)
@@ -87,11 +88,6 @@ def duplicates(cases: Iterable[Case], mode: Dedupe) -> dict[str, str]:
 def _rank(case: Case) -> tuple[bool, bool, str, str]:
     started = case.started.isoformat() if case.started else "~"
     return not case.verification, case.review is not Review.ACCEPTED, started, case.id
-
-
-def likeness(one: frozenset[int], other: frozenset[int]) -> float:
-    """The part of all runs of words that both have."""
-    return len(one & other) / (len(one | other) or 1)
 
 
 def sketch_of(case: Case) -> frozenset[int]:

@@ -18,8 +18,8 @@ from crucible.commands.resume.resume_material import Drift, Material
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.quoting import fence, labelled, quote_line
 from crucible.documents.session.findings import Kind
+from crucible.documents.session.plain_text import clipped
 from crucible.documents.session.properties import parse_time
-from crucible.documents.session.sentences import clipped
 from crucible.documents.session.session import Session, Subagent
 from crucible.memory.bookmarks.bookmark import NumberedTask
 from crucible.memory.summary.brief_callout import first_request, stated_goal

@@ -23,9 +23,9 @@ from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.position_line import last_active
 from crucible.commands.resume.resume_material import Drift, Material
 from crucible.core.errors import CrucibleError, TranscriptError, UsageError
+from crucible.core.text.durations import age_words
 from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import task_at_work
-from crucible.vault.index.time_filters import age_words
 from crucible.vault.notes.projects import project_of
 
 CONTEXT = "{context}"

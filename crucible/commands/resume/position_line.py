@@ -12,9 +12,10 @@ from pathlib import Path
 
 from crucible.commands.resume.extent import Extent
 from crucible.core.errors import CrucibleError
+from crucible.core.text.durations import age_words
 from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import Bookmark, task_at_work
-from crucible.vault.index.time_filters import AFTERWARDS, age_words
+from crucible.vault.index.time_filters import AFTERWARDS
 
 
 def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:

@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeAlias
 
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import KnowledgeSettings
+from crucible.core.text.words import overlap, stop_words
 from crucible.documents.knowledge.item_scope import Place, same_place, sees
 from crucible.documents.knowledge.item_weight import Facts, weigh
 from crucible.documents.knowledge.items import Item
 
-_FILLERS = frozenset(("the", "a", "an", "is", "are", "was", "were", "be", "been"))
 _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
 # Scripts that put no blanks between words: each sign counts.
 _SIGNS = late_pattern("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
@@ -82,16 +82,13 @@ def words_of(text: str) -> frozenset[str]:
 def _words(text: str) -> list[str]:
     spaced = _SIGNS.sub(r" \1 ", unicodedata.normalize("NFKC", text).casefold())
     words = (word.strip(_AROUND) for word in spaced.split())
-    return [word for word in words if word and word not in _FILLERS]
+    return [word for word in words if word and word not in stop_words("titles_of_items")]
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of the shorter stands in the other; of two that are too short or too unlike in length, of the longer."""
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The overlap with the shorter text; with the longer if one is too short or the lengths differ too much."""
     few, many = sorted((len(one), len(other)))
-    if not few:
-        return 0.0
-    shared = len(one & other)
-    return shared / (many if few < _FEWEST or many > few * _LONGEST else few)
+    return overlap(one, other, "larger" if few < _FEWEST or many > few * _LONGEST else "smaller")
 
 
 def same_or_alike(
@@ -124,10 +121,10 @@ def _alike(
         return Alike(id_, other.title, 1.0, True, not other.active, "the same title")
     if not other.active:
         return None
-    likeness = max(overlap(words[0], words_of(other.title)), overlap(words[1], words_of(f"{other.title} {other.text}")))
-    if likeness < settings.alike_words:
+    alike = max(likeness(words[0], words_of(other.title)), likeness(words[1], words_of(f"{other.title} {other.text}")))
+    if alike < settings.alike_words:
         return None
-    return Alike(id_, other.title, likeness, False, False, f"{likeness:.0%} of its words")
+    return Alike(id_, other.title, alike, False, False, f"{alike:.0%} of its words")
 
 
 # --- room ------------------------------------------------------------------------------------------------------------

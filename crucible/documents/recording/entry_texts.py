@@ -8,10 +8,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from crucible.clients.events import CallEnd, Compacted, Faulted, Interrupted, Prompted, Rewound
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.markdown.containment import normal, slug
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.session.session import AgentRef, Callout, Failure, Intervention, Outcome
-from crucible.documents.session.titles import shortened
 
 _FAULT_LIMIT = 1000
 
@@ -41,7 +41,7 @@ def intervention(event: Prompted) -> Intervention:
 def happening(event: Compacted | Faulted | Interrupted) -> Callout | Failure:
     """A callout for what happened to a session: the client compacted its context or failed, or the user stopped the agent."""
     if isinstance(event, Faulted):
-        return Failure(shortened(normal(event.text), _FAULT_LIMIT) or "The client failed.")
+        return Failure(cut_at_word(normal(event.text), _FAULT_LIMIT) or "The client failed.")
     if isinstance(event, Interrupted):
         where = " during a tool call" if event.in_tool else ""
         return Callout("observation", "Interrupted", f"The user stopped the agent{where}.")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from crucible.clients.events import At, Prompted
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import intervention, whole_seconds
 from crucible.documents.recording.session_draft import Stretch
@@ -13,7 +14,7 @@ from crucible.documents.recording.speakers import Speakers
 from crucible.documents.recording.task_list import Plan
 from crucible.documents.session.session import Entry
 from crucible.documents.session.status_rules import Turn
-from crucible.documents.session.titles import Titles, shortened
+from crucible.documents.session.titles import Titles
 
 
 class Placing:
@@ -69,7 +70,7 @@ class Placing:
         phase = self._phases[-1] if self._phases and not self._held else self._work(at)
         started = self._plan.take_start()
         if started:
-            phase.parts.append(Stretch(shortened(one_line(started, 400), 80), None, whole_seconds(at.time)))
+            phase.parts.append(Stretch(cut_at_word(one_line(started, 400), 80), None, whole_seconds(at.time)))
         return phase.parts[-1] if phase.parts else phase
 
     def _tell(self, at: At, entries: Iterable[Entry]) -> bool:

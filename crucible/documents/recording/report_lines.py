@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.report_lines_blocks import Block, Part, blocks_of
-from crucible.documents.session.titles import shortened
 
 _LIMIT = 300
 _INTRODUCTION = 400
@@ -35,7 +35,7 @@ def summary_of(report: str) -> str | None:
     for said in (_joined(parts), *report.split("\n")):
         told = one_line(said.replace("**", ""), 8 * _LIMIT).strip()
         if re.search(r"\w", told):
-            return shortened(told, _LIMIT)
+            return cut_at_word(told, _LIMIT)
     return None
 
 

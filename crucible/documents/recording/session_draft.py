@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.markdown.containment import slug
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.report_lines import summary_of
@@ -36,7 +37,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.status_rules import CLOSED, Client, Turn, open_end, pause_reason, session_status
 from crucible.documents.session.task_block import CLOSED_TASKS
-from crucible.documents.session.titles import UNTITLED, shortened
+from crucible.documents.session.titles import UNTITLED
 
 _TASK_LIMIT = 300
 
@@ -375,4 +376,4 @@ def _callout(work: Work, setting: Setting) -> Subagent:
 
 
 def _head(text: str) -> str:
-    return shortened(one_line(text, 4 * _TASK_LIMIT), _TASK_LIMIT)
+    return cut_at_word(one_line(text, 4 * _TASK_LIMIT), _TASK_LIMIT)

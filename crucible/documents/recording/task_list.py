@@ -10,14 +10,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from crucible.clients.events import TaskChanged, TaskState
-from crucible.core.patterns import late_pattern
+from crucible.core.text.words import long_words, overlap
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Task
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
 
 _DROPPED = frozenset({"deleted", "cancelled"})
 """Statuses that remove a task from the list, which has only planned and finished work."""
-_WORD = late_pattern(r"\w{4,}")
 _HALF = 0.5
 _LONG_NUMBER = 9
 """An id with at least this many digits is not a position in a list."""
@@ -126,18 +125,14 @@ class Plan:
 
 def _rephrased(old: Mapping[str, Task], new: Sequence[str]) -> Iterator[tuple[str, str]]:
     """New contents with the open task that each says in other words: they share more than half of the longer one's words."""
-    free = {content: _words(content) for content, task in old.items() if task.status != "completed"}
+    free = {content: long_words(content) for content, task in old.items() if task.status != "completed"}
     for content in new:
-        words = _words(content)
-        shares = {one: len(words & known) / max(len(words), len(known), 1) for one, known in free.items()}
+        words = long_words(content)
+        shares = {one: overlap(words, known, "larger") for one, known in free.items()}
         best = max(shares, key=lambda one: shares[one], default="")
         if best and shares[best] > _HALF:
             del free[best]
             yield content, best
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
 
 
 def _left_out(task: Task) -> Task:

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from crucible.clients.events import CallEnd, Choice, PlanSettled, QuestionsAnswered, ToolReturned
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word
 from crucible.documents.markdown.containment import normal, normal_line
-from crucible.documents.session.sentences import SUMMARY, clipped, plain, sentences
+from crucible.documents.session.plain_text import SUMMARY, clipped, plain, sentences
 from crucible.documents.session.session import Callout, Decision, Entry, Intervention
-from crucible.documents.session.titles import prompt_name, shortened
+from crucible.documents.session.titles import prompt_name
 
 PLAN = "plan"
 """The kind of callout for a plan."""
@@ -76,7 +77,7 @@ def _plan(event: PlanSettled) -> Callout:
 def refusal(event: ToolReturned, call: str, before: Sequence[object]) -> Intervention:
     """The user's comment on a call, and which call it was, unless a plan's callout already shows that."""
     is_plan = any(isinstance(entry, Callout) and entry.kind == PLAN for entry in before)
-    line = shortened(call.partition("⏎")[0], _CALL_LIMIT)
+    line = cut_at_word(call.partition("⏎")[0], _CALL_LIMIT)
     return Intervention(
         normal(event.feedback),
         f"refused: {line}" if line and event.end is CallEnd.REJECTED and not is_plan else None,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import NOWHERE, Lines
-from crucible.documents.session.sentences import SUMMARY, clipped, plain, sentences
+from crucible.documents.session.plain_text import SUMMARY, clipped, plain, sentences
 from crucible.documents.session.session import (
     Decision,
     Entry,

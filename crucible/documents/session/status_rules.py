@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import CLAUSE_END, cut_at_word, split_sentences
 from crucible.documents.session.session import Status
-from crucible.documents.session.titles import shortened
 
 CLOSED_REASON = "the client was closed"
 """Pause reason if `cru` started the client and only knows that it is gone."""
@@ -22,7 +22,6 @@ IDLE_REASON = "nothing happened for the idle time"
 
 _QUESTION_LIMIT, _TASK_LIMIT, _TASKS = 160, 60, 3
 _QUESTION = late_pattern(r"[?？][\s*_\"'`)\]]*\Z")
-_SENTENCE = late_pattern(r"(?<=[.!?:…。！？])[\"'`)\]*_]*\s+(?=\S)")
 _OUR_REASONS = late_pattern(
     rf"{CLOSED_REASON}|{DIED_REASON}|{IDLE_REASON}|interrupted by the user|the prompt was not answered|no result of "
     r"|stopped in the middle of a turn|asked: |\d+ open tasks?: "
@@ -90,10 +89,10 @@ def session_status(
 def open_end(question: str, tasks: Sequence[str]) -> str:
     """What an answered session waits for: an answer to the agent's last question, or open tasks; "" for nothing."""
     if question:
-        return f"asked: {shortened(question, _QUESTION_LIMIT)}"
+        return f"asked: {cut_at_word(question, _QUESTION_LIMIT)}"
     if not tasks:
         return ""
-    named = [shortened(task, _TASK_LIMIT) for task in tasks[:_TASKS]]
+    named = [cut_at_word(task, _TASK_LIMIT) for task in tasks[:_TASKS]]
     more = ["…"] if len(tasks) > _TASKS else []
     return f"{len(tasks)} open task{'' if len(tasks) == 1 else 's'}: {'; '.join([*named, *more])}"
 
@@ -108,7 +107,7 @@ def pause_reason(turn: Turn, waiting: str, open_end: str) -> str:
         case _ if open_end:
             return open_end
         case _:
-            return f"no result of {shortened(waiting, 80)}" if waiting else "stopped in the middle of a turn"
+            return f"no result of {cut_at_word(waiting, 80)}" if waiting else "stopped in the middle of a turn"
 
 
 def is_our_reason(reason: str | None) -> bool:
@@ -121,4 +120,4 @@ def question_in(text: str) -> str:
     if not _QUESTION.search(text):
         return ""
     last = text.rstrip().rpartition("\n")[2]
-    return re.sub(r"^[\s>#*_-]+|[\s*_]+$", "", _SENTENCE.split(last)[-1])
+    return re.sub(r"^[\s>#*_-]+|[\s*_]+$", "", split_sentences(last, CLAUSE_END)[-1])

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import TITLE_END, cut_at_word, split_sentences
+from crucible.core.text.words import stop_words
 from crucible.documents.markdown.containment import normal, normal_line
 
 UNTITLED = "Untitled"
@@ -41,9 +43,6 @@ _COURTESY = late_pattern(
     r"|please,?\s+|(?:can|could|would|will) you\s+(?:please\s+)?|i(?:'d| would) like you to\s+|i (?:want|need) you to\s+"
     r"|let's\s+)+",
     re.IGNORECASE,
-)
-_SENTENCE = late_pattern(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<!\bapprox)([.!?…]+)[\"')\]]*(?=\s+\S)|[。！？]"
 )
 
 
@@ -92,9 +91,9 @@ class Titles:
         question = "" if is_telling and not _is_short(name) else _question(asked)
         before, self._topic = self._topic, name if is_telling else self._topic
         if question:
-            picked = shortened(_option(asked, name) or name, _ANSWERED // 2)
-            return f"{shortened(question, _ANSWERED - len(picked))} {picked}"
-        return f"{shortened(before, _LIMIT - len(name))}: {name}" if before and not is_telling else name
+            picked = cut_at_word(_option(asked, name) or name, _ANSWERED // 2)
+            return f"{cut_at_word(question, _ANSWERED - len(picked))} {picked}"
+        return f"{cut_at_word(before, _LIMIT - len(name))}: {name}" if before and not is_telling else name
 
 
 _WORD = late_pattern(r"[^\W\d_][\w'’]*")
@@ -131,8 +130,7 @@ def _question(text: str) -> str:
     for line in reversed(lines):
         said = _plain(line)
         if said.endswith("?"):
-            before = [end.end() for end in _SENTENCE.finditer(said[:-1])]
-            return said[before[-1] :].strip() if before else said
+            return f"{split_sentences(said[:-1], TITLE_END)[-1]}?".strip()
         if not _LINE_MARK.match(line):
             return ""
     return ""
@@ -170,7 +168,7 @@ def prompt_name(prompt: str, limit: int = _LIMIT) -> str:
         if has_content(more) and not _LOG.match(line) and not _TAG.search(line):
             # What a word heads, or what follows one that tells nothing.
             said = f"{said}: {more}" if lines[first].rstrip().endswith(":") else more
-    name = shortened(said, limit)
+    name = cut_at_word(said, limit)
     # A plan's own heading mostly says that it is one.
     return f"Plan: {name}" if plan and name and not re.search(r"\bplan\b", name, re.IGNORECASE) else name or UNTITLED
 
@@ -180,63 +178,14 @@ def resumed_name(after: str) -> str:
     name = normal_line(after)
     while name.startswith(f"{RESUMED}: "):
         name = name.removeprefix(f"{RESUMED}: ")
-    return f"{RESUMED}: {shortened(name, 80)}" if name and name != RESUMED else RESUMED
-
-
-def shortened(text: str, limit: int) -> str:
-    """At most `limit` code points, cut after a whole word where one ends in the second half, then `…`."""
-    if len(text) <= limit:
-        return text
-    head = text[: limit - 1]
-    if text[limit - 1] == " ":
-        return head.rstrip(" ,;:.-–—([") + "…"
-    space = head.rfind(" ")
-    return (head[:space] if space >= limit // 2 else head).rstrip(" ,;:.-–—([") + "…"
-
-
-_SMALL_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "is",
-        "are",
-        "be",
-        "was",
-        "were",
-        "to",
-        "of",
-        "for",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "from",
-        "into",
-        "and",
-        "or",
-        "my",
-        "our",
-        "your",
-        "me",
-        "us",
-        "please",
-    ]
-)
+    return f"{RESUMED}: {cut_at_word(name, 80)}" if name and name != RESUMED else RESUMED
 
 
 def key_words(title: str, limit: int) -> str:
     """A title without its small words, as many whole words as fit: what a file's name is made of."""
     words = re.findall(r"[\w'’]+", title)
-    telling = [word for word in words if word.casefold() not in _SMALL_WORDS] or words
-    return shortened(" ".join(telling), limit).rstrip("…") if telling else title
+    telling = [word for word in words if word.casefold() not in stop_words("file_names")] or words
+    return cut_at_word(" ".join(telling), limit).rstrip("…") if telling else title
 
 
 def _said(text: str) -> Iterator[str]:
@@ -272,7 +221,7 @@ def _sentence(line: str) -> str:
     if asked and len(line) - asked.end() > 8:
         line = line[asked.end() :]
         line = line[:1].upper() + line[1:]
-    for end in _SENTENCE.finditer(line):
+    for end in TITLE_END.finditer(line):
         if line.count(" ", 0, end.start()) >= 2 or end.group() in "。！？":
             line = line[: end.end()]
             break

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import stop_words
 from crucible.documents.session.session import Callout, Decision, Entry, Failure, Intervention, Session
 
 QUESTIONS = frozenset(("decision_needed", "approval_required"))
@@ -31,60 +32,6 @@ _WORD = late_pattern(r"[^\W_]{4,}")
 _LONGEST = 4000
 _SHARED = 2
 """Words that an answer shares with its question at least, and half of the question's; all of them where it has fewer."""
-_COMMON = frozenset(
-    [
-        "about",
-        "after",
-        "also",
-        "before",
-        "both",
-        "could",
-        "does",
-        "done",
-        "each",
-        "else",
-        "from",
-        "have",
-        "here",
-        "into",
-        "just",
-        "like",
-        "make",
-        "more",
-        "most",
-        "need",
-        "only",
-        "other",
-        "over",
-        "please",
-        "shall",
-        "should",
-        "some",
-        "such",
-        "than",
-        "that",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "very",
-        "want",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "will",
-        "with",
-        "would",
-        "your",
-    ]
-)
 
 
 def naming(verdict: str, name: str) -> str:
@@ -215,4 +162,4 @@ def _told(entry: Entry) -> str:
 
 def words_of(text: str) -> frozenset[str]:
     """The words by which a text is told from others, folded: of four letters or more, without those that say little."""
-    return frozenset(found[0].casefold() for found in _WORD.finditer(text[:_LONGEST])) - _COMMON
+    return frozenset(found[0].casefold() for found in _WORD.finditer(text[:_LONGEST])) - stop_words("open_questions")

@@ -18,6 +18,7 @@ from crucible.commands.resume.extent import find_extent
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings, VaultSettings
+from crucible.core.text.durations import age_words
 from crucible.documents.markdown.quoting import fence
 from crucible.documents.session.append import read_head
 from crucible.documents.session.session import Session, Status
@@ -27,7 +28,6 @@ from crucible.memory.bookmarks.bookmark import Bookmark, task_at_work
 from crucible.memory.bookmarks.bookmark_log import latest, load_bookmarks
 from crucible.memory.history.short_paths import shortener
 from crucible.vault.index.schema import Row
-from crucible.vault.index.time_filters import age_words
 from crucible.vault.notes.projects import project_folder
 from crucible.vault.notes.vault import Vault
 

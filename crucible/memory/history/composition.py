@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from crucible.analysis.tools.whole_calls import Evidence
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import overlap
 from crucible.documents.session.findings import Finding, Kind, findings_of, is_named, without_guesses
 from crucible.documents.session.session import Intervention, Session, Task
 from crucible.documents.session.task_block import CLOSED_TASKS
@@ -232,7 +233,7 @@ def _says(one: Finding, text: str) -> bool:
     """True if an outcome has most of the words of a text."""
     words = words_of(text)
     said = words_of(" ".join((one.summary, one.details, *one.points)))
-    return bool(words) and 3 * len(words & said) >= 2 * len(words)
+    return overlap(words, said, "first") >= 2 / 3
 
 
 def _name(task: Task) -> str:

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 from crucible.core import files
 from crucible.core.errors import NoteExists, UsageError
-from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
+from crucible.core.text.sentences import LINE_END
 from crucible.documents.knowledge.item_notes import read_item, render_item, slug_of
 from crucible.documents.knowledge.item_texts import HEADINGS
 from crucible.documents.knowledge.item_weight import Facts, type_weight
@@ -37,7 +37,6 @@ from crucible.vault.notes.session_notes import find_phase, heading_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
 
-_SENTENCE = late_pattern(r"(?s)(.+?)(?:[.!?](?=\s)|\n|$)")
 _TITLE, _LONGEST = 100, 200
 """Code points of a title that is made from the text, and of any."""
 _OTHER_FOLDERS = ("workflows", "cases")
@@ -131,8 +130,9 @@ def _begun(item: Item, vault: Vault, now: datetime) -> Item:
 
 def title_of(text: str) -> str:
     """The first sentence of a text, or as much of it as a title can be."""
-    found = _SENTENCE.match(text.lstrip("\n #>-*"))
-    return cut(" ".join(found[1].split()), _TITLE) if found else ""
+    begin = text.lstrip("\n #>-*")
+    end = LINE_END.search(begin, 1)
+    return cut(" ".join(begin[: end.start() if end else None].split()), _TITLE)
 
 
 def _settled(

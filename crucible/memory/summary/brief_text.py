@@ -13,7 +13,7 @@ from itertools import islice
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, findings_of, without_guesses
-from crucible.documents.session.sentences import clipped
+from crucible.documents.session.plain_text import clipped
 from crucible.documents.session.session import Phase, Prose, Session
 from crucible.memory.summary.brief import MOST_WORDS, Brief, count_words, cut_words
 from crucible.memory.summary.brief_callout import asked_in, count_covered, covering, milestones, phase_number

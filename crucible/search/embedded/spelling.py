@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from crucible.core.text.words import stop_words
 from crucible.search.embedded.segments import analyze
-from crucible.search.stop_words import STOP_WORDS
 
 OFTEN = 100
 """A word of so many sessions is as likely to be meant as one of more: nobody counts further."""
@@ -50,7 +50,7 @@ def _is_word(word: str) -> bool:
 def _near(word: str) -> Iterator[str]:
     """Every word that is one letter apart."""
     for made in dict.fromkeys(_changed(word)):
-        if made not in STOP_WORDS:
+        if made not in stop_words("search"):
             yield made
 
 

@@ -84,12 +84,3 @@ def time_of(cell: object) -> datetime | None:
     except ValueError:
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def age_words(age: timedelta) -> str:
-    """`2 h ago`; the future (another machine's clock) and less than a minute are `just now`."""
-    seconds = int(age.total_seconds())
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"

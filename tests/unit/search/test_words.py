@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crucible.core.text.words import stop_words
 from crucible.search.question_words import FIELDS, names_in, parts_of, plain, read_question, spoken, words_in
-from crucible.search.stop_words import STOP_WORDS
 from tests.strategies_hostile import hostile_text
 
 _OPERATORS = st.lists(
@@ -42,7 +42,7 @@ def test_any_text_is_a_question(text: str) -> None:
         pytest.fail("words were lost")
 
 
-@given(st.lists(st.sampled_from(sorted(STOP_WORDS)), min_size=1).map(" ".join))
+@given(st.lists(st.sampled_from(sorted(stop_words("search"))), min_size=1).map(" ".join))
 def test_a_question_of_stop_words_asks_for_them(text: str) -> None:
     assert set(read_question(text).words) == set(text.split())
 
@@ -89,7 +89,7 @@ def test_what_is_no_field_is_words(text: str) -> None:
     asked = read_question(text)
     assert not asked.facts
     said = {word.lower() for word in words_in(text)}
-    assert set(asked.words) | set(words_in(" ".join(asked.phrases))) >= said - STOP_WORDS
+    assert set(asked.words) | set(words_in(" ".join(asked.phrases))) >= said - stop_words("search")
 
 
 def test_a_flag_of_one_or_two_letters_is_no_negation() -> None:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.learn.case import Case, Choice, Delegation, Review
-from crucible.commands.learn.selection import Dedupe, duplicates, likeness, sketch_of
+from crucible.commands.learn.selection import Dedupe, duplicates, sketch_of
+from crucible.core.text.words import overlap
 from tests.unit.commands.learn.made import any_case, case_of, made_cases
 
 WORDS = [f"word{number}" for number in range(200)]
@@ -71,16 +72,16 @@ def test_what_stays_does_not_depend_on_the_order(cases: list[Case], random: obje
 @settings(max_examples=settings().max_examples // 2)
 @given(any_case())
 def test_a_case_is_like_itself(case: Case) -> None:
-    assert likeness(sketch_of(case), sketch_of(case)) == 1
+    assert overlap(sketch_of(case), sketch_of(case), "union") == 1
 
 
 @settings(max_examples=settings().max_examples // 2)
 @given(any_case(), any_case())
 def test_likeness_is_the_share_of_runs_that_both_have(one: Case, other: Case) -> None:
     first, second = sketch_of(one), sketch_of(other)
-    assert likeness(first, first) == 1
-    assert likeness(first, second) == likeness(second, first)
-    assert (likeness(first, second) == 0) is first.isdisjoint(second)
+    assert overlap(first, first, "union") == 1
+    assert overlap(first, second, "union") == overlap(second, first, "union")
+    assert (overlap(first, second, "union") == 0) is first.isdisjoint(second)
 
 
 def test_a_sketch_tells_the_share_of_common_runs() -> None:
@@ -88,7 +89,7 @@ def test_a_sketch_tells_the_share_of_common_runs() -> None:
         one = [f"w{number}" for number in range(2_000)]
         other = [*one[: 20 * same], *(f"v{number}" for number in range(2_000 - 20 * same))]
         true = 20 * same / (4_000 - 20 * same)
-        found = likeness(sketch_of(_delegation("1", one)), sketch_of(_delegation("2", other)))
+        found = overlap(sketch_of(_delegation("1", one)), sketch_of(_delegation("2", other)), "union")
         assert abs(found - true) < 0.15
 
 

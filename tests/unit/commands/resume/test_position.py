@@ -6,9 +6,9 @@ import pytest
 
 from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.position_line import last_active, position_line
+from crucible.core.text.durations import age_words
 from crucible.documents.session.session import Task
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.vault.index.time_filters import age_words
 from tests.unit.commands.resume.contexts import NOW, START, phase, session
 
 

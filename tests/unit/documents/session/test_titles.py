@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.documents.session.titles import Titles, has_content, key_words, prompt_name, shortened
+from crucible.core.text.sentences import cut_at_word
+from crucible.documents.session.titles import Titles, has_content, key_words, prompt_name
 from tests.strategies_hostile import hostile_text
 
 
@@ -64,8 +65,8 @@ def test_a_name_is_one_line_within_the_limit_and_never_empty(prompt: str, limit:
 
 def test_a_long_name_is_cut_after_a_whole_word() -> None:
     assert prompt_name("word " * 40) == ("word " * 11) + "word…"
-    assert shortened("a" * 20, 10) == "aaaaaaaaa…"
-    assert shortened("short", 10) == "short"
+    assert cut_at_word("a" * 20, 10) == "aaaaaaaaa…"
+    assert cut_at_word("short", 10) == "short"
 
 
 @pytest.mark.parametrize(

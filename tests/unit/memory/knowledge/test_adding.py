@@ -19,7 +19,7 @@ from crucible.core.settings.settings import KnowledgeSettings, SecretSettings, V
 from crucible.documents.knowledge.causes import Category
 from crucible.documents.knowledge.item_notes import read_item, render_item
 from crucible.documents.knowledge.items import Failure, Item, ItemType, Provenance, Scope, Status, Verification
-from crucible.documents.knowledge.novelty import normal_title, overlap, words_of
+from crucible.documents.knowledge.novelty import likeness, normal_title, words_of
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, merge_items, title_of
 from crucible.memory.knowledge.item_status import retire_item
@@ -206,10 +206,10 @@ def test_what_is_new_is_added_without_a_question(add: Callable[..., Added], titl
 
 def test_a_short_text_is_not_alike_to_a_book_that_has_its_words() -> None:
     book = words_of(" ".join(f"word{number}" for number in range(400)))
-    assert overlap(words_of("word1 word2 word3 word4 word5"), book) < 0.1
-    assert overlap(words_of("a b c"), words_of("a b c d e f")) == 0.5 - 0.1  # `a` is no word
-    assert overlap(words_of(""), book) == 0
-    assert overlap(words_of("重试要有抖动"), words_of("重试要有抖动!")) == 1
+    assert likeness(words_of("word1 word2 word3 word4 word5"), book) < 0.1
+    assert likeness(words_of("a b c"), words_of("a b c d e f")) == 0.5 - 0.1  # `a` is no word
+    assert likeness(words_of(""), book) == 0
+    assert likeness(words_of("重试要有抖动"), words_of("重试要有抖动!")) == 1
 
 
 class Index:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word, split_sentences
 from crucible.documents.markdown.containment import normal
-from crucible.documents.session.titles import shortened
 
 SUMMARY = 200
 """The most code points of a finding's summary."""
@@ -12,9 +12,6 @@ SUMMARY = 200
 _LINK = late_pattern(r"!?\[([^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
 _STRONG = late_pattern(r"\*\*|`|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)")
 _HEADING = late_pattern(r"(?m)^[ \t]*#{1,6}[ \t]+")
-_END = late_pattern(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<![(.])[.!?…]+[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？]|:(?=\n)"
-)
 _MOST = 20_000
 
 
@@ -31,12 +28,7 @@ def _bare(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a paragraph, each as one plain line."""
-    found: list[str] = []
-    said, start = _bare(text), 0
-    for end in _END.finditer(said):
-        found.append(said[start : end.end()])
-        start = end.end()
-    return [told for one in (*found, said[start:]) if (told := " ".join(one.split()))]
+    return [told for one in split_sentences(_bare(text)) if (told := " ".join(one.split()))]
 
 
 def leads_on(sentence: str) -> bool:
@@ -56,6 +48,6 @@ def clipped(text: str, limit: int = SUMMARY) -> str:
         more = f"{told} {one}".strip()
         if len(more) > limit:
             # A few words tell too little: a part of the next sentence tells more.
-            return told if len(told) >= limit // 3 else shortened(more, limit)
+            return told if len(told) >= limit // 3 else cut_at_word(more, limit)
         told = more
     return told

@@ -1,0 +1,1 @@
+"""Words, sentences and durations in plain text; nothing here knows Markdown."""
