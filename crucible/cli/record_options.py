@@ -1,27 +1,22 @@
-"""What every `cru log` command shares: which session, when it happened, texts from standard input, and what is said after.
+"""Options of commands that record: which session, when it happened, and texts from standard input.
 
-Imports little, and leaves the index alone: an agent waits for each of these commands, and the next query reads the note.
+Imports little: an agent waits for these commands.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import wraps
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from crucible.cli.environment import vault_place, whence
+from crucible.cli.environment import whence
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import BEGIN, Door
-from crucible.cli.output import say, write
-from crucible.commands import record
+from crucible.cli.options import BEGIN
+from crucible.cli.output import say
 from crucible.commands.record import Recorder
 from crucible.core.errors import UsageError
-from crucible.vault.notes.vault import Vault
 
 
 class _Said(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
@@ -108,30 +103,3 @@ def say_warnings(recorder: Recorder) -> None:
     """What went wrong beside the note."""
     for warning in recorder.warnings:
         say(f"cru: {warning}", style="yellow")
-
-
-class Logged(NamedTuple):
-    """The session that a command logs to, and when that happened (UTC), None for now."""
-
-    recorder: Recorder
-    at: datetime | None
-
-
-def logs(command: Callable[..., str | None], *, verbose: Sequence[str] = ("-v", "--verbose")) -> Callable[..., Any]:
-    """A command that is called with `Logged` and its own parameters; what it returns is a phase's id."""
-
-    @click.option(*verbose, "verbose", is_flag=True, help="Print the id of the phase.")
-    @at_option
-    @session_option
-    @click.pass_obj
-    @wraps(command)
-    def called(door: Door, /, session: str | None, at: datetime | None, verbose: bool, **given: Any) -> None:
-        name = named_session(session)
-        root, settings = vault_place(door)
-        recorder = record.open(name, vault=Vault(Path(root), settings), **recording_place())
-        phase = command(Logged(recorder, noted_time(at, recorder)), **given)
-        if verbose and phase:
-            write(phase)
-        say_warnings(recorder)
-
-    return called
