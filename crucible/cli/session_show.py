@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,61 +27,8 @@ from crucible.vault.notes.session_notes import find_phase
 from crucible.vault.notes.vault import Note, Vault
 
 
-def findings_document(note: Note, phase: Phase | None) -> dict[str, Any]:
-    """The findings of a note, or of one of its phases, for JSON."""
-    return {"session": note.name, "findings": [_row(each) for each in _wanted(note, phase)]}
-
-
-def write_findings(note: Note, phase: Phase | None) -> None:
-    """Write the findings of a note as text: kind and summary, then the details, indented."""
-    found = _wanted(note, phase)
-    if not found:
-        write("no findings")
-    for number, each in enumerate(found):
-        if number:
-            write()
-        write(f"{each.kind.replace('_', ' ')}: {each.summary}")
-        for line in _details(each):
-            write(f"    {line}")
-
-
-def _wanted(note: Note, phase: Phase | None) -> list[Finding]:
-    found = findings_of(note.session)
-    if phase is None:
-        return list(found)
-    return [each for each in found if each.phase == phase.id or each.phase.startswith(f"{phase.id}.")]
-
-
-def _row(finding: Finding) -> dict[str, Any]:
-    values: dict[str, Any] = {"id": finding.id, "kind": finding.kind, "summary": finding.summary}
-    for name in ("details", "alternatives", "by", "cause", "resolution", "evidence", "phase"):
-        if value := getattr(finding, name):
-            values[name] = value
-    if finding.points:
-        values["points"] = "\n".join(f"- {point}" for point in finding.points)
-    return {**values, "source": finding.source, "confidence": finding.confidence, "rows": list(finding.rows)}
-
-
-def _details(finding: Finding) -> Iterator[str]:
-    labels = {
-        "cause": "cause",
-        "resolution": "fix",
-        "details": "details",
-        "alternatives": "alternatives",
-        "by": "by",
-        "evidence": "evidence",
-    }
-    for name, label in labels.items():
-        if value := getattr(finding, name):
-            yield f"{label}: {value}"
-    yield from (f"- {point}" for point in finding.points)
-    grounds = Grounds(finding.source, finding.confidence, finding.rows)
-    yield f"source: {render_grounds(grounds)}"
-    yield f"id: {finding.id}"
-
-
-class _Asked(NamedTuple):
-    """A note, and the one phase of it that is wanted, or None for all."""
+class _Shown(NamedTuple):
+    """A note, and the one phase of it to show, None for all."""
 
     note: Note
     phase: Phase | None
@@ -117,10 +65,9 @@ def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, f
     vault = open_vault(door)
     if findings and format_ == "markdown":
         raise click.UsageError("--findings has no markdown; use terminal or json")
-    write_all = (_FINDINGS_WRITERS if findings else _WRITERS)[format_]
+    write_all = partial(_write_json, findings=findings) if format_ == "json" else _WRITERS[format_, findings]
     if len(sessions) == 1:
-        note = load_note(vault, sessions[0])
-        write_all(door, vault, [_asked(note, wanted)], several=False)
+        write_all(door, vault, [_shown(load_note(vault, sessions[0]), wanted)], several=False)
         return
     wrong: list[CrucibleError] = []
     write_all(door, vault, _each(vault, sessions, wanted, wrong.append), several=True)
@@ -130,7 +77,7 @@ def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, f
 
 def _each(
     vault: Vault, refs: Sequence[str], wanted: str | None, failed: Callable[[CrucibleError], None]
-) -> Iterator[_Asked]:
+) -> Iterator[_Shown]:
     """Those that are there, each once; a line on stderr for every other one."""
     seen: set[Path] = set()
     for ref in refs:
@@ -138,61 +85,43 @@ def _each(
             path = find_note(vault, ref)
             if path not in seen:
                 seen.add(path)
-                yield _understood(_asked(vault.read(path), wanted))
+                shown = _shown(vault.read(path), wanted)
+                shown.note.session  # noqa: B018  raises `NoteUnreadable` now, and not in the middle of writing it
+                yield shown
         except CrucibleError as error:
             say(f"cru: {error}" + (f" ({error.hint})" if error.hint else ""), style="red")
             failed(error)
 
 
-def _asked(note: Note, wanted: str | None) -> _Asked:
-    return _Asked(note, None if wanted is None else find_phase(note, wanted, note.name))
+def _shown(note: Note, wanted: str | None) -> _Shown:
+    return _Shown(note, None if wanted is None else find_phase(note, wanted, note.name))
 
 
-def _understood(asked: _Asked) -> _Asked:
-    """The same; `NoteUnreadable` now when what it means cannot be told, and not in the middle of writing it."""
-    asked.note.session  # noqa: B018  read when it is first asked for
-    return asked
+def _say_problems(vault: Vault, note: Note) -> None:
+    say_problems(vault.relative(note.path), note.session.problems)
 
 
-def _write_terminal(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+# --- notes -----------------------------------------------------------------------------------------------------------
+
+
+def _write_terminal(door: Door, vault: Vault, each: Iterable[_Shown], *, several: bool) -> None:
     console, links = console_for(door), link_table(vault)
     for number, (note, phase) in enumerate(each):
         if several:
             title = Text(clean_line(vault.relative(note.path)), style="bold")
             console.print(*[""] * bool(number), Rule(title, characters="━", align="left"), sep="\n")
-        view, findings = expand(vault, links, note)
+        view, problems = expand(vault, links, note)
         console.print(draw_phase(view, phase) if phase else draw(view))
-        for finding in findings:
-            say_problems(vault.relative(finding.path), [finding.problem])
+        for found in problems:
+            say_problems(vault.relative(found.path), [found.problem])
 
 
-def _write_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
-    found = list(each)
-    values = [export_phase(phase) if phase else export_session(note.session) for note, phase in found]
-    write_json(values if several else values[0])
-    for note, _phase_shown in found:
-        _say_problems(vault, note)
-
-
-def _write_findings(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
-    for number, (note, phase) in enumerate(each):
-        if several:
-            write("\n" * bool(number) + f"==> {vault.relative(note.path)} <==")
-        write_findings(note, phase)
-        _say_problems(vault, note)
-
-
-def _write_findings_json(_: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
-    found = list(each)
-    values = [findings_document(note, phase) for note, phase in found]
-    write_json(values if several else values[0])
-    for note, _phase_shown in found:
-        _say_problems(vault, note)
-
-
-def _write_markdown(door: Door, vault: Vault, each: Iterable[_Asked], *, several: bool) -> None:
+def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several: bool) -> None:
+    """The notes' own bytes."""
     for note, phase in each:
-        text = _markdown(note, phase)
+        source = note.source
+        shown = source if phase is None else Source(source.slice(source.span_of(phase.lines)))
+        text = shown.to_bytes()
         if several:
             write(f"==> {vault.relative(note.path)} ({len(text)} bytes) <==")
         # After its bytes a line end, whether they end with one or not: who counts them finds the next note.
@@ -200,22 +129,72 @@ def _write_markdown(door: Door, vault: Vault, each: Iterable[_Asked], *, several
         _say_problems(vault, note)
 
 
-def _say_problems(vault: Vault, note: Note) -> None:
-    say_problems(vault.relative(note.path), note.session.problems)
+def _write_json(_: Door, vault: Vault, each: Iterable[_Shown], *, several: bool, findings: bool) -> None:
+    found = list(each)
+    if findings:
+        values = [
+            {"session": note.name, "findings": [*map(_exported, _findings(note, phase))]} for note, phase in found
+        ]
+    else:
+        values = [export_phase(phase) if phase else export_session(note.session) for note, phase in found]
+    write_json(values if several else values[0])
+    for note, _phase in found:
+        _say_problems(vault, note)
 
 
-def _markdown(note: Note, phase: Phase | None) -> bytes:
-    """The note's own bytes."""
-    source = note.source
-    return source.to_bytes() if phase is None else Source(source.slice(source.span_of(phase.lines))).to_bytes()
+# --- findings --------------------------------------------------------------------------------------------------------
 
-
-_WRITERS: Mapping[str, Callable[..., None]] = {
-    "terminal": _write_terminal,
-    "json": _write_json,
-    "markdown": _write_markdown,
+_LABELS = {
+    "cause": "cause",
+    "resolution": "fix",
+    "details": "details",
+    "alternatives": "alternatives",
+    "by": "by",
+    "evidence": "evidence",
 }
-_FINDINGS_WRITERS: Mapping[str, Callable[..., None]] = {
-    "terminal": _write_findings,
-    "json": _write_findings_json,
+
+
+def _write_findings(_: Door, vault: Vault, each: Iterable[_Shown], *, several: bool) -> None:
+    """Kind and summary of each finding, then the details, indented."""
+    for number, (note, phase) in enumerate(each):
+        if several:
+            write("\n" * bool(number) + f"==> {vault.relative(note.path)} <==")
+        found = _findings(note, phase)
+        if not found:
+            write("no findings")
+        for at, finding in enumerate(found):
+            if at:
+                write()
+            write(f"{finding.kind.replace('_', ' ')}: {finding.summary}")
+            for line in _details(finding):
+                write(f"    {line}")
+        _say_problems(vault, note)
+
+
+def _findings(note: Note, phase: Phase | None) -> list[Finding]:
+    found = findings_of(note.session)
+    return [each for each in found if phase is None or f"{each.phase}.".startswith(f"{phase.id}.")]
+
+
+def _exported(finding: Finding) -> dict[str, Any]:
+    names = ("details", "alternatives", "by", "cause", "resolution", "evidence", "phase")
+    values = {name: value for name in names if (value := getattr(finding, name))}
+    if finding.points:
+        values["points"] = "\n".join(f"- {point}" for point in finding.points)
+    head = {"id": finding.id, "kind": finding.kind, "summary": finding.summary}
+    return {**head, **values, "source": finding.source, "confidence": finding.confidence, "rows": list(finding.rows)}
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    yield from (f"{label}: {value}" for name, label in _LABELS.items() if (value := getattr(finding, name)))
+    yield from (f"- {point}" for point in finding.points)
+    yield f"source: {render_grounds(Grounds(finding.source, finding.confidence, finding.rows))}"
+    yield f"id: {finding.id}"
+
+
+_WRITERS: Mapping[tuple[str, bool], Callable[..., None]] = {
+    ("terminal", False): _write_terminal,
+    ("markdown", False): _write_markdown,
+    ("terminal", True): _write_findings,
 }
+"""By the format, and whether only the findings are to be shown."""
