@@ -131,15 +131,18 @@ def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several
 
 def _write_json(_: Door, vault: Vault, each: Iterable[_Shown], *, several: bool, findings: bool) -> None:
     found = list(each)
-    if findings:
-        values = [
-            {"session": note.name, "findings": [*map(_exported, _findings(note, phase))]} for note, phase in found
-        ]
-    else:
-        values = [export_phase(phase) if phase else export_session(note.session) for note, phase in found]
+    values = [_findings_json(*one) if findings else _note_json(*one) for one in found]
     write_json(values if several else values[0])
     for note, _phase in found:
         _say_problems(vault, note)
+
+
+def _note_json(note: Note, phase: Phase | None) -> dict[str, Any]:
+    return export_phase(phase) if phase else export_session(note.session)
+
+
+def _findings_json(note: Note, phase: Phase | None) -> dict[str, Any]:
+    return {"session": note.name, "findings": [_exported(each) for each in _findings(note, phase)]}
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
