@@ -24,8 +24,7 @@ from pathlib import Path
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
 from benchmarks.transcripts import write_large
 from benchmarks.vaults import session_texts
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
 
 BARS = {"PostToolUse": 3.0, "SessionEnd": 6.0}
 START_BAR = 8.0

@@ -14,7 +14,7 @@ import time
 from datetime import UTC, datetime
 from random import Random
 
-from crucible.search.postgres.connection import Server
+from crucible.search.postgres.address import Server
 from crucible.search.postgres.engine import open_postgres, set_up_server
 from crucible.search.recall import Question
 from tests.unit.search.pushing import document

@@ -25,7 +25,7 @@ from crucible.documents.markdown.wikilinks import find_links
 from crucible.documents.session.markup import render_session
 from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
-from crucible.memory.history.history_notes import render_entry
+from crucible.memory.history.history_notes import render_history
 from tests.unit.commands.learn.made import any_case
 from tests.unit.documents.session.strategies import sessions
 from tests.unit.documents.workflow.strategies import workflows
@@ -82,7 +82,7 @@ def test_nothing_in_a_session_acts(note: str) -> None:
 
 
 @FEW
-@given(st.one_of(ENTRIES.map(render_entry), any_item().map(render_item)))
+@given(st.one_of(ENTRIES.map(render_history), any_item().map(render_item)))
 def test_nothing_in_a_history_or_an_item_of_knowledge_acts(note: str) -> None:
     assert acting(note) == []
 

@@ -35,7 +35,7 @@ from crucible.documents.session.findings_block import FINDINGS
 from crucible.documents.session.note_entries import CALLOUT_KINDS
 from crucible.documents.session.session import Callout, Decision, Failure, Mode, Outcome, Status, Subagent
 from crucible.documents.session.session_reader import read_session
-from crucible.memory.bookmarks.bookmark_log import BOOKMARKS, latest, load_bookmarks
+from crucible.memory.bookmarks.bookmark import BOOKMARKS, latest, load_bookmarks
 from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.notes.init_vault import init_vault

@@ -20,9 +20,8 @@ from crucible.cli.vault_access import find_note, here, load_note, newest_here, o
 from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Session
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import BOOKMARKS, Loaded, load_bookmarks
-from crucible.memory.bookmarks.marking import mark
+from crucible.memory.bookmarks.bookmark import BOOKMARKS, Bookmark, Loaded, Why, load_bookmarks
+from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault

@@ -22,8 +22,8 @@ from crucible.commands.briefing.digest import LINES, Digest, Digested, Wanted, d
 from crucible.commands.briefing.position import Position
 from crucible.commands.briefing.relevance import Aim
 from crucible.core.secrets.redaction import redact_of
+from crucible.memory.history.history import shortener
 from crucible.memory.history.memory_log import FILES
-from crucible.memory.history.short_paths import shortener
 from crucible.vault.index.schema import View
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.projects import folder_in_project

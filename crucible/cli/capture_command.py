@@ -22,7 +22,7 @@ from crucible.commands.capture.question import Answer, Interaction, Offer, accep
 from crucible.commands.capture.saving import KEPT_AS, Kept
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
-from crucible.memory.knowledge.adding_items import Choice
+from crucible.memory.knowledge.add_item import Choice
 from crucible.vault.notes.projects import folder_in_project
 from crucible.vault.notes.vault import Vault
 

@@ -31,7 +31,7 @@ from crucible.memory.history.history_folder import (
     too_many,
 )
 from crucible.memory.history.history_folder import prune as prune_notes
-from crucible.memory.history.history_notes import render_entry
+from crucible.memory.history.history_notes import render_history
 from crucible.memory.history.history_update import refresh_history, told_of
 from crucible.vault.index.later_sessions import work_in
 from crucible.vault.index.schema import cell_of_path
@@ -206,7 +206,7 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     if format_ == "json":
         write_json(_facts(entry))
     else:
-        text = render_entry(entry, place=vault.relative(note.path))
+        text = render_history(entry, place=vault.relative(note.path))
         write_document(text.rpartition("\n%% ")[0], door)
     say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
 

@@ -18,10 +18,18 @@ from crucible.cli.text_tables import write_paths
 from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.documents.knowledge.item_scope import EVERYTHING, Place
-from crucible.documents.knowledge.items import ItemType, Scope
-from crucible.memory.knowledge.knowledge_folder import Row, Wish, find_item, list_items, load_item, load_items
-from crucible.memory.knowledge.survey import Stats, check_items, stats_of
+from crucible.documents.knowledge.items import EVERYTHING, ItemType, Place, Scope
+from crucible.memory.knowledge.knowledge_folder import (
+    Row,
+    Stats,
+    Wish,
+    check_items,
+    find_item,
+    list_items,
+    load_item,
+    load_items,
+    stats_of,
+)
 from crucible.search.recall import Kind
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.notes.walk import KNOWLEDGE

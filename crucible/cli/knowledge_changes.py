@@ -17,10 +17,18 @@ from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
-from crucible.documents.knowledge.causes import Category
-from crucible.documents.knowledge.item_scope import Place
-from crucible.documents.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
-from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, merge_items, provenance_in
+from crucible.documents.knowledge.items import (
+    Category,
+    Failure,
+    Item,
+    ItemType,
+    Origin,
+    Place,
+    Provenance,
+    Scope,
+    Verification,
+)
+from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, merge_items, provenance_in
 from crucible.memory.knowledge.item_status import restore_item, retire_item, tell_use, verify_item
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item
 from crucible.vault.notes.projects import project_of

@@ -52,9 +52,8 @@ from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.liveness import is_running
 from crucible.integrations.hooks.sync import CLIENTS as HOOKED
-from crucible.memory.bookmarks.bookmark import Why
-from crucible.memory.bookmarks.bookmark_log import latest
-from crucible.memory.bookmarks.marking import mark
+from crucible.memory.bookmarks.bookmark import Why, latest
+from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now, names_before
 from crucible.memory.summary.brief_update import update_brief
 from crucible.vault.events.spool import spool_folder

@@ -23,7 +23,7 @@ from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.resume_context import find_material
 from crucible.core.errors import SessionNotFound, UsageError
 from crucible.documents.session.session import Session, Status
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import load_bookmarks
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import Row, path_of_cell
 from crucible.vault.index.watch.vouching import ask

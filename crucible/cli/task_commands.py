@@ -19,9 +19,9 @@ from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
 from crucible.memory.tasks.annotations import Shelf, annotation_path, read_annotation, values_of
 from crucible.memory.tasks.overview import Overview, overview, shown_tasks
-from crucible.memory.tasks.pick import RecallCounts, recalled_ids
 from crucible.memory.tasks.readiness import Standing
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref
+from crucible.memory.tasks.task_context import RecallCounts, recalled_ids
 from crucible.memory.tasks.task_index import Scope
 from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault

@@ -19,12 +19,10 @@ from crucible.cli.index_access import asked
 from crucible.cli.vault_access import index_of, newest_session
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
-from crucible.memory.tasks.client_task_lists import with_stores
-from crucible.memory.tasks.overview import Client
+from crucible.memory.tasks.overview import Client, with_stores
 from crucible.memory.tasks.task import OpenTask
 from crucible.memory.tasks.task_index import Found, Owner, Scope, tasks_called
-from crucible.memory.tasks.task_names import beginning_of, find_task
-from crucible.memory.tasks.task_reading import tasks_of
+from crucible.memory.tasks.task_rows import beginning_of, find_task, tasks_of
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 

@@ -165,3 +165,38 @@ class Recall(Protocol):
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
         """The event with its neighbours in the note; nothing for an unknown one."""
         ...
+
+
+class Shelf(Protocol):
+    """Items by name, which is a note's path from the vault and no session's."""
+
+    def stamps(self) -> Mapping[str, str]:
+        """Every item, and what changes whenever its words do: asked at each question."""
+        ...
+
+    def document(self, name: str) -> Document | None:
+        """The item: one event of kind knowledge whose `id` and `session` are the item's id, as is the document's `session`."""
+        ...
+
+    def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
+        """What an item's score is multiplied by, and what that comes from, for `--explain`."""
+        ...
+
+
+class _Nothing:
+    """No items."""
+
+    def stamps(self) -> Mapping[str, str]:
+        return {}
+
+    def document(self, name: str) -> Document | None:
+        del name
+        return None
+
+    def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
+        del identity, now
+        return 1.0, {}
+
+
+NOTHING: Shelf = _Nothing()
+"""A shelf without items."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crucible.documents.session.session import Session, Status
-from crucible.memory.bookmarks.bookmark_log import latest
+from crucible.memory.bookmarks.bookmark import latest
 from tests.clients.accounts import Tokens, tokens_told
 from tests.clients.clients import CLAUDE_TOOLS, play_codex, play_opencode
 from tests.clients.conftest import Programs

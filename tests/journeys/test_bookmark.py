@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest, load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest, load_bookmarks
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru, CruProcess
 from tests.unit.memory.bookmarks.repositories import commit, made

@@ -15,10 +15,9 @@ import pytest
 
 from crucible.clients.launch.session_marks import find_resume_mark
 from crucible.documents.session.session import Intervention, Session, Status
-from crucible.memory.bookmarks.bookmark import Why
-from crucible.memory.bookmarks.bookmark_log import latest
+from crucible.memory.bookmarks.bookmark import Why, latest
 from crucible.memory.bookmarks.resume_tickets import find_ticket
-from crucible.memory.summary.brief_callout import find_brief
+from crucible.memory.summary.brief import find_brief
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 from tests.unit.commands.resume.resumed import PAUSED, Scene, make_scene, paused_note
@@ -367,8 +366,7 @@ def test_a_context_that_no_argument_holds_is_cut_or_refused(scene: Scene) -> Non
 def test_drift_is_warned_about_before_and_told_to_a_client_that_has_the_rest(scene: Scene) -> None:
     from datetime import UTC, datetime
 
-    from crucible.memory.bookmarks.bookmark import Bookmark
-    from crucible.memory.bookmarks.bookmark_log import append_bookmark
+    from crucible.memory.bookmarks.bookmark import Bookmark, append_bookmark
 
     ident = native(scene)
     (scene.project / "a.py").write_text("new")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import load_bookmarks
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 from tests.unit.clients.building import assistant, text, user

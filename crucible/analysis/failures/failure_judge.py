@@ -18,7 +18,7 @@ from crucible.clients.launch.ask import Asker
 from crucible.clients.launch.json_answers import objects_in
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, Renderer, load_template
-from crucible.documents.knowledge.causes import PREVENTABLE, Attribution, Category, FailureReport
+from crucible.documents.knowledge.items import PREVENTABLE, Attribution, Category, FailureReport
 from crucible.documents.markdown.quoting import hang
 
 TEMPLATE = "attribution.md.j2"

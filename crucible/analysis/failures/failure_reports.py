@@ -13,7 +13,7 @@ from itertools import takewhile
 from crucible.analysis.failures.moments import Moment
 from crucible.analysis.findings.observed_calls import is_red
 from crucible.analysis.tools.file_kinds import kind_of, plain_words
-from crucible.documents.knowledge.causes import FailureReport
+from crucible.documents.knowledge.items import FailureReport
 from crucible.documents.knowledge.novelty import words_of
 from crucible.documents.session.findings import Finding, Kind, Source, findings_of
 from crucible.documents.session.session import Intervention, Outcome, Session

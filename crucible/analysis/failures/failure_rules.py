@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from crucible.analysis.tools.file_kinds import is_test_file, kind_of, plain_words, type_of
 from crucible.analysis.tools.toolchains import LINT
 from crucible.core.patterns import UNSEEN, late_pattern
-from crucible.documents.knowledge.causes import PREVENTABLE, Attribution, Category, FailureReport
+from crucible.documents.knowledge.items import PREVENTABLE, Attribution, Category, FailureReport
 from crucible.documents.markdown.containment import cut, normal_line
 
 LONGEST = 400

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from crucible.core.settings.lifecycle import MemorySettings
-from crucible.memory.bookmarks import bookmark_log as bookmarks
+from crucible.memory.bookmarks import bookmark as bookmarks
 from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.memory.history import memory_log as memories
 from crucible.memory.history.memory_log import Memory, MemoryKind

@@ -23,8 +23,7 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.findings import Kind, is_named
 from crucible.documents.session.findings import Source as Guess
 from crucible.documents.session.task_block import is_task_news
-from crucible.memory.bookmarks.bookmark import Why
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import Why, load_bookmarks
 from crucible.memory.history.composition import PAUSED
 from crucible.memory.history.history import Entry, lines_of
 from crucible.memory.history.history_folder import HISTORY, load_entry

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from crucible.commands.briefing.briefing_parts import Quoter
 from crucible.core.text.durations import age_words
 from crucible.documents.session.task_block import CLOSED_TASKS
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, load_bookmarks
 from crucible.vault.index.query import SessionQuery, matching
 from crucible.vault.index.schema import Row, View, shard_of
 from crucible.vault.index.time_filters import begun, last_active

@@ -22,9 +22,9 @@ from crucible.memory.inbox.pending import Item as Waiting
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.memory.summary.brief_text import Known as Shown
 from crucible.memory.tasks.overview import Overview, shown_tasks
-from crucible.memory.tasks.pick import RecallCounts
 from crucible.memory.tasks.readiness import Standing, Status
 from crucible.memory.tasks.task import OpenTask, Ref
+from crucible.memory.tasks.task_context import RecallCounts
 from crucible.search.recall import Hit, Question, Recall
 from crucible.search.recall import Kind as EventKind
 from crucible.vault.index.schema import Row

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from crucible.documents.knowledge.causes import Attribution, FailureReport
+from crucible.documents.knowledge.items import Attribution, FailureReport
 
 PROPOSED = 0.6
 PROMPTED = 0.7

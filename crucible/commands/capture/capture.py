@@ -29,10 +29,10 @@ from crucible.core.secrets.scanner import Redact
 from crucible.documents.knowledge.novelty import Similar
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_id import check_session_id
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import load_bookmarks
 from crucible.memory.history.history_folder import add_captures
-from crucible.memory.knowledge.adding_items import Choice
-from crucible.memory.tasks.decision_tasks import task_findings
+from crucible.memory.knowledge.add_item import Choice
+from crucible.memory.tasks.decision_flow import task_findings
 from crucible.vault.notes.vault import Note, Vault
 
 

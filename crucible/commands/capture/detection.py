@@ -20,7 +20,7 @@ from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidat
 from crucible.commands.capture.decision_records import read_record, records_of, subject_of
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import LINE_END, split_sentences
-from crucible.documents.knowledge.causes import FailureReport
+from crucible.documents.knowledge.items import FailureReport
 from crucible.documents.session import findings
 from crucible.documents.session.findings import Finding, Source, findings_by_phase, findings_of, without_guesses
 from crucible.documents.session.plain_text import sentences

@@ -19,11 +19,19 @@ from crucible.commands.capture.decision_records import Record, read_record
 from crucible.core import files
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.scanner import Redact
-from crucible.documents.knowledge.causes import Attribution
-from crucible.documents.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope, Verification
+from crucible.documents.knowledge.items import (
+    Attribution,
+    Failure,
+    Item,
+    ItemType,
+    Origin,
+    Provenance,
+    Scope,
+    Verification,
+)
 from crucible.documents.knowledge.novelty import Similar, same_or_alike
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, provenance_in
+from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, provenance_in
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Note, Vault

@@ -24,7 +24,7 @@ from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import IDLE_REASON
 from crucible.memory.bookmarks.bookmark import Why
-from crucible.memory.bookmarks.marking import mark
+from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.bookmarks.resume_tickets import names_before
 from crucible.vault.events.spool import is_name, spool_folder
 from crucible.vault.index.index import Index

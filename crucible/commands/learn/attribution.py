@@ -19,7 +19,7 @@ from crucible.analysis.tools.whole_calls import Evidence
 from crucible.clients.launch.ask import Asker
 from crucible.commands.learn.case import Call, Case, Fault, Puzzle
 from crucible.core.templates import Renderer
-from crucible.documents.knowledge.causes import Attribution, FailureReport
+from crucible.documents.knowledge.items import Attribution, FailureReport
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import ToolCall
 

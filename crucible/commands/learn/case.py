@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from crucible.documents.knowledge.causes import Attribution
+from crucible.documents.knowledge.items import Attribution
 
 
 class CaseType(StrEnum):

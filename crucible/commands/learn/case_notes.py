@@ -23,7 +23,7 @@ from crucible.commands.learn.note_blocks import (
 )
 from crucible.core.errors import BadSessionId, EditRefused
 from crucible.core.patterns import late_pattern
-from crucible.documents.knowledge.causes import Attribution
+from crucible.documents.knowledge.items import Attribution
 from crucible.documents.knowledge.typed_properties import property_of
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain_line, cut, normal_line

@@ -21,7 +21,7 @@ from crucible.commands.learn.case_notes import FIELDS, SECTIONS, STAMP, STAMP_BE
 from crucible.commands.learn.note_blocks import NO_PART, Part, parts_of
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
-from crucible.documents.knowledge.causes import Attribution, Category
+from crucible.documents.knowledge.items import Attribution, Category
 from crucible.documents.knowledge.typed_properties import Properties, linktext_of
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
 from crucible.documents.markdown.source import Problem, Source

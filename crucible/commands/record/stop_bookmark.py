@@ -15,7 +15,7 @@ from crucible.commands.record.note_writer import Writer
 from crucible.core.errors import CrucibleError
 from crucible.documents.session.session import Task
 from crucible.memory.bookmarks.bookmark import Why
-from crucible.memory.bookmarks.marking import mark
+from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.summary.brief_update import update_brief
 from crucible.vault.notes.projects import folder_in_project
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from crucible.core.errors import BadSessionId, CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
-from crucible.memory.bookmarks.bookmark_log import BOOKMARKS, follow_rename
+from crucible.memory.bookmarks.bookmark import BOOKMARKS, follow_rename
 from crucible.memory.bookmarks.resume_tickets import keep_rename
 from crucible.memory.history.memory_log import move_memories
 from crucible.memory.tasks.annotations import move_annotations

@@ -27,8 +27,7 @@ from crucible.commands.resume.recent_entries import choose_window
 from crucible.commands.resume.resume_material import LeftOut, Material
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import fence, quote_block
-from crucible.memory.summary.brief import MOST_WORDS
-from crucible.memory.summary.brief_callout import count_covered, find_brief, first_request
+from crucible.memory.summary.brief import MOST_WORDS, count_covered, find_brief, first_request
 from crucible.memory.summary.brief_text import Known, extend_digest, render_digest
 
 _LEVELS = ((None, 40), (400, 50), (200, 60), (120, 100))

@@ -22,7 +22,7 @@ from crucible.documents.session.plain_text import clipped
 from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import Session, Subagent
 from crucible.memory.bookmarks.bookmark import NumberedTask
-from crucible.memory.summary.brief_callout import first_request, stated_goal
+from crucible.memory.summary.brief import first_request, stated_goal
 from crucible.memory.summary.brief_text import Known, bare
 from crucible.vault.notes.walk import note_name
 

@@ -29,7 +29,7 @@ from crucible.core.tokens import Counter, counter_of
 from crucible.documents.markdown.quoting import plain
 from crucible.documents.session.session import Session, Subagent
 from crucible.documents.session.session_id import LONGEST_ID
-from crucible.memory.bookmarks.bookmark_log import latest
+from crucible.memory.bookmarks.bookmark import latest
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 

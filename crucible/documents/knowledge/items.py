@@ -11,12 +11,65 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
-from crucible.documents.knowledge.causes import Category
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.session.session_id import check_session_id
+
+
+class Category(StrEnum):
+    """Where a failure comes from."""
+
+    REQUIREMENTS_AMBIG = "requirements_ambig"
+    KNOWLEDGE_GAP = "knowledge_gap"
+    TOOL_MISUSE = "tool_misuse"
+    CONTEXT_MISSING = "context_missing"
+    EXECUTION_ERROR = "execution_error"
+    EXTERNAL_DEP = "external_dep"
+
+
+PREVENTABLE = frozenset((Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.CONTEXT_MISSING))
+"""What knowing something beforehand could have prevented: a human must make a wish clear, chance and others' services are nobody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReport:
+    """What is known of a failure; all but `error` may be empty.
+
+    `happened` says in words what went wrong, `error` is the exact message, `context` what was being done (the goal, the step, the
+    user's words), `tool` and `call` the tool call that failed in one line, `resolution` what fixed it: words, or the call that passed instead.
+    `files` are those that the fix changed, `before` those that had been changed before it failed (a line each), `corrected` the user's words
+    where they stepped in.
+    """
+
+    error: str
+    happened: str = ""
+    context: str = ""
+    tool: str = ""
+    call: str = ""
+    resolution: str = ""
+    files: str = ""
+    corrected: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What a failure is attributed to; `confidence` from 0 to 1, `judge` is "rules" or the model's name."""
+
+    category: Category
+    root_cause: str
+    preventable_with: str = ""
+    confidence: float = 0.0
+    judge: str = "rules"
+
+    @property
+    def preventable(self) -> bool:
+        """By the category alone."""
+        return self.category in PREVENTABLE
+
 
 UNTITLED = "Untitled"
 """The title of an item that was given none."""
@@ -212,3 +265,51 @@ class Item:
 def tidy_tag(text: str) -> str:
     """A tag as Obsidian can have it, without `#`: letters, digits, `_`, `-` and `/`; "" for what holds none of these."""
     return _NO_TAG.sub("-", normal_line(text)).strip("-/")
+
+
+if TYPE_CHECKING:
+    from crucible.documents.knowledge.items import Item
+
+
+class Place(NamedTuple):
+    """For whom an item is, or from where somebody looks: a `scope` of `items.Scope`, and the names of project and domain.
+
+    Who looks with the scope "" sees everything.  A project's domain is known to who asks: with an empty `domain` a project sees the knowledge of
+    every domain.
+    """
+
+    scope: str = ""
+    project: str = ""
+    domain: str = ""
+
+    @classmethod
+    def of(cls, item: Item) -> Place:
+        """For whom an item is."""
+        return cls(item.scope.value, item.project, item.domain)
+
+    @property
+    def name(self) -> str:
+        """What the scope is one of: the project's name, the domain's, "" for everybody's."""
+        return {"project": self.project, "domain": self.domain}.get(self.scope, "")
+
+
+EVERYTHING = Place()
+
+
+def sees(viewer: Place, item: Place) -> bool:
+    """Whether an item for that place is seen by the viewer; names are compared without regard to case."""
+    if not viewer.scope or item.scope == "global":
+        return True
+    if item.scope == "domain":
+        every = viewer.scope == "project" and not viewer.domain
+        return viewer.scope != "global" and (every or _same(item.domain, viewer.domain))
+    return viewer.scope == "project" and _same(item.project, viewer.project)
+
+
+def same_place(one: Place, other: Place) -> bool:
+    """Whether items of both count towards the same limit: of one project, of one domain, or everybody's."""
+    return one.scope == other.scope and _same(one.name, other.name)
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()

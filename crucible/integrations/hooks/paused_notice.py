@@ -24,9 +24,8 @@ from crucible.documents.session.append import read_head
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.integrations.hooks.hook_log import complain
-from crucible.memory.bookmarks.bookmark import Bookmark, task_at_work
-from crucible.memory.bookmarks.bookmark_log import latest, load_bookmarks
-from crucible.memory.history.short_paths import shortener
+from crucible.memory.bookmarks.bookmark import Bookmark, latest, load_bookmarks, task_at_work
+from crucible.memory.history.history import shortener
 from crucible.vault.index.schema import Row
 from crucible.vault.notes.projects import project_folder
 from crucible.vault.notes.vault import Vault

@@ -24,9 +24,8 @@ from crucible.core.settings.settings import UserSettings
 from crucible.documents.session.session import Session
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.hook_log import complain
-from crucible.memory.bookmarks.bookmark import Why
-from crucible.memory.bookmarks.bookmark_log import latest
-from crucible.memory.bookmarks.marking import mark
+from crucible.memory.bookmarks.bookmark import Why, latest
+from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.engine import open_embedded

@@ -13,14 +13,13 @@ from typing import TypeVar
 
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
-from crucible.documents.knowledge.causes import Category
-from crucible.documents.knowledge.items import Failure, Item, ItemType, Origin, Provenance, Scope
+from crucible.documents.knowledge.items import Category, Failure, Item, ItemType, Origin, Provenance, Scope
 from crucible.documents.knowledge.novelty import Similar
 from crucible.integrations.mcp.opened_vault import now, vault_of, viewer_of
 from crucible.integrations.mcp.replies import Quoting, answer, checked
 from crucible.integrations.mcp.server_context import Place
 from crucible.integrations.mcp.session_tools import load_session
-from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, provenance_in
+from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, provenance_in
 from crucible.memory.knowledge.item_status import tell_use
 from crucible.memory.knowledge.knowledge_folder import Row, Wish, find_item, list_items, load_items
 

@@ -1,17 +1,40 @@
-"""A bookmark: where a session stood when it stopped.  Frozen values, and the words for why it was made.
+"""Bookmarks on disk: `.crucible/memory/bookmarks.jsonl`, a line each, added at the end; of old ones only a summary is left, a line each.
 
-Paths are seen from the session's folder, with `/`; a path of this machine never stands in a bookmark.
+Owns what a line says, a short one too.  Files stand in it as `digest path`, as `sha1sum` writes them: a digest behind a name such as
+`token.py` would look like a secret to who searches for those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import orjson
+
+from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session import Session, Task
+from crucible.vault.logs.jsonl_store import (
+    Unfit,
+    append_line,
+    commit_of,
+    is_inner_path,
+    number_of,
+    read_lines,
+    record_of,
+    rewrite_lines,
+    session_of,
+    text_of,
+    time_of,
+    time_text,
+    word_of,
+)
 
 MOST_FILES = 200
 """Files that a bookmark holds at most; those touched last are kept."""
@@ -86,3 +109,175 @@ def task_at_work(session: Session) -> NumberedTask | None:
     """The first task in progress, else the first open one; None if there is none."""
     found = open_tasks(session)
     return next((one for one in found if one.task.status == "in_progress"), found[0] if found else None)
+
+
+BOOKMARKS = "bookmarks.jsonl"
+
+_TEXTS = ("phase", "phase_name", "task", "task_name", "note", "project", "compacted")
+_NUMBERS = ("task_number", "task_count", "more_files")
+_PLAIN = (*_TEXTS, *_NUMBERS, "branch", "head")
+"""What stands in a line as it is, where it is not empty."""
+_DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
+_NOT_THERE = "-"
+
+
+class Loaded(NamedTuple):
+    """All bookmarks, the oldest first, and the lines that are none."""
+
+    found: tuple[Bookmark, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def append_bookmark(root: Path, bookmark: Bookmark, *, fsync: bool = True) -> None:
+    """Keep a bookmark in the vault at `root`; on disk when this returns.
+
+    Raises `LockTimeout`, `OutsideVault`, and `VaultError` when it cannot be written: the file is then as it was.
+    """
+    append_line(root, BOOKMARKS, _fields(bookmark), fsync=fsync)
+
+
+def load_bookmarks(root: Path, session_id: str = "") -> Loaded:
+    """Every bookmark by its time, then its id; equal lines count once.  Lines without `session_id` are not even read."""
+    holding = f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
+    found, problems = read_lines(root, BOOKMARKS, _bookmark, holding)
+    # A merge may bring back a line that was summarised on the other side.
+    whole = {one.id for one in found if not one.compacted}
+    found = [one for one in found if not (one.compacted and one.id in whole)]
+    return Loaded(tuple(sorted(found, key=_age)), tuple(problems))
+
+
+def latest(root: Path, session_id: str) -> Bookmark | None:
+    """A session's newest bookmark; other sessions' are not even read."""
+    own = (one for one in load_bookmarks(root, session_id).found if one.session == session_id)
+    return max(own, key=_age, default=None)
+
+
+def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
+    """Keep the bookmarks of a session that has another id now under that one too; how many were written.
+
+    May be called again: what an interrupted call wrote is not written twice.
+    """
+    known = {one.id for one in load_bookmarks(root, new_id).found}
+    count = 0
+    for one in load_bookmarks(root, old_id).found:
+        moved = replace(one, id=_renamed(one.id, new_id), session=new_id)
+        if one.session == old_id and moved.id not in known:
+            append_bookmark(root, moved, fsync=fsync)
+            count += 1
+    return count
+
+
+def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
+    """Leave a line's summary of the bookmarks with these ids; how many became shorter.
+
+    What is no bookmark of ours stays as it stands.  Raises as `lines.rewrite_lines` does, and the file is then as it was.
+    """
+    count = 0
+
+    def change(lines: Sequence[bytes]) -> list[bytes]:
+        nonlocal count
+        changed = [_shortened(line, ids) for line in lines]
+        count = sum(new != old for new, old in zip(changed, lines, strict=True))
+        return changed
+
+    rewrite_lines(root, BOOKMARKS, change, fsync=fsync)
+    return count
+
+
+def bytes_of(bookmark: Bookmark) -> int:
+    """How long its line is."""
+    return len(orjson.dumps(_fields(bookmark))) + 1
+
+
+_SUMMARY = 240
+"""Code points of a summary."""
+
+
+def _shortened(line: bytes, ids: Collection[str]) -> bytes:
+    try:
+        one = _bookmark(record_of(line)) if line else None
+    except Unfit:
+        return line
+    if one is None or one.compacted or one.id not in ids:
+        return line
+    short = replace(one, note="", blockers=(), files={}, more_files=0, branch="", head="", compacted=_summary(one))
+    return orjson.dumps(_fields(short))
+
+
+def _summary(one: Bookmark) -> str:
+    """`2026-02-22: Tests, task 3 of 5 (Write it): the limiter works; blocked: no API key`."""
+    task = f"task {one.task_number} of {one.task_count} ({one.task_name})" if one.task_number else ""
+    place = ", ".join(filter(None, (one.phase_name or one.phase, task))) or str(one.why)
+    blocked = (f"blocked: {text}" for text in one.blockers)
+    said = "; ".join(filter(None, (normal_line(one.note), *blocked)))
+    whole = f"{one.at.date().isoformat()}: {place}{': ' if said else ''}{said}"
+    return cut(normal_line(whole), _SUMMARY)
+
+
+def _renamed(bookmark_id: str, session_id: str) -> str:
+    told = hashlib.blake2s(f"{bookmark_id} {session_id}".encode(), digest_size=6)
+    return f"b-{told.hexdigest()}"
+
+
+def _age(bookmark: Bookmark) -> tuple[float, str]:
+    return bookmark.at.timestamp(), bookmark.id
+
+
+def _fields(bookmark: Bookmark) -> dict[str, object]:
+    """As it stands in its line; what is empty is left out."""
+    head = {
+        "id": bookmark.id,
+        "session": bookmark.session,
+        "at": time_text(bookmark.at),
+        "why": str(bookmark.why),
+    }
+    files = [f"{digest or _NOT_THERE} {path}" for path, digest in bookmark.files.items()]
+    rest = {name: getattr(bookmark, name) for name in _PLAIN} | {
+        "blockers": list(bookmark.blockers),
+        "files": files,
+    }
+    return head | {name: value for name, value in rest.items() if value}
+
+
+def _bookmark(fields: Mapping[str, object]) -> Bookmark:
+    """Raises `Unfit`."""
+    try:
+        why = Why(text_of(fields, "why"))
+    except ValueError:
+        raise Unfit("`why` is no reason that this version knows") from None
+    texts = {name: text_of(fields, name) for name in _TEXTS}
+    plain: dict[str, Any] = {**texts, **{name: number_of(fields, name) for name in _NUMBERS}}
+    return Bookmark(
+        id=word_of(fields, "id"),
+        session=session_of(fields),
+        at=time_of(fields, "at"),
+        why=why,
+        blockers=tuple(_list(fields, "blockers")),
+        branch=_branch(fields),
+        head=commit_of(fields, "head"),
+        files=dict(map(_file, _list(fields, "files"))),
+        **plain,
+    )
+
+
+def _list(fields: Mapping[str, object], name: str) -> Iterable[str]:
+    value = fields.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise Unfit(f"`{name}` is no list of texts")
+    return value
+
+
+def _branch(fields: Mapping[str, object]) -> str:
+    branch = text_of(fields, "branch")
+    if branch.startswith("-"):
+        raise Unfit("`branch` is no branch")
+    return branch
+
+
+def _file(line: str) -> tuple[str, str]:
+    """`(path, digest)`."""
+    digest, _, path = line.partition(" ")
+    digest = "" if digest == _NOT_THERE else digest
+    if not _DIGEST.match(digest) or not is_inner_path(path):
+        raise Unfit("`files` has what is no file of the project")
+    return path, digest

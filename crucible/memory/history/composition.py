@@ -19,11 +19,9 @@ from crucible.documents.session.findings import Finding, Kind, findings_of, is_n
 from crucible.documents.session.session import Intervention, Session, Task
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.documents.session.waiting import words_of
-from crucible.memory.history.history import NO_CAPTURES, Captures, Entry, Line, shortened_entry, with_lines
-from crucible.memory.history.short_paths import shortener
+from crucible.memory.history.history import NO_CAPTURES, Captures, Entry, Line, shortened_entry, shortener, with_lines
 from crucible.memory.history.work_time import entries_of, modified_files, used_skills, worked
-from crucible.memory.summary.brief import cut_words
-from crucible.memory.summary.brief_callout import asked_in, milestones
+from crucible.memory.summary.brief import asked_in, cut_words, milestones
 from crucible.memory.summary.brief_text import bare
 from crucible.vault.index.later_sessions import NOTHING, Following
 

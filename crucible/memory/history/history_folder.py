@@ -19,10 +19,17 @@ from crucible.core.git import digest_of, run_git
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Problem, Source, Span
 from crucible.documents.session.session_id import check_session_id
-from crucible.memory.history.history import HEADINGS, Captures, Entry, lines_of, shortened_captures, tidy_entry
-from crucible.memory.history.history_notes import properties_of, read_entry, render_entry
+from crucible.memory.history.history import (
+    HEADINGS,
+    Captures,
+    Entry,
+    lines_of,
+    shortened_captures,
+    shortener,
+    tidy_entry,
+)
+from crucible.memory.history.history_notes import properties_of, read_entry, render_history
 from crucible.memory.history.history_revision import revised, with_property
-from crucible.memory.history.short_paths import shortener
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import OnError, find_notes
 
@@ -68,7 +75,7 @@ def keep_entry(vault: Vault, entry: Entry, place: str = "") -> Path:
     if not path.is_file():
         files.make_folders(vault.root, path.parent)
         try:
-            files.create_exclusive(path, Source(render_entry(entry, place)).to_bytes(), fsync=vault.settings.fsync)
+            files.create_exclusive(path, Source(render_history(entry, place)).to_bytes(), fsync=vault.settings.fsync)
         except NoteExists:  # somebody was faster
             pass
         else:

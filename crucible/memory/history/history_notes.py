@@ -7,6 +7,7 @@ and so is a history by EDI, which has `date` and `start_time` and no `type`.  `m
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -21,7 +22,7 @@ from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.source import Problem, Source
 from crucible.documents.markdown.wikilinks import with_links, without_links
-from crucible.documents.markdown.yaml_scalars import Value
+from crucible.documents.markdown.yaml_scalars import Value, render_entry
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.properties import FieldReader, format_time, parse_time
 from crucible.documents.session.session_id import check_session_id
@@ -36,9 +37,65 @@ from crucible.memory.history.history import (
     Captures,
     Entry,
     Line,
+    lines_of,
     tidy_entry,
 )
-from crucible.memory.history.written_marks import item_keys, item_mark, render_marks, value_mark
+
+_FORMER = "told_from"
+"""A key in notes that a model wrote in older versions: the digest of what it was shown."""
+_DIGITS = 8
+_KEY = r"[\w./:@+-]{1,160}"
+_LINE = late_pattern(rf"%% crucible wrote:((?: {_KEY}=[0-9a-f]{{8}})*) %%[ \t]*")
+_NAME = late_pattern(_KEY)
+_MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
+
+
+def item_keys(entry: Entry) -> dict[str, Line]:
+    """The lines of all sections by key: the section, and the finding's id or else a digest of the text."""
+    found: dict[str, Line] = {}
+    for part in HEADINGS:
+        for line in lines_of(entry, part):
+            name = line.finding if _NAME.fullmatch(line.finding) else f"text-{_digest(line.text)}"
+            key, number = f"{part}/{name}", 1
+            while key in found:
+                number += 1
+                key = f"{part}/{name}+{number}"
+            found[key] = line
+    return found
+
+
+def item_mark(rows: Sequence[str]) -> str:
+    """The digest of an item's lines, without indentation and list marks."""
+    return _digest("\n".join(_MARKER.sub("", row).rstrip() for row in rows))
+
+
+def value_mark(key: str, value: Value) -> str:
+    """The digest of a property."""
+    return _digest("\n".join(render_entry(key, value)))
+
+
+def render_marks(marks: Mapping[str, str]) -> str:
+    """The line, in one order, so that nothing new changes nothing."""
+    return " ".join(["%% crucible wrote:", *(f"{key}={marks[key]}" for key in sorted(marks)), "%%"])
+
+
+def is_marks_line(line: str) -> bool:
+    """True for such a line."""
+    return bool(_LINE.fullmatch(line))
+
+
+def read_marks(lines: Sequence[str]) -> dict[str, str] | None:
+    """The digests by key of all such lines, since a merge may have left two; None without any."""
+    found = [match[1].split() for line in lines if (match := _LINE.fullmatch(line))]
+    if not found:
+        return None
+    pairs = (one.rpartition("=") for marks in found for one in marks)
+    return {key: digest for key, _, digest in pairs if key != _FORMER}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+
 
 NOTE_TYPE = "history"
 _PARTS = {heading.lower(): part for part, heading in HEADINGS.items()}
@@ -72,7 +129,7 @@ class Item(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def render_entry(entry: Entry, place: str = "") -> str:
+def render_history(entry: Entry, place: str = "") -> str:
     """The whole note with the marks of its content.
 
     `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would lead here.

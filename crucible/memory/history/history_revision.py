@@ -18,16 +18,14 @@ from crucible.memory.history.history_notes import (
     Item,
     find_sections,
     is_history,
-    properties_of,
-    read_entry,
-    read_items,
-    render_item,
-)
-from crucible.memory.history.written_marks import (
     is_marks_line,
     item_keys,
     item_mark,
+    properties_of,
+    read_entry,
+    read_items,
     read_marks,
+    render_item,
     render_marks,
     value_mark,
 )

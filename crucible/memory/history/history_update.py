@@ -14,8 +14,7 @@ from crucible.core.errors import BadSessionId, CrucibleError, SessionNotFound
 from crucible.core.secrets import Redact
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import Session
-from crucible.memory.bookmarks.bookmark import Bookmark
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, load_bookmarks
 from crucible.memory.history.composition import compose_entry
 from crucible.memory.history.history import (
     NO_CAPTURES,
@@ -23,14 +22,13 @@ from crucible.memory.history.history import (
     Entry,
     shortened_captures,
     shortened_entry,
+    shortener,
 )
 from crucible.memory.history.history_folder import entry_path, keep_entry
-from crucible.memory.history.history_notes import read_entry
+from crucible.memory.history.history_notes import read_entry, read_marks
 from crucible.memory.history.history_revision import own_entry
 from crucible.memory.history.memory_log import MemoryKind, load_memories, remember
-from crucible.memory.history.short_paths import shortener
 from crucible.memory.history.work_time import worked
-from crucible.memory.history.written_marks import read_marks
 from crucible.vault.index.later_sessions import NOTHING, Following
 from crucible.vault.notes.vault import Note, Vault
 

@@ -28,9 +28,8 @@ from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.memory.history.composition import open_questions
-from crucible.memory.history.history import LONGEST
-from crucible.memory.history.short_paths import shortener
-from crucible.memory.summary.brief_callout import milestones
+from crucible.memory.history.history import LONGEST, shortener
+from crucible.memory.summary.brief import milestones
 from crucible.vault.logs.jsonl_store import (
     Unfit,
     append_lines,

@@ -6,7 +6,8 @@ Owns the walk, and that a note which is not understood is there all the same.  W
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -14,13 +15,14 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import read_item
-from crucible.documents.knowledge.item_scope import EVERYTHING, Place, sees
 from crucible.documents.knowledge.item_weight import Facts, Weight, needs_verification, weigh
-from crucible.documents.knowledge.items import Item, ItemType
+from crucible.documents.knowledge.items import EVERYTHING, Item, ItemType, Origin, Place, Scope, sees
+from crucible.documents.knowledge.novelty import Room, room_for
+from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Problem
 from crucible.vault.notes.note_folder import FolderNotes
 from crucible.vault.notes.vault import Note, Vault
-from crucible.vault.notes.walk import KNOWLEDGE, OnError
+from crucible.vault.notes.walk import KNOWLEDGE, OnError, note_name
 
 
 class ItemNote(NamedTuple):
@@ -111,3 +113,117 @@ def _wanted(item: Item, wish: Wish) -> bool:
         and (wish.retired is None or item.active is not wish.retired)
         and sees(wish.viewer, Place.of(item))
     )
+
+
+class Found(NamedTuple):
+    """Something wrong with a note; `path` is seen from the vault."""
+
+    path: str
+    problem: Problem
+
+
+class Stats(NamedTuple):
+    """Numbers and rows over all items; `by_type` and `by_scope` count the active ones.
+
+    `used` are the most used, `never_useful` were used and never helped, `never_used` nobody told a use of, `stale` are flagged for verification,
+    `retired` is a number, `rooms` are the places that hold items, the fullest first, `unread` the notes that are not understood.
+    """
+
+    active: int
+    retired: int
+    unread: int
+    uses: int
+    useful: int
+    by_type: Mapping[str, int]
+    by_scope: Mapping[str, int]
+    used: Sequence[Row]
+    never_useful: Sequence[Row]
+    never_used: Sequence[Row]
+    stale: Sequence[Row]
+    rooms: Sequence[Room]
+
+
+# --- what is wrong ---------------------------------------------------------------------------------------------------
+
+
+def check_items(vault: Vault) -> Iterator[Found]:
+    """Everything that is wrong with the notes of the folder, by path and line; a file that cannot be read is told on its line 1."""
+    unread: list[CrucibleError] = []
+    sessions = vault.session_ids()
+    names: dict[str, str] = {}
+    for path in item_paths(vault, unread.append):
+        shown = vault.relative(path)
+        try:
+            one = load_item(vault, path)
+            problems = [*one.problems, *_of_item(one, sessions)]
+        except CrucibleError as error:
+            problems = [Problem("unreadable", 1, str(error))]
+        first = names.setdefault(note_name(path.name).casefold(), shown)
+        if first != shown:
+            problems.append(Problem("same-name", 1, f"{first} has the same name: an id means one note"))
+        yield from (Found(shown, problem) for problem in sorted(problems, key=lambda found: found.line))
+    for wrong in unread:
+        yield Found(KNOWLEDGE, Problem("unreadable", 1, str(wrong)))
+
+
+def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
+    if one.item is None:
+        if not one.problems:
+            yield Problem("no-item", 1, "no item of knowledge")
+        return
+    item, keys = one.item, find_frontmatter(one.note.source).keys
+
+    def line(key: str) -> int:
+        return one.note.source.line_of(keys[key].start) + 1 if key in keys else 1
+
+    if not (item.created or item.updated):
+        yield Problem("no-date", 1, "neither created nor updated: it counts as new for ever")
+    if item.source.origin is Origin.SESSION and not item.source.session:
+        yield Problem("no-session", line("source"), "its source is a session, but none is named")
+    for key, session in [("session", item.source.session), *(("also_from", also) for also in item.also_from)]:
+        if session and session not in sessions:
+            yield Problem("no-such-session", line(key), f"no session {session}: renamed, or not here")
+    if item.useful_count > item.use_count:
+        yield Problem("bad-count", line("useful_count"), "it helped more often than it was used")
+    if item.scope is not Scope.GLOBAL and not Place.of(item).name:
+        message = f"its scope is {item.scope}, but no {item.scope} is named: it is seen only where none is"
+        yield Problem("no-place", line("scope"), message)
+
+
+# --- how it does -----------------------------------------------------------------------------------------------------
+
+
+def stats_of(
+    vault: Vault, notes: Iterable[ItemNote], now: datetime, settings: KnowledgeSettings, most: int = 10
+) -> Stats:
+    """How the items do; each list has at most `most` rows."""
+    notes = [*notes]
+    rows = list_items(vault, notes, Wish(), now, settings)
+    items = [row.item for row in rows]
+    used = [row for row in rows if row.item.use_count]
+    by_use = sorted(used, key=lambda row: (-row.item.use_count, row.id))
+    return Stats(
+        active=len(rows),
+        retired=sum(1 for one in notes if one.item and not one.item.active),
+        unread=sum(1 for one in notes if one.item is None),
+        uses=sum(item.use_count for item in items),
+        useful=sum(item.useful_count for item in items),
+        by_type=dict(Counter(item.type.value for item in items).most_common()),
+        by_scope=dict(Counter(item.scope.value for item in items).most_common()),
+        used=by_use[:most],
+        never_useful=[row for row in by_use if not row.item.useful_count][:most],
+        never_used=_oldest(row for row in rows if not row.item.use_count)[:most],
+        stale=_oldest(row for row in rows if row.to_verify)[:most],
+        rooms=_rooms(items, settings),
+    )
+
+
+def _oldest(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row.item.updated is not None, row.item.updated, row.id))
+
+
+def _rooms(items: Sequence[Item], settings: KnowledgeSettings) -> list[Room]:
+    places = [Place.of(item) for item in items]
+    firsts = {(place.scope, place.name.casefold()): item for place, item in zip(places, items, strict=True)}
+    rooms = [room_for(item, items, settings) for item in firsts.values()]
+    return sorted(rooms, key=lambda room: (-room.held / room.limit, room.where))

@@ -15,8 +15,17 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, findings_of, without_guesses
 from crucible.documents.session.plain_text import clipped
 from crucible.documents.session.session import Phase, Prose, Session
-from crucible.memory.summary.brief import MOST_WORDS, Brief, count_words, cut_words
-from crucible.memory.summary.brief_callout import asked_in, count_covered, covering, milestones, phase_number
+from crucible.memory.summary.brief import (
+    MOST_WORDS,
+    Brief,
+    asked_in,
+    count_covered,
+    count_words,
+    covering,
+    cut_words,
+    milestones,
+    phase_number,
+)
 
 SECTIONS = ("Decisions", "Results", "Fixed", "Reports", "Preferences", "Open questions")
 """In the order in which they are printed."""

@@ -17,10 +17,12 @@ from crucible.core.secrets.redaction import unscanned
 from crucible.documents.markdown.containment import normal
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.session import Session
-from crucible.memory.summary.brief import Brief, BriefUpdate, cut_words
-from crucible.memory.summary.brief_callout import (
+from crucible.memory.summary.brief import (
+    Brief,
+    BriefUpdate,
     count_covered,
     covering,
+    cut_words,
     due_phase,
     find_brief,
     phase_number,

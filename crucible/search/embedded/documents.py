@@ -20,8 +20,7 @@ from crucible.search.echoes import without_echoes
 from crucible.search.question_words import names_in, plain, spoken, value_of, words_in
 from crucible.search.recall import Document, Event, Kind
 from crucible.search.session_cards import Place, dump_card, seconds_of
-from crucible.search.session_events import Placed, document_of, events_of
-from crucible.search.session_events_whole import recorded_calls
+from crucible.search.session_events import Placed, document_of, events_of, recorded_calls
 
 
 class Indexed(NamedTuple):

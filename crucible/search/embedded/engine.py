@@ -20,14 +20,12 @@ from weakref import finalize
 
 from crucible.core.errors import IndexBroken, reason_of
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded.changes import Noticing, Vouched
-from crucible.search.embedded.gathering import Progress
 from crucible.search.embedded.hits import Kept, Shown, hits_of, session_hits
-from crucible.search.embedded.question import Finds, find_events
-from crucible.search.embedded.ranking import SESSIONS, listed, rank_events, rank_sessions
+from crucible.search.embedded.note_changes import Noticing, Vouched
+from crucible.search.embedded.ranking import SESSIONS, Finds, find_events, listed, rank_events, rank_sessions
 from crucible.search.embedded.recall_files import Store
 from crucible.search.embedded.recall_manifest import ITEM, Manifest
-from crucible.search.embedded.refresh import Source, State, refresh
+from crucible.search.embedded.refresh import Progress, Source, State, refresh
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import (
     Found,
@@ -39,9 +37,8 @@ from crucible.search.embedded.tantivy_search import (
     sought_of,
 )
 from crucible.search.question_words import read_question, spoken, words_in
-from crucible.search.recall import MOST, Answer, Event, Kind, Question
+from crucible.search.recall import MOST, NOTHING, Answer, Event, Kind, Question, Shelf
 from crucible.search.session_cards import Card
-from crucible.search.shelf import NOTHING, Shelf
 
 CANDIDATES = 30
 """Items that are compared."""

@@ -20,9 +20,8 @@ from crucible.search.embedded.ranking import Ranked
 from crucible.search.embedded.recall_manifest import Manifest
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import Sought
-from crucible.search.recall import LISTED, MOST_CONTEXT, Event, Hit, Kind, SessionHit
+from crucible.search.recall import LISTED, MOST_CONTEXT, Event, Hit, Kind, SessionHit, Shelf
 from crucible.search.session_cards import Card, event_at, find_event, hash_of, place_at
-from crucible.search.shelf import Shelf
 from crucible.search.snippets import snippet_of
 
 _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")

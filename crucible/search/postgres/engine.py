@@ -11,18 +11,16 @@ from datetime import datetime
 from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
-from crucible.documents.knowledge.item_scope import Place, sees
 from crucible.documents.knowledge.item_weight import weigh
-from crucible.search.embedded.question import Finds, find_events
-from crucible.search.embedded.ranking import SESSIONS, Ranked, listed, rank_events, rank_sessions
+from crucible.documents.knowledge.items import Place, sees
+from crucible.search.embedded.ranking import SESSIONS, Finds, Ranked, find_events, listed, rank_events, rank_sessions
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import Found, Sought
-from crucible.search.postgres.connection import Server
+from crucible.search.postgres.address import Server
 from crucible.search.postgres.push import Pusher
 from crucible.search.postgres.queries import best_events, best_sessions, count_stems, texts_of
 from crucible.search.postgres.tables import check_ready, set_up
-from crucible.search.postgres.terms import event_of
-from crucible.search.postgres.weights import ITEM_COLUMNS, Shelved, item_of, viewer_of
+from crucible.search.postgres.terms import ITEM_COLUMNS, Shelved, event_of, item_of, viewer_of
 from crucible.search.question_words import plain
 from crucible.search.recall import LISTED, MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
 from crucible.search.snippets import snippet_of

@@ -13,10 +13,19 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from crucible.core.errors import ServerFailed, UsageError
-from crucible.search.postgres.connection import Server
+from crucible.search.postgres.address import Server
 from crucible.search.postgres.tables import check_ready
-from crucible.search.postgres.terms import TERMS, Rows, aware, key_of, month_of, rows_of
-from crucible.search.postgres.weights import ITEM_COLUMNS, Shelved, columns_of_item
+from crucible.search.postgres.terms import (
+    ITEM_COLUMNS,
+    TERMS,
+    Rows,
+    Shelved,
+    aware,
+    columns_of_item,
+    key_of,
+    month_of,
+    rows_of,
+)
 from crucible.search.question_words import plain
 from crucible.search.recall import Document
 from crucible.search.session_cards import seconds_of

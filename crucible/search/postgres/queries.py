@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.spelling import OFTEN
-from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, WHOLE, Found, Sought
-from crucible.search.postgres.connection import Server
+from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, OFTEN, WHOLE, Found, Sought
+from crucible.search.postgres.address import Server
 from crucible.search.postgres.terms import event_of, fact_term, name_term, word_term
 from crucible.search.question_words import names_in, plain, value_of, words_in
 from crucible.search.recall import Kind

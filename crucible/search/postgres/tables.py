@@ -13,7 +13,7 @@ from crucible.core.errors import ServerFailed
 if TYPE_CHECKING:
     import psycopg
 
-    from crucible.search.postgres.connection import Server
+    from crucible.search.postgres.address import Server
 
 
 _LOCK = 0x6372_7563_6962_6C65

@@ -21,9 +21,9 @@ from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded.changes import flight_states, look
 from crucible.search.embedded.documents import place_note
-from crucible.search.postgres.weights import Shelved, digest_of_item
+from crucible.search.embedded.note_changes import flight_states, look
+from crucible.search.postgres.terms import Shelved, digest_of_item
 from crucible.search.recall import Document, Event
 from crucible.vault.index.index import Index
 

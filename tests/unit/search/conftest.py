@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from crucible.search.postgres.connection import Server
+from crucible.search.postgres.address import Server
 from crucible.search.postgres.tables import set_up
 from tests.unit.search.server import GUARDED, NoServer, Running, Team, running_server
 

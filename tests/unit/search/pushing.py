@@ -15,7 +15,7 @@ from random import Random
 
 from crucible.search.postgres.address import library
 from crucible.search.postgres.engine import open_pusher
-from crucible.search.postgres.weights import Shelved
+from crucible.search.postgres.terms import Shelved
 from crucible.search.recall import Document, Event, Kind
 
 _WORDS = [f"word{number}" for number in range(400)] + ["retry", "bucket", "TokenBucket", "src/limiter.py"]

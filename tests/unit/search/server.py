@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crucible.search.postgres.connection import Server
+from crucible.search.postgres.address import Server
 
 ADMIN = "admin"
 """The superuser of a server for tests."""

@@ -24,7 +24,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.search.embedded.engine import Embedded
-from crucible.search.postgres.connection import Server
+from crucible.search.postgres.address import Server
 from crucible.search.postgres.engine import Team as Recall
 from crucible.search.postgres.engine import open_postgres, open_pusher
 from crucible.search.postgres.tables import set_up

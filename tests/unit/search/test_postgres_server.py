@@ -19,8 +19,7 @@ from pathlib import Path
 import pytest
 
 from crucible.core.errors import CrucibleError, ServerFailed, UsageError
-from crucible.search.postgres.address import VARIABLE, chosen_address, place_of
-from crucible.search.postgres.connection import Server
+from crucible.search.postgres.address import VARIABLE, Server, chosen_address, place_of
 from crucible.search.postgres.engine import open_postgres, open_pusher
 from crucible.search.recall import Question
 from tests.paths import ROOT

@@ -14,14 +14,13 @@ import pytest
 from crucible.core.errors import ServerFailed, UsageError, VaultError
 from crucible.core.settings.settings import SecretSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_scope import EVERYTHING
 from crucible.documents.knowledge.item_weight import Facts
-from crucible.documents.knowledge.items import Item, ItemType
+from crucible.documents.knowledge.items import EVERYTHING, Item, ItemType
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.engine import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.tables import VERSION
+from crucible.search.postgres.terms import columns_of_item
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
-from crucible.search.postgres.weights import columns_of_item
 from crucible.search.recall import Document, Kind
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT

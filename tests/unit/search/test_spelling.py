@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.spelling import near_stems
+from crucible.search.embedded.tantivy_search import near_stems
 from tests.unit.search.vaults import ask, session_of, vault_of
 
 

@@ -10,8 +10,7 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import AgentRef, Entry, Intervention, Phase, Prose, Session, Status
 from crucible.search.embedded.engine import Embedded, open_embedded
-from crucible.search.recall import Answer, Question
-from crucible.search.shelf import NOTHING, Shelf
+from crucible.search.recall import NOTHING, Answer, Question, Shelf
 from crucible.vault.notes.init_vault import init_vault
 
 STARTED = datetime(2026, 11, 2, 9, tzinfo=UTC)

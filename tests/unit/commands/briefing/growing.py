@@ -19,8 +19,8 @@ from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingS
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.tokens import Estimate
+from crucible.memory.history.history import shortener
 from crucible.memory.history.history_update import make_history
-from crucible.memory.history.short_paths import shortener
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
 

@@ -14,9 +14,8 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import Estimate
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Callout, Decision, Failure, Phase, Session, Status, Task
-from crucible.memory.history.history import Entry, Line
+from crucible.memory.history.history import Entry, Line, shortener
 from crucible.memory.history.history_folder import keep_entry
-from crucible.memory.history.short_paths import shortener
 from crucible.search.recall import Answer, Event, Hit, Kind, Question, Recall, Snippet
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View

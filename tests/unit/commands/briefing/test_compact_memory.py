@@ -14,8 +14,7 @@ import pytest
 
 from crucible.commands.briefing.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
 from crucible.core.settings.lifecycle import MemorySettings
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest, load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest, load_bookmarks
 from crucible.memory.history.memory_log import (
     Memory,
     MemoryKind,
@@ -176,7 +175,7 @@ _APPEND = """
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from crucible.memory.bookmarks.bookmark_log import append_bookmark
+from crucible.memory.bookmarks.bookmark import append_bookmark
 from crucible.memory.bookmarks.bookmark import Bookmark, Why
 root, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(5000):

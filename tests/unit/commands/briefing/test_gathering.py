@@ -21,8 +21,7 @@ from crucible.commands.briefing.sections import Type, keywords
 from crucible.core.errors import VaultError
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Phase, Session, Status, Task
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
 from crucible.memory.history.history import Line
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories
 from crucible.search.recall import Recall

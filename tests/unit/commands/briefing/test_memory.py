@@ -8,8 +8,7 @@ import pytest
 
 from crucible.commands.briefing.facts import find_known, with_memory
 from crucible.commands.briefing.position import Position, find_position
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, memory_id
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault

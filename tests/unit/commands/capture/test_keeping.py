@@ -21,8 +21,7 @@ from crucible.commands.capture.question import MOST_PROMPTS, Answer, Offer
 from crucible.commands.capture.saving import Saver
 from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
-from crucible.documents.knowledge.causes import Attribution, Category
-from crucible.documents.knowledge.items import Item, ItemType, Origin, Scope
+from crucible.documents.knowledge.items import Attribution, Category, Item, ItemType, Origin, Scope
 from crucible.documents.session.findings import findings_of
 from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.knowledge.knowledge_folder import load_items
@@ -424,7 +423,7 @@ def test_an_item_that_the_disk_refuses_keeps_no_other_from_it(
     vault: Vault, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from crucible.commands.capture import saving
-    from crucible.memory.knowledge.adding_items import add_item
+    from crucible.memory.knowledge.add_item import add_item
 
     def refuses(vault_: Vault, item: Item, *rest: Any, **more: Any) -> Any:
         if item.type is ItemType.EVIDENCE:

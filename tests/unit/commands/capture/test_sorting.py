@@ -9,7 +9,7 @@ import pytest
 from crucible.commands.capture.candidates import Candidate, Kind, Way
 from crucible.commands.capture.selection import is_preselected, way_of
 from crucible.core.settings.lifecycle import CaptureSettings
-from crucible.documents.knowledge.causes import Attribution, Category
+from crucible.documents.knowledge.items import Attribution, Category
 from crucible.documents.session.findings import Source
 
 SETTINGS = CaptureSettings()

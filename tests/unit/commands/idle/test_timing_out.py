@@ -16,8 +16,7 @@ from crucible.commands.idle import idle_check as noticing
 from crucible.commands.idle import idle_timeout as timing_out
 from crucible.commands.idle.idle_check import is_due, look
 from crucible.documents.session.status_rules import IDLE_REASON
-from crucible.memory.bookmarks.bookmark import Why
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import Why, load_bookmarks
 from crucible.vault.index.index import Index
 from crucible.vault.index.watch.watcher import watch
 from crucible.vault.notes.init_vault import init_vault

@@ -20,7 +20,7 @@ from crucible.core.errors import AgentFailed
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings, VaultSettings
 from crucible.core.templates import OwnTemplate
-from crucible.documents.knowledge.causes import Category, FailureReport
+from crucible.documents.knowledge.items import Category, FailureReport
 from crucible.documents.markdown.source import Source
 from tests.saying import Says
 from tests.trusting import trusted

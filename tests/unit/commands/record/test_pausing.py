@@ -12,9 +12,8 @@ import pytest
 from crucible.commands import record
 from crucible.commands.record import stop_bookmark as bookmarking
 from crucible.core.errors import EditRefused, UsageError, VaultError
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
-from crucible.memory.summary.brief_callout import find_brief
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, load_bookmarks
+from crucible.memory.summary.brief import find_brief
 from crucible.vault.notes.vault import Vault
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)

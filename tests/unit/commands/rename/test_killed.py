@@ -16,8 +16,7 @@ from crucible.core.settings.settings import UserSettings, VaultSettings
 from crucible.integrations.hooks.sync import sync_vault
 from crucible.integrations.mcp.opened_vault import vault_of
 from crucible.integrations.mcp.server_context import Place
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest
 from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, load_memories
 from crucible.memory.tasks.annotations import Shelf, annotate

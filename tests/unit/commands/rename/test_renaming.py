@@ -18,8 +18,7 @@ from crucible.core.errors import (
     UsageError,
 )
 from crucible.core.settings.settings import VaultSettings
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark, latest
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest
 from crucible.vault.notes.vault import Note, Vault
 
 OLD = "---\ntype: session\nsession_id: old\n---\n\n# old\n\n[[old]]\n"

@@ -9,8 +9,7 @@ import pytest
 from crucible.core.settings.settings import AgentSettings, UserSettings
 from crucible.documents.session.session import Session
 from crucible.integrations.hooks.sync import sync_vault
-from crucible.memory.summary.brief import Brief
-from crucible.memory.summary.brief_callout import find_brief
+from crucible.memory.summary.brief import Brief, find_brief
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from tests.unit.integrations.hooks.playing import Client, turn

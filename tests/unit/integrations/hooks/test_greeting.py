@@ -24,8 +24,7 @@ from crucible.core.settings.settings import load_vault_settings
 from crucible.integrations.hooks import paused_notice as noticing
 from crucible.integrations.hooks.paused_notice import LABEL
 from crucible.integrations.hooks.start_context import LONGEST, greeting
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
 from crucible.vault.events.spool import syncing
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault

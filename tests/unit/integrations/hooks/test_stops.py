@@ -13,8 +13,7 @@ import pytest
 
 from crucible.integrations.hooks import session_end as stops
 from crucible.integrations.hooks import sync as syncing
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, load_bookmarks
 from crucible.vault.events.spooled import load_spool
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import assistant, result, text, use, user

@@ -13,7 +13,7 @@ from crucible.commands import record
 from crucible.core.errors import VaultError
 from crucible.integrations.mcp.replies import PREFACE
 from crucible.memory.knowledge.knowledge_folder import load_items
-from crucible.memory.tasks.discoveries import discoveries_for
+from crucible.memory.tasks.task_knowledge import discoveries_for
 from crucible.search.recall import Kind
 from crucible.vault.events.event_reading import read_records
 from crucible.vault.notes.init_vault import init_vault

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import LockTimeout, OutsideVault, VaultError
 from crucible.core.files import locked
-from crucible.memory.bookmarks import bookmark_log as keeping
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark, follow_rename, latest, load_bookmarks
+from crucible.memory.bookmarks import bookmark as keeping
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, follow_rename, latest, load_bookmarks
 from crucible.vault.logs import jsonl_store as lines
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
@@ -125,7 +124,7 @@ def test_appending_changes_no_byte_of_what_was_there(root: Path) -> None:
 def test_processes_that_append_at_once_lose_no_line(root: Path) -> None:
     script = (
         "import sys\nfrom datetime import UTC, datetime\nfrom pathlib import Path\n"
-        "from crucible.memory.bookmarks.bookmark_log import append_bookmark\n"
+        "from crucible.memory.bookmarks.bookmark import append_bookmark\n"
         "from crucible.memory.bookmarks.bookmark import Bookmark, Why\n"
         "who = sys.argv[2]\n"
         "for n in range(40):\n"
@@ -150,7 +149,7 @@ def test_processes_that_append_at_once_lose_no_line(root: Path) -> None:
 def test_a_process_killed_while_it_appends_leaves_every_earlier_line(root: Path) -> None:
     script = (
         "import sys, itertools\nfrom datetime import UTC, datetime\nfrom pathlib import Path\n"
-        "from crucible.memory.bookmarks.bookmark_log import append_bookmark\n"
+        "from crucible.memory.bookmarks.bookmark import append_bookmark\n"
         "from crucible.memory.bookmarks.bookmark import Bookmark, Why\n"
         "for n in itertools.count():\n"
         "    one = Bookmark(f'k-{n}', 'x', datetime(2026, 1, 1, tzinfo=UTC), Why.TASK, note='n' * 9000)\n"

@@ -16,9 +16,8 @@ from crucible.core.git import digest_of
 from crucible.core.secrets import Redact, Scanner
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.session import Phase, Session, Status, SubagentRef, Task, ToolCall, ToolCalls
-from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import latest, load_bookmarks
-from crucible.memory.bookmarks.marking import LONGEST_BLOCKER, LONGEST_NOTE, mark
+from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, Why, latest, load_bookmarks
+from crucible.memory.bookmarks.make_bookmark import LONGEST_BLOCKER, LONGEST_NOTE, mark
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.bookmarks.repositories import commit, git, made

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.core.errors import NoteChanged, VaultError
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import (
+from crucible.memory.bookmarks.bookmark import (
     BOOKMARKS,
+    Bookmark,
+    Why,
     append_bookmark,
     follow_rename,
     latest,

@@ -17,7 +17,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.session_reader import read_session
-from crucible.memory.bookmarks.marking import touched_files
+from crucible.memory.bookmarks.make_bookmark import touched_files
 from tests.paths import TESTS
 
 GOLDEN = TESTS / "data"

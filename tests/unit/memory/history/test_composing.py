@@ -30,8 +30,17 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session import Entry as NoteEntry
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.history.composition import MOST, THEN, compose_entry
-from crucible.memory.history.history import LONGEST, Capture, Captures, Entry, Line, lines_of, tidy_entry, tidy_line
-from crucible.memory.history.short_paths import shortener
+from crucible.memory.history.history import (
+    LONGEST,
+    Capture,
+    Captures,
+    Entry,
+    Line,
+    lines_of,
+    shortener,
+    tidy_entry,
+    tidy_line,
+)
 from crucible.vault.index.later_sessions import Following
 from tests.unit.documents.session.strategies import sessions
 

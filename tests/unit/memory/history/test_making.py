@@ -11,11 +11,10 @@ import pytest
 
 from crucible.core.secrets import scanner
 from crucible.core.settings.settings import SecretSettings, VaultSettings
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
-from crucible.memory.bookmarks.bookmark_log import append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
 from crucible.memory.history.history import Capture, Captures, Line
 from crucible.memory.history.history_folder import add_captures
-from crucible.memory.history.history_notes import read_entry, render_entry
+from crucible.memory.history.history_notes import read_entry, render_history
 from crucible.memory.history.history_update import Made, make_history
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
@@ -104,7 +103,7 @@ def _told_by_model(place: Vault, make: Make) -> Path:
         done=(Line("Began src/billing.ts (task 1)"),),
         decisions=(decision._replace(text="Stripe, not Paddle"),),
     )
-    text = render_entry(told, place.relative(place.find(NAME)))
+    text = render_history(told, place.relative(place.find(NAME)))
     made.path.write_text(text.replace("%% crucible wrote:", "%% crucible wrote: told_from=0123abcd"))
     return made.path
 

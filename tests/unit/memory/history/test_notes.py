@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import find_links, find_property_links
 from crucible.memory.history.history import HEADINGS, Capture, Captures, Entry, Line, lines_of, tidy_entry
-from crucible.memory.history.history_notes import read_entry, read_items, render_entry
+from crucible.memory.history.history_notes import read_entry, read_items, render_history
 from crucible.memory.history.history_revision import revised
 from tests.strategies_hostile import hostile_line, hostile_text
 
@@ -97,17 +97,17 @@ From [[sessions/2026-11-21-billing]].
 def test_a_point_that_reads_as_a_reason_is_one() -> None:
     entry = Entry("s", further=(Line("Ship", "", ("Why: it is late", "Ask Ada")),))
     assert tidy_entry(entry).further == (Line("Ship", "it is late", ("Ask Ada",)),)
-    assert read_entry(Source(render_entry(entry))).entry == tidy_entry(entry)
+    assert read_entry(Source(render_history(entry))).entry == tidy_entry(entry)
 
 
 def test_a_note_looks_as_people_expect() -> None:
-    body, _, last = render_entry(ENTRY).rpartition("\n%% crucible wrote:")
+    body, _, last = render_history(ENTRY).rpartition("\n%% crucible wrote:")
     assert body == NOTE
     assert last.endswith(" %%\n")
 
 
 def test_a_note_reads_back() -> None:
-    assert read_entry(Source(render_entry(ENTRY))).entry == ENTRY
+    assert read_entry(Source(render_history(ENTRY))).entry == ENTRY
 
 
 def test_another_note_is_no_history() -> None:
@@ -199,7 +199,7 @@ ENTRIES = st.builds(
 @given(ENTRIES, ENTRIES)
 def test_any_entry_that_replaces_another_one_reads_back(before: Entry, after: Entry) -> None:
     changed = replace(after, session_id=before.session_id)
-    found = read_entry(revised(Source(render_entry(before)), changed)).entry
+    found = read_entry(revised(Source(render_history(before)), changed)).entry
     assert found is not None
     for part in HEADINGS:
         told = sorted(line[:3] for line in lines_of(tidy_entry(changed), part))
@@ -212,7 +212,7 @@ def test_any_entry_that_replaces_another_one_reads_back(before: Entry, after: En
 def test_any_entry_reads_back_and_leads_nowhere(entry: Entry) -> None:
     tidy = tidy_entry(entry)
     assert tidy_entry(tidy) == tidy
-    source = Source(render_entry(entry))
+    source = Source(render_history(entry))
     assert read_entry(source).entry == tidy
     assert revised(source, entry) == source
     wiki = {link.target for link in find_links(source) if link.kind == "wiki"}
@@ -291,6 +291,6 @@ def test_a_history_of_edi_is_read() -> None:
 def test_a_note_lists_five_captures_at_most_first_what_was_kept() -> None:
     group = [Capture("decision", "", f"D{number}") for number in range(9)]
     captures = Captures(tuple(group[:4]), tuple(group[4:7]), tuple(group[7:]))
-    read = read_entry(Source(render_entry(Entry("s", captures=captures)))).entry
+    read = read_entry(Source(render_history(Entry("s", captures=captures)))).entry
     assert read is not None
     assert read.captures == Captures(tuple(group[:2]), tuple(group[4:7]))

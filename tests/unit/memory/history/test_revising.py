@@ -9,7 +9,7 @@ import pytest
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.source import Source
 from crucible.memory.history.history import Entry, Line
-from crucible.memory.history.history_notes import render_entry
+from crucible.memory.history.history_notes import render_history
 from crucible.memory.history.history_revision import own_entry, revised
 
 ENTRY = Entry(
@@ -23,7 +23,7 @@ ENTRY = Entry(
     ),
     further=(Line("To do: ship"),),
 )
-NOTE = render_entry(ENTRY)
+NOTE = render_history(ENTRY)
 
 
 def again(text: str, entry: Entry) -> str:
@@ -94,7 +94,7 @@ def test_a_section_for_something_new_is_made_in_its_place() -> None:
         "## Open Questions",
         "## Next Session",
     ]
-    assert text.replace("\n\n\n", "\n\n") == render_entry(entry)
+    assert text.replace("\n\n\n", "\n\n") == render_history(entry)
 
 
 def test_a_section_with_nothing_left_in_it_goes() -> None:
@@ -105,7 +105,7 @@ def test_a_section_with_nothing_left_in_it_goes() -> None:
 
 def test_a_finding_in_other_words_replaces_its_line() -> None:
     entry = replace(ENTRY, decisions=(Line("Token buckets", finding="decision-1"), ENTRY.decisions[1]))
-    assert again(NOTE, entry) == render_entry(entry)
+    assert again(NOTE, entry) == render_history(entry)
 
 
 def test_a_line_that_a_human_edited_does_not_come_again_when_its_finding_changes() -> None:
@@ -116,7 +116,7 @@ def test_a_line_that_a_human_edited_does_not_come_again_when_its_finding_changes
 
 def test_numbers_follow_when_an_item_goes_and_a_humans_item_keeps_its_own() -> None:
     entry = replace(ENTRY, done=tuple(Line(name, finding=f"outcome-{name}") for name in "abc"))
-    text = render_entry(entry).replace("2. **b**", "2. **b**\n7. Mine")
+    text = render_history(entry).replace("2. **b**", "2. **b**\n7. Mine")
     assert "\n1. **b**\n7. Mine\n3. **c**\n" in again(text, replace(entry, done=entry.done[1:]))
 
 

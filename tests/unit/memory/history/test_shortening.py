@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.memory.history.short_paths import shortener
+from crucible.memory.history.history import shortener
 
 ROOTS = ("/home/dev/shop", r"C:\work\till", "/app")
 shorten = shortener(ROOTS)

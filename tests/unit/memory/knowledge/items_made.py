@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from crucible.documents.knowledge.causes import Category
 from crucible.documents.knowledge.items import (
+    Category,
     Failure,
     Item,
     ItemType,

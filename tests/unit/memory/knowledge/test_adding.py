@@ -16,16 +16,23 @@ from hypothesis import given, settings
 from crucible.core.errors import EditRefused, OutsideVault, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import KnowledgeSettings, SecretSettings, VaultSettings
-from crucible.documents.knowledge.causes import Category
 from crucible.documents.knowledge.item_notes import read_item, render_item
-from crucible.documents.knowledge.items import Failure, Item, ItemType, Provenance, Scope, Status, Verification
+from crucible.documents.knowledge.items import (
+    Category,
+    Failure,
+    Item,
+    ItemType,
+    Provenance,
+    Scope,
+    Status,
+    Verification,
+)
 from crucible.documents.knowledge.novelty import likeness, normal_title, words_of
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.memory.knowledge.adding_items import Added, Choice, Outcome, add_item, merge_items, title_of
-from crucible.memory.knowledge.item_status import retire_item
+from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, merge_items, title_of
+from crucible.memory.knowledge.item_status import merge_edits, merged, retire_item
 from crucible.memory.knowledge.knowledge_base import knowledge_base
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item, load_items
-from crucible.memory.knowledge.merging_items import merge_edits, merged
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.knowledge.items_made import NOW, any_item, failure_item, item_of, unchanged
 
@@ -337,7 +344,7 @@ def test_a_merge_that_was_killed_in_the_middle_counts_nothing_twice(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("crucible.memory.knowledge.adding_items.retire_item", killed)
+        patched.setattr("crucible.memory.knowledge.add_item.retire_item", killed)
         with pytest.raises(KeyboardInterrupt):
             merge_items(vault, notes[one.id], notes[other.id], NOW)
     between = {note.id: note for note in load_items(vault)}

@@ -20,9 +20,8 @@ from crucible.core.settings.settings import SecretSettings
 from crucible.documents.knowledge.item_notes import read_item, render_item
 from crucible.documents.knowledge.items import Item, Status, Verification
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.memory.knowledge.item_status import asks, restore_item, retire_item, tell_use, verify_item
+from crucible.memory.knowledge.item_status import asks, change_edits, restore_item, retire_item, tell_use, verify_item
 from crucible.memory.knowledge.knowledge_folder import load_item
-from crucible.memory.knowledge.merging_items import change_edits
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.knowledge.items_made import NOW, any_item, item_of, unchanged
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.failures.failure_rules import LONGEST, classify
-from crucible.documents.knowledge.causes import Category, FailureReport
+from crucible.documents.knowledge.items import Category, FailureReport
 
 HERE = Path(__file__).parent
 SETS = ("open", "held_out", "held_out_2")

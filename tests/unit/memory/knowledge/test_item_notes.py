@@ -13,10 +13,8 @@ from hypothesis import example, given
 from markdown_it import MarkdownIt
 
 from crucible.core.errors import BadSessionId, UsageError
-from crucible.documents.knowledge.causes import Category
-from crucible.documents.knowledge.item_notes import read_item, render_item, slug_of
-from crucible.documents.knowledge.item_texts import HEADINGS
-from crucible.documents.knowledge.items import Item, ItemType, Origin, Provenance, Scope, Status, tidy_tag
+from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
+from crucible.documents.knowledge.items import Category, Item, ItemType, Origin, Provenance, Scope, Status, tidy_tag
 from crucible.documents.markdown.source import Source
 from tests.strategies_hostile import hostile_text
 from tests.unit.memory.knowledge.items_made import any_item, failure_item, item_of

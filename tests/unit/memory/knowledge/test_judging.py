@@ -17,7 +17,7 @@ from crucible.clients.launch.ask import Asker, Program
 from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.templates import OwnTemplate, template_folder
 from crucible.core.tokens import Estimate
-from crucible.documents.knowledge.causes import Attribution, Category, FailureReport
+from crucible.documents.knowledge.items import Attribution, Category, FailureReport
 from tests.saying import Says
 from tests.trusting import trusted
 

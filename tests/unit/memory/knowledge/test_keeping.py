@@ -10,11 +10,9 @@ import pytest
 from crucible.core.errors import CrucibleError, OutsideVault, UsageError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_scope import Place
-from crucible.documents.knowledge.items import Item, ItemType, Origin, Provenance, Scope, Status, Verification
-from crucible.memory.knowledge.adding_items import add_item
-from crucible.memory.knowledge.knowledge_folder import Wish, find_item, list_items, load_items
-from crucible.memory.knowledge.survey import check_items, stats_of
+from crucible.documents.knowledge.items import Item, ItemType, Origin, Place, Provenance, Scope, Status, Verification
+from crucible.memory.knowledge.add_item import add_item
+from crucible.memory.knowledge.knowledge_folder import Wish, check_items, find_item, list_items, load_items, stats_of
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.knowledge.items_made import NOW, item_of, unchanged
 

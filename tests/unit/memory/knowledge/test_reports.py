@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from crucible.documents.knowledge.causes import Category, FailureReport
+from crucible.documents.knowledge.items import Category, FailureReport
 
 REPORTS = Path(__file__).parent / "reports"
 SETS = ("open", "held_out", "held_out_2")

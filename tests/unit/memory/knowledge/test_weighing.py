@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.settings.settings import KnowledgeSettings
-from crucible.documents.knowledge.item_scope import EVERYTHING, Place, sees
 from crucible.documents.knowledge.item_weight import (
     Facts,
     freshness,
@@ -19,7 +18,7 @@ from crucible.documents.knowledge.item_weight import (
     usefulness,
     weigh,
 )
-from crucible.documents.knowledge.items import ItemType, Scope, Verification
+from crucible.documents.knowledge.items import EVERYTHING, ItemType, Place, Scope, Verification, sees
 from tests.unit.memory.knowledge.items_made import NOW, item_of
 
 DEFAULTS = KnowledgeSettings()

@@ -15,8 +15,7 @@ from crucible.documents.markdown.source import NOWHERE, Source, apply_edits
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
-from crucible.memory.summary.brief import Brief
-from crucible.memory.summary.brief_callout import find_brief, set_brief
+from crucible.memory.summary.brief import Brief, find_brief, set_brief
 from tests.strategies_hostile import hostile_line, hostile_text
 from tests.unit.documents.session.strategies import sessions
 

@@ -29,8 +29,15 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.memory.summary.brief import MOST_WORDS, Brief, count_words, cut_words
-from crucible.memory.summary.brief_callout import count_covered, covering, due_phase
+from crucible.memory.summary.brief import (
+    MOST_WORDS,
+    Brief,
+    count_covered,
+    count_words,
+    covering,
+    cut_words,
+    due_phase,
+)
 from crucible.memory.summary.brief_text import Known, extend_brief, read_digest, render_digest
 from tests.strategies_hostile import hostile_text
 from tests.unit.documents.session.strategies import sessions

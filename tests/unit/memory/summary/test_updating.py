@@ -10,8 +10,7 @@ import pytest
 from crucible.core.errors import SessionNotFound
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
-from crucible.memory.summary.brief import BriefUpdate
-from crucible.memory.summary.brief_callout import find_brief
+from crucible.memory.summary.brief import BriefUpdate, find_brief
 from crucible.memory.summary.brief_update import renew_brief, update_brief, update_briefs
 from crucible.vault.notes.vault import Vault
 

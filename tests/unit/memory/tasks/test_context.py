@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from crucible.core.settings.settings import VaultSettings
-from crucible.memory.tasks.discoveries import Discovery
-from crucible.memory.tasks.pick import Pickup, recalled_ids
 from crucible.memory.tasks.task import Annotation, Choice, Inherited, OpenTask, Recalled, Ref, Stage
-from crucible.memory.tasks.task_context import LABEL, TEMPLATE, task_text
+from crucible.memory.tasks.task_context import LABEL, TEMPLATE, Pickup, recalled_ids, task_text
+from crucible.memory.tasks.task_knowledge import Discovery
 from crucible.search.recall import Event, Kind
 from crucible.vault.notes.vault import Vault
 from tests.strategies_hostile import hostile_text

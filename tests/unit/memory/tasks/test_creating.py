@@ -10,7 +10,7 @@ import pytest
 from crucible.core.errors import ServerFailed
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.knowledge.items import Item, ItemType
-from crucible.memory.knowledge.adding_items import add_item
+from crucible.memory.knowledge.add_item import add_item
 from crucible.memory.tasks.annotations import annotate, annotation_path, read_annotation
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage
 from crucible.memory.tasks.task_knowledge import LIMIT, Made, annotate_new, shelf_of

@@ -14,8 +14,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Decision, Failure, Grounds, Phase, Session, Task
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.tasks.annotations import Shelf, annotate, change_annotation, read_annotation
-from crucible.memory.tasks.decision_flow import hand_on
-from crucible.memory.tasks.decision_tasks import findings_by_task
+from crucible.memory.tasks.decision_flow import findings_by_task, hand_on
 from crucible.memory.tasks.task import Annotation, Choice, Inherited, Ref
 from crucible.vault.events.event_reading import Record
 from crucible.vault.events.event_recorder import append_entry

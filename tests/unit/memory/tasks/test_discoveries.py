@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.memory.tasks.discoveries import LONGEST, MOST, TAG, discoveries_for
+from crucible.memory.tasks.task_knowledge import LONGEST, MOST_DISCOVERIES, TAG, discoveries_for
 from crucible.vault.events.event_reading import Record, read_records
 from crucible.vault.events.event_recorder import append_entry
 
@@ -46,7 +46,7 @@ def test_another_tag_is_no_discovery() -> None:
 
 def test_the_newest_are_shown_each_once_and_short() -> None:
     found = discoveries_for([record(n, f"{n % 30} " + "x" * 600) for n in range(60)])
-    assert len(found) == MOST
+    assert len(found) == MOST_DISCOVERIES
     assert found[-1].text.startswith("29 ")
     assert all(len(one.text) == LONGEST for one in found)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crucible.memory.tasks.annotations import Shelf, annotate, annotation_path, read_annotation
 from crucible.memory.tasks.decision_flow import MOST_TOLD, dependents_of, flow_down, flows
-from crucible.memory.tasks.pick import pick_up
 from crucible.memory.tasks.task import Annotation, Choice, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.memory.tasks.task_context import pick_up
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
 

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from crucible.memory.tasks.annotations import Shelf, annotate
-from crucible.memory.tasks.client_task_lists import lists_in, with_stores
-from crucible.memory.tasks.overview import Client, overview, tasks_now
-from crucible.memory.tasks.pick import RecallCounts
+from crucible.memory.tasks.overview import Client, lists_in, overview, tasks_now, with_stores
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
+from crucible.memory.tasks.task_context import RecallCounts
 from crucible.memory.tasks.task_index import EVERYTHING, Found, Scope, gather, tasks_called
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from crucible.memory.tasks.annotations import Shelf, annotate, annotation_path
 from crucible.memory.tasks.decision_flow import sources_of
-from crucible.memory.tasks.discoveries import TAG
-from crucible.memory.tasks.pick import RecallCounts, pick_up, recall_counts
 from crucible.memory.tasks.task import Annotation, Choice, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.memory.tasks.task_context import RecallCounts, pick_up, recall_counts
+from crucible.memory.tasks.task_knowledge import TAG
 from crucible.vault.events.event_reading import Record
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crucible.documents.session.session import Session, Task
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
-from crucible.memory.tasks.task_reading import LARGEST_TASK, join_lists, read_store, tasks_of
+from crucible.memory.tasks.task_rows import LARGEST_TASK, join_lists, read_store, tasks_of
 
 REF = Ref("s", "1")
 

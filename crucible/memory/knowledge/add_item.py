@@ -21,18 +21,16 @@ from crucible.core import files
 from crucible.core.errors import NoteExists, UsageError
 from crucible.core.secrets.scanner import Redact
 from crucible.core.text.sentences import LINE_END
-from crucible.documents.knowledge.item_notes import read_item, render_item, slug_of
-from crucible.documents.knowledge.item_texts import HEADINGS
+from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
 from crucible.documents.knowledge.item_weight import Facts, type_weight
 from crucible.documents.knowledge.items import UNTITLED, Failure, Item, Origin, Provenance, Verification
 from crucible.documents.knowledge.novelty import Alike, Similar, first_to_go, room_for, same_or_alike
 from crucible.documents.markdown.containment import cut
 from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
-from crucible.memory.knowledge.item_status import retire_item
+from crucible.memory.knowledge.item_status import merge_edits, retire_item
 from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
-from crucible.memory.knowledge.merging_items import merge_edits
 from crucible.vault.notes.session_notes import find_phase, heading_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
