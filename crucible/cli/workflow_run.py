@@ -26,7 +26,7 @@ from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.clients.launch.terminal import check_installed
 from crucible.commands.run.executors import Executors, choose_executors
-from crucible.commands.run.jobs import Job, JobStatus, Plan, RunInputs, Runner, RunReport
+from crucible.commands.run.jobs import Job, JobOutcome, Plan, RunInputs, Runner, RunReport
 from crucible.commands.run.plan import is_frame, plan_run
 from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
 from crucible.commands.run.step_prompt import Commands, commands_in, find_template, spelled
@@ -126,13 +126,13 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
         ctx.exit(PROBLEMS_FOUND)
     wish = _Wish(more=client_arguments(ctx), **given)
     plan, folder = _plan(found, wish)
-    cast = _cast(found, wish)
+    executors = _executors(found, wish)
     if dry_run:
-        tell_plan(found, plan, cast, format_)
+        tell_plan(found, plan, executors, format_)
         return
     going = find_going(vault, found, plan, wish.first) if wish.goes_on else None
-    _check(plan, cast, wish, going)
-    report, session_id = _run(vault, found, plan, folder, cast, wish, going, door)
+    _check(plan, executors, wish, going)
+    report, session_id = _run(vault, found, plan, folder, executors, wish, going, door)
     tell_report(found, report, session_id, format_)
     _say_how_to_go_on(workflow, wish, report)
     ctx.exit(_INTERRUPTED if report.stopped else 0 if report.is_done else 1)
@@ -163,20 +163,20 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _cast(found: Known, wish: _Wish) -> Executors:
+def _executors(found: Known, wish: _Wish) -> Executors:
     agents = [step.agent for step in found.graph.steps if step.agent and not is_frame(step)]
     roles = {name for agent in agents for name in (agent.name, str(agent))}
     return choose_executors(wish.named, user_settings().agents.command, roles, wish.more)
 
 
-def _check(plan: Plan, cast: Executors, wish: _Wish, going: Going | None) -> None:
+def _check(plan: Plan, executors: Executors, wish: _Wish, going: Going | None) -> None:
     """Everything that can be refused before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
     jobs = tuple(job for job in plan.jobs if going is None or job.index not in going.earlier)
-    cast.check(jobs)
-    for player in cast.players(jobs):
-        check_installed(player.words[0], os.environ, player.hint)
+    executors.check(jobs)
+    for executor in executors.used(jobs):
+        check_installed(executor.words[0], os.environ, executor.hint)
     commands = commands_in(jobs)
     if commands and not wish.allows_commands:
         _ask(commands)
@@ -204,7 +204,7 @@ def _run(
     found: Known,
     plan: Plan,
     given: RunInputs,
-    cast: Executors,
+    executors: Executors,
     wish: _Wish,
     going: Going | None,
     door: Door,
@@ -221,7 +221,7 @@ def _run(
         reins = Reins(record.started)
         means = RunSetup(
             given,
-            lambda job: _runner(job, cast, given, wish, reins),
+            lambda job: _runner(job, executors, given, wish, reins),
             template,
             Commands(given.folder, os.environ, wish.timeout, reins),
             reins,
@@ -235,11 +235,11 @@ def _run(
     return report, recorder.id
 
 
-def _runner(job: Job, cast: Executors, given: RunInputs, wish: _Wish, reins: Reins) -> Runner:
-    player = cast.player(job)
-    assert player is not None  # noqa: S101  checked before the run began
+def _runner(job: Job, executors: Executors, given: RunInputs, wish: _Wish, reins: Reins) -> Runner:
+    executor = executors.executor(job)
+    assert executor is not None  # noqa: S101  checked before the run began
     program = Program(
-        player.words,
+        executor.words,
         os.environ,
         wish.timeout,
         folder=given.folder,
@@ -247,7 +247,7 @@ def _runner(job: Job, cast: Executors, given: RunInputs, wish: _Wish, reins: Rei
         most=_MOST,
         may_be_silent=True,
     )
-    return Runner(player.agent, program)
+    return Runner(executor.agent, program)
 
 
 @contextmanager
@@ -273,7 +273,7 @@ def _say_how_to_go_on(workflow: str, wish: _Wish, report: RunReport) -> None:
     elif report.halted:
         say(f"cru: halted: “{report.halted.step.name}” failed, and it is critical", style="red")
     else:
-        failed = sum(outcome.fate is JobStatus.FAILED for outcome in report.outcomes)
+        failed = sum(outcome.outcome is JobOutcome.FAILED for outcome in report.outcomes)
         say(f"cru: {failed} step{'s' * (failed != 1)} failed", style="red")
     words = [workflow, *(word for named in wish.named for word in ("--with", named)), "--continue"]
     words += ["--", *wish.more] if wish.more else []

@@ -1,6 +1,6 @@
-"""Who carries a step out: whom the user named, and nobody else.
+"""Which program runs which step, as `--with` says.
 
-Owns reading `--with`, and that nothing a workflow says starts a program: its `@agent` is a part, which the user may give to somebody.
+A workflow never starts a program by itself: its `@agent` is a role that the user may give to one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ASSIGNMENT = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.D
 
 
 class Executor(NamedTuple):
-    """A program that is started for a step, told its prompt on standard input; `agent` is its name in a note."""
+    """A program that gets a step's prompt on standard input; `agent` is its name in notes."""
 
     agent: AgentRef
     words: tuple[str, ...]
@@ -32,23 +32,23 @@ class Executor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Executors:
-    """Who carries out which steps: `parts` by the name of the step's agent, `everybody` else; None for nobody."""
+    """The program for each step: `by_agent` by the casefolded name of the step's agent, else `default`."""
 
-    everybody: Executor | None = None
-    parts: Mapping[str, Executor] = field(default_factory=dict)
+    default: Executor | None = None
+    by_agent: Mapping[str, Executor] = field(default_factory=dict)
 
-    def player(self, job: Job) -> Executor | None:
-        """Who carries a step out."""
+    def executor(self, job: Job) -> Executor | None:
+        """The program for a step, None if none was named."""
         agent = job.step.agent
         if agent:
             for name in (str(agent), agent.name):
-                if name.casefold() in self.parts:
-                    return self.parts[name.casefold()]
-        return self.everybody
+                if name.casefold() in self.by_agent:
+                    return self.by_agent[name.casefold()]
+        return self.default
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """`UsageError` when somebody is missing."""
-        alone = [job.step.name for job in jobs if self.player(job) is None]
+        """Raise `UsageError` if a step has no program."""
+        alone = [job.step.name for job in jobs if self.executor(job) is None]
         if alone:
             names = ", ".join(f"“{name}”" for name in alone[:5]) + (" …" if len(alone) > 5 else "")
             raise UsageError(
@@ -56,19 +56,19 @@ class Executors:
                 f"--with {_NAMES} or a command; or agents.command in your settings",
             )
 
-    def players(self, jobs: Sequence[Job]) -> list[Executor]:
-        """Everybody who carries something out, each once."""
-        found = {player.words: player for job in jobs if (player := self.player(job))}
+    def used(self, jobs: Sequence[Job]) -> list[Executor]:
+        """The programs for these steps, each once."""
+        found = {executor.words: executor for job in jobs if (executor := self.executor(job))}
         return [*found.values()]
 
 
 def choose_executors(named: Sequence[str], command: str, roles: Collection[str], more: Sequence[str]) -> Executors:
-    """What `--with CLIENT` and `--with AGENT=CLIENT` say; `command` is the settings' for whom they do not name.
+    """Parse `--with CLIENT` and `--with AGENT=CLIENT`; `command` is the default of the settings.
 
-    `roles` are the agents of the steps that are carried out, with and without a version; `more` arguments for every program.
+    `roles` are the agents of the steps, with and without a version; `more` are arguments for every program.
     """
-    everybody: Executor | None = None
-    parts: dict[str, Executor] = {}
+    default: Executor | None = None
+    by_agent: dict[str, Executor] = {}
     known = {role.casefold() for role in roles}
     for text in named:
         part = _ASSIGNMENT.fullmatch(text.strip())
@@ -77,20 +77,20 @@ def choose_executors(named: Sequence[str], command: str, roles: Collection[str],
                 listed = ", ".join(f"@{role}" for role in sorted(roles)[:10])
                 hint = f"its agents are {listed}" if listed else "no step of it names an agent"
                 raise UsageError(f"--with {text}: no step that is carried out is @{part[2]}'s", hint)
-            parts[part[2].casefold()] = _executor(part[3], more)
-        elif everybody:
+            by_agent[part[2].casefold()] = _executor(part[3], more)
+        elif default:
             raise UsageError("--with names two programs for all steps", "--with AGENT=CLIENT names one for some")
         else:
-            everybody = _executor(text, more)
-    if everybody is None and command.strip():
-        everybody = _executor(command, more)
-    return Executors(everybody, parts)
+            default = _executor(text, more)
+    if default is None and command.strip():
+        default = _executor(command, more)
+    return Executors(default, by_agent)
 
 
 def _executor(named: str, more: Sequence[str]) -> Executor:
     client = client_of(named.strip())
     if client:
-        # The tokens are not worth more than what the user asks the client for: that stands last.
+        # The user's own arguments come last, so that they win.
         words = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
         hint = f"`npm install -g {client.package}` installs it; --with takes {_NAMES}, or a command"
         return Executor(AgentRef(client.source), tuple(words), hint)

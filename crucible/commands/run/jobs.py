@@ -1,11 +1,8 @@
-"""What a run passes on: the steps that are to be carried out, and how each of them ended.
-
-Owns the values between the parts of this room, and whom a run talks to: agents, and those who watch it.
-"""
+"""The values of a run: the jobs of its plan, how each ended, and who carries them out or observes them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -16,25 +13,25 @@ from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, RunStatus, Step
 
 
-class JobStatus(StrEnum):
-    """What became of a step."""
+class JobOutcome(StrEnum):
+    """How a job ended."""
 
     DONE = "done"
     FAILED = "failed"
     PASSED_OVER = "passed over"
     """It failed, and is optional."""
     UNMET = "unmet"
-    """None of the conditions that lead to it held, or it needs only what such steps would have made."""
+    """No condition that leads to it held, or it only needs what such steps would have made."""
     HELD = "held back"
-    """What it depends on failed."""
+    """A job that it depends on failed."""
     STOPPED = "stopped"
-    """It was ended in the middle, by the user."""
+    """The user ended it."""
     LEFT = "left"
-    """Its turn never came: the run was halted or stopped before."""
+    """Not started: the run was halted or stopped before."""
 
 
 class Link(NamedTuple):
-    """A job waits for the job at `source` of `Graph.steps`; `is_bare` when no data passes."""
+    """A job waits for the job at `source` of `Graph.steps`; `is_bare` if no data passes."""
 
     source: int
     condition: Condition | None = None
@@ -42,15 +39,14 @@ class Link(NamedTuple):
 
 
 class LinkGroup(NamedTuple):
-    """A job waits for all of these, as `Link` says it of one; a tuple that many jobs share."""
+    """Unconditional links from all of these jobs, in a tuple that many jobs share."""
 
     sources: tuple[int, ...]
-    condition: Condition | None = None
     is_bare: bool = False
 
 
 class JobInput(NamedTuple):
-    """A datum that a job takes, and the jobs that make it, in the order of the run; none for an input of the workflow."""
+    """A datum that a job takes, and the jobs that make it, in run order; none for an input of the workflow."""
 
     datum: Datum
     makers: tuple[int, ...] = ()
@@ -58,11 +54,11 @@ class JobInput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A step that is carried out: `index` is its place in `Graph.steps`, `within` the steps around it, outermost first.
+    """A step to run: `index` is its position in `Graph.steps`, `within` the steps around it, outermost first.
 
-    It waits for its `links` and for its `crowds`, which are those that would be too many links.  `closes` are those frames whose
-    conditions are asked behind this job, the last in them; it comes `after` all else in them, however that ends.  `inside` is the
-    job around it that comes before it, None for none: what becomes of that becomes of this one.
+    It waits for `links`, `groups` (too many to list as links) and `after`.  `closes` are the frames whose conditions are
+    asked after this job, the last one in them.  `inside` is the job around it that runs before it: if that is not done,
+    neither is this one.
     """
 
     index: int
@@ -70,32 +66,32 @@ class Job:
     within: tuple[Step, ...] = ()
     links: tuple[Link, ...] = ()
     inputs: tuple[JobInput, ...] = ()
-    crowds: tuple[LinkGroup, ...] = ()
+    groups: tuple[LinkGroup, ...] = ()
     closes: tuple[Step, ...] = ()
     after: tuple[int, ...] = ()
     inside: int | None = None
 
     def waits(self) -> Iterator[Link]:
-        """All that it waits for, one by one."""
+        """Every link, those of groups too."""
         yield from self.links
-        for crowd in self.crowds:
-            yield from (Link(source, crowd.condition, crowd.is_bare) for source in crowd.sources)
+        for group in self.groups:
+            yield from (Link(source, None, group.is_bare) for source in group.sources)
 
     @property
     def conditional(self) -> tuple[tuple[Flow, ...], ...]:
-        """The flows behind it that have a condition: its own, then those of each frame that it closes."""
+        """The conditional flows after it: its own, then those of each frame that it closes."""
         return tuple(tuple(flow for flow in step.flows if flow.condition) for step in (self.step, *self.closes))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What is asked behind it, in the order of its flows, each once; an `Otherwise` is not asked."""
+        """The conditions to decide after it, each once, without `Otherwise`."""
         found = (flow.condition for flows in self.conditional for flow in flows)
         return tuple(dict.fromkeys(each for each in found if each and not each.is_otherwise))
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What the workflow takes: values by name in small letters.  `folder` is where the agents work, a real path."""
+    """The user's values by casefolded name, and the real path of the folder in which agents work."""
 
     folder: str
     values: Mapping[str, str] = field(default_factory=dict)
@@ -103,10 +99,10 @@ class RunInputs:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The jobs of a run, in the order in which they are carried out one by one.
+    """The jobs of a run, in the order for one at a time.
 
-    `missing` are data that nobody makes and nobody gave: neither a value nor a file of that name.  A datum called `request` is never
-    one of them: it is what the workflow is for, and where nobody gave it, `request` is the workflow's title and preamble; else "".
+    `missing` are data without a maker, a value or a file.  A missing datum called `request` is not among them: `request`
+    then is the workflow's title and preamble, else "".
     """
 
     title: str
@@ -118,7 +114,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class EarlierResult:
-    """A job that an earlier part of this run carried out well: its answer, and which of its conditions held."""
+    """A job that an earlier part of this run finished: its answer, and which of its conditions held."""
 
     answer: str = ""
     held: Mapping[str, bool] = field(default_factory=dict)
@@ -126,13 +122,10 @@ class EarlierResult:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How a job ended.  `task` is what was asked in our own words, `answer` what came back, without secrets.
-
-    `held` has the conditions behind it by their text.  Times are None for what was never begun.
-    """
+    """How a job ended; `answer` is redacted, `held` has its conditions by their text, times are None if it never started."""
 
     job: Job
-    fate: JobStatus
+    outcome: JobOutcome
     answer: str = ""
     reason: str = ""
     is_late: bool = False
@@ -144,23 +137,23 @@ class JobResult:
 
     @property
     def status(self) -> RunStatus:
-        """As a marker says it.  The failure of an optional step counts as skipped over."""
-        if self.fate is JobStatus.DONE:
+        """The status of its marker row; a failed optional step counts as skipped."""
+        if self.outcome is JobOutcome.DONE:
             return RunStatus.SUCCESS
-        if self.fate is JobStatus.FAILED:
+        if self.outcome is JobOutcome.FAILED:
             return RunStatus.TIMEOUT if self.is_late else RunStatus.FAILED
         return RunStatus.SKIPPED
 
     @property
     def duration_ms(self) -> int | None:
-        """How long it took."""
+        """None if it never started."""
         if self.started is None or self.ended is None:
             return None
         return max(0, round((self.ended - self.started).total_seconds() * 1000))
 
 
 class RunReport(NamedTuple):
-    """A whole run.  `halted` is the critical step that failed; `stopped` whether the user ended it."""
+    """A finished run; `halted` is the critical step that failed, `stopped` whether the user ended it."""
 
     outcomes: tuple[JobResult, ...]
     halted: Job | None = None
@@ -168,28 +161,25 @@ class RunReport(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to do: every step was carried out, or rightly left out."""
-        undone = (JobStatus.FAILED, JobStatus.HELD, JobStatus.STOPPED, JobStatus.LEFT)
-        return not self.stopped and not any(outcome.fate in undone for outcome in self.outcomes)
+        """True if every step was done or rightly skipped."""
+        undone = (JobOutcome.FAILED, JobOutcome.HELD, JobOutcome.STOPPED, JobOutcome.LEFT)
+        return not self.stopped and not any(result.outcome in undone for result in self.outcomes)
 
 
 class Runner(NamedTuple):
-    """Who carries a step out: its name as a note has it, and whom to ask."""
+    """Who runs a step: its name in notes, and the program to ask."""
 
     agent: AgentRef
     asker: Asker
 
 
 class RunObserver(Protocol):
-    """Who is told of a run while it goes on, always in the thread that runs it."""
+    """Receives the events of a run, always in the thread that called `run_plan`."""
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
-        """A step is being carried out."""
+        """Report a step that started."""
         ...
 
     def ended(self, outcome: JobResult) -> None:
-        """A step has ended, or will not be carried out.  What is `LEFT` is not told."""
+        """Report a step that ended or is skipped, except those `LEFT`."""
         ...
-
-
-Witnesses = Sequence[RunObserver]

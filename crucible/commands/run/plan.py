@@ -1,15 +1,14 @@
-"""From a workflow's graph to the steps of a run.
+"""Plan a run: from a workflow's graph to jobs and what each waits for.
 
-Owns what is carried out and what waits for what.  A step with children that makes nothing is a frame, which does nothing itself: who
-waits for it waits for all in it, and what it waits for its steps wait for.  One that makes something is carried out like any other:
-what it makes is handed on by itself alone, and the steps in it wait for it, but for those that it waits for.
+A step with children that makes nothing is a frame: it is not run itself, and stands for all steps in it.  A step with
+children that makes something is run like any other, before the steps in it that it does not wait for.
 """
 
 from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,36 +17,18 @@ from crucible.core.errors import UsageError
 from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Condition, Datum, Step, Workflow, key_of
 
+_FEW = 32
+"""More links than these from one bundle are a `LinkGroup`."""
+
 
 def plan_run(workflow: Workflow, graph: Graph, given: RunInputs, *, first: str = "") -> Plan:
-    """The plan of a workflow without circles.
+    """Plan a workflow without circles; with `first`, a step's name, only that step and those after it.
 
-    With `first`, a step's name, only that step and all behind it.  `UsageError` when no step, or several, are called so, and when
-    there is nothing to carry out.
+    Raises `UsageError` if that name is unknown or ambiguous, or if there is nothing to run.
     """
-    leaves = _leaves(graph)
-    place = {index: at for at, index in enumerate(graph.order)}
-    links, crowds = _links(graph, leaves, place)
-    order = [index for index in graph.order if not is_frame(graph.steps[index])]
-    inside = _inside(graph, place)
-    chosen = _behind(_named(graph, leaves, first), links, crowds, inside, order) if first else set(order)
-    takes = _takes(graph, leaves, place)
-    closes, after = _closing(graph, leaves, place)
-    jobs = tuple(
-        Job(
-            index,
-            graph.steps[index],
-            _within(graph, index),
-            tuple(links[index]),
-            takes[index],
-            tuple(crowds[index]),
-            tuple(closes.get(index, ())),
-            after.get(index, ()),
-            inside[index],
-        )
-        for index in order
-        if index in chosen
-    )
+    planner = _Planner(graph)
+    chosen = planner.following(first) if first else set(graph.order)
+    jobs = tuple(planner.job(index) for index in graph.order if index in chosen and not planner.is_frame[index])
     if not jobs:
         raise UsageError("the workflow has no steps", "a step is a heading below the title")
     missing = _missing(jobs, given)
@@ -58,31 +39,31 @@ def plan_run(workflow: Workflow, graph: Graph, given: RunInputs, *, first: str =
     return Plan(workflow.title, workflow.preamble, jobs, others, request)
 
 
-def behind(graph: Graph, first: str) -> set[int]:
-    """The step called `first` and all that wait for it, by index; `UsageError` when no step, or several, are called so."""
-    leaves = _leaves(graph)
-    place = {index: at for at, index in enumerate(graph.order)}
-    links, crowds = _links(graph, leaves, place)
-    return _behind(_named(graph, leaves, first), links, crowds, _inside(graph, place), graph.order)
+def steps_from(graph: Graph, first: str) -> set[int]:
+    """The indexes of the step called `first` and of all that wait for it.
+
+    Raises `UsageError` if that name is unknown or ambiguous.
+    """
+    return _Planner(graph).following(first)
 
 
 def is_frame(step: Step) -> bool:
-    """Whether it only holds other steps: nothing stands behind an arrow of its own but steps that it leads to."""
+    """True for a step that only holds others, and makes nothing itself."""
     return bool(step.children) and not step.outputs()
 
 
 def value_of(datum: Datum, given: RunInputs) -> str | None:
-    """What the user gave for it."""
+    """The user's value for a datum."""
     return given.values.get(datum.name.casefold())
 
 
 def is_request(datum: Datum) -> bool:
-    """Whether it is what the work begins with, as `codify` calls it where the first step takes nothing else."""
+    """True for `request`, the input that `codify` gives to a first step without any other."""
     return datum.name.casefold() == "request"
 
 
 def file_of(name: str, folder: str) -> str:
-    """The name, seen from the folder, when a file or folder of that name is in it and nowhere else; else ""."""
+    """The relative path of an existing file or folder that really lies in the folder, else ""."""
     if not name or "\0" in name:
         return ""
     path = os.path.join(folder, name)
@@ -92,77 +73,17 @@ def file_of(name: str, folder: str) -> str:
     return os.path.relpath(os.path.normpath(path), folder).replace(os.sep, "/")
 
 
-# --- frames ----------------------------------------------------------------------------------------------------------
-
-
-def _frames(graph: Graph) -> list[bool]:
-    return [is_frame(step) for step in graph.steps]
-
-
-def _leaves(graph: Graph) -> list[tuple[int, ...]]:
-    """Of each step what is carried out for it: itself or, for a frame, all in it that are no frames."""
-    frames = _frames(graph)
-    found: list[list[int]] = [[] for _ in graph.steps]
-    for index, is_empty in enumerate(frames):
-        if not is_empty:
-            for each in (index, *(above for above in _above(graph, index) if frames[above])):
-                found[each].append(index)
-    return [tuple(each) for each in found]
-
-
-def _inside(graph: Graph, place: dict[int, int]) -> list[int | None]:
-    """Of each step the nearest one around it that is carried out, and before it."""
-    frames = _frames(graph)
-    return [
-        next((above for above in _above(graph, index) if not frames[above] and place.get(above, at) < at), None)
-        for index, at in ((index, place.get(index, -1)) for index in range(len(frames)))
-    ]
-
-
-def _above(graph: Graph, index: int) -> Iterator[int]:
-    """Its parent, and that one's."""
-    while (index := graph.parents[index]) >= 0:
-        yield index
-
-
-def _last(leaves: Collection[int], place: dict[int, int]) -> int:
-    """Which of a step's leaves is over last when they are carried out one by one."""
-    return max(leaves, key=lambda leaf: place.get(leaf, -1))
-
-
-def _closing(
-    graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]
-) -> tuple[dict[int, list[Step]], dict[int, tuple[int, ...]]]:
-    """Which frames' conditions are asked behind which job, and all that is over before.
-
-    One that leads into its own frame is not asked at all: nothing in it was done yet.
-    """
-    leading: dict[int, set[Condition]] = {}
-    for edge in graph.edges:
-        if edge.condition and edge.source not in _above(graph, edge.target):
-            leading.setdefault(edge.source, set()).add(edge.condition)
-    closes: dict[int, list[Step]] = {}
-    after: dict[int, tuple[int, ...]] = {}
-    # The innermost come last here and the outermost hold all that is in those.
-    for index in reversed(range(len(graph.steps))):
-        step = graph.steps[index]
-        if is_frame(step) and index in leading:
-            last = _last(leaves[index], place)
-            asked = tuple(flow for flow in step.flows if flow.condition in leading[index])
-            closes.setdefault(last, []).append(replace(step, flows=asked))
-            after[last] = tuple(leaf for leaf in leaves[index] if leaf != last)
-    return closes, after
-
-
-def _within(graph: Graph, index: int) -> tuple[Step, ...]:
-    return tuple(graph.steps[above] for above in reversed([*_above(graph, index)]))
-
-
-# --- what waits for what ---------------------------------------------------------------------------------------------
+def _missing(jobs: Sequence[Job], given: RunInputs) -> tuple[Datum, ...]:
+    here = {job.index for job in jobs}
+    inputs = (each for job in jobs for each in job.inputs)
+    wanted = {each.datum.name.casefold(): each.datum for each in inputs if here.isdisjoint(each.makers)}
+    return tuple(
+        datum for datum in wanted.values() if value_of(datum, given) is None and not file_of(datum.name, given.folder)
+    )
 
 
 class _Way(NamedTuple):
-    """Every one of `sources` feeds every one of `targets`: an edge, or a bundle of them."""
+    """Every one of `sources` feeds every one of `targets`: an edge, or a bundle."""
 
     sources: tuple[int, ...]
     targets: tuple[int, ...]
@@ -170,128 +91,157 @@ class _Way(NamedTuple):
     condition: Condition | None = None
 
 
-def _ways(graph: Graph) -> Iterator[_Way]:
-    for edge in graph.edges:
-        yield _Way((edge.source,), (edge.target,), edge.data, edge.condition)
-    for bundle in graph.bundles:
-        yield _Way(bundle.sources, bundle.targets, (bundle.data,))
+class _Planner:
+    """Finds what the steps of a graph wait for; all numbers are positions in `Graph.steps`.
 
-
-def _met(
-    graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]
-) -> Iterator[tuple[_Way, int, tuple[int, ...]]]:
-    """What is carried out at the end of each way, and for what: in the order of the run, and one tuple for all that have the same.
-
-    Through a frame a way could lead back: only what goes forward in the order counts, so there is never a circle.
+    `place` is each step's position in the run, `leaves` are the jobs for a step: itself or, for a frame, all in it.
     """
-    for way in _ways(graph):
-        sources = sorted(
-            {leaf for each in way.sources for leaf in leaves[each] if leaf in place}, key=place.__getitem__
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._place = {index: at for at, index in enumerate(graph.order)}
+        self.is_frame = [is_frame(step) for step in graph.steps]
+        self._leaves: list[list[int]] = [[] for _ in graph.steps]
+        for index, is_empty in enumerate(self.is_frame):
+            for each in () if is_empty else self._with_frames(index):
+                self._leaves[each].append(index)
+        self._inside = [self._job_around(index) for index in range(len(graph.steps))]
+        self._links: list[dict[Link, None]] = [{} for _ in graph.steps]
+        self._groups: list[list[LinkGroup]] = [[] for _ in graph.steps]
+        self._makers: list[dict[str, list[tuple[int, ...]]]] = [{} for _ in graph.steps]
+        self._connect()
+        self._closes: dict[int, list[Step]] = {}
+        self._after: dict[int, tuple[int, ...]] = {}
+        self._close_frames()
+
+    def job(self, index: int) -> Job:
+        """The job of a step that is no frame."""
+        steps = self._graph.steps
+        return Job(
+            index,
+            steps[index],
+            tuple(steps[above] for above in reversed([*self._above(index)])),
+            tuple(self._links[index]),
+            tuple(self._inputs(index)),
+            tuple(self._groups[index]),
+            tuple(self._closes.get(index, ())),
+            self._after.get(index, ()),
+            self._inside[index],
         )
-        places = [place[leaf] for leaf in sources]
-        known: dict[int, tuple[int, ...]] = {}
-        for target in dict.fromkeys(leaf for each in way.targets for leaf in leaves[each]):
-            if count := bisect_left(places, place.get(target, -1)):
-                if count not in known:
-                    known[count] = tuple(sources[:count])
-                yield way, target, known[count]
 
+    def following(self, name: str) -> set[int]:
+        """The jobs of the step of this name, and all that wait for them."""
+        found = set(self._leaves[self._named(name)])
+        known: dict[int, bool] = {}  # all sources of a group come in the order before those that wait for it
+        for index in self._graph.order:
+            for group in self._groups[index]:
+                if id(group.sources) not in known:
+                    known[id(group.sources)] = not found.isdisjoint(group.sources)
+            is_led_to = any(link.source in found for link in self._links[index])
+            in_group = any(known[id(group.sources)] for group in self._groups[index])
+            if is_led_to or in_group or self._inside[index] in found:
+                found.add(index)
+        return found
 
-def _links(
-    graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]
-) -> tuple[list[list[Link]], list[list[LinkGroup]]]:
-    """What each step waits for, one by one and, where that are many, together."""
-    found: list[dict[Link, None]] = [{} for _ in graph.steps]
-    crowds: list[list[LinkGroup]] = [[] for _ in graph.steps]
-    others: dict[tuple[int, int], tuple[int, ...]] = {}
-    for way, target, sources in _met(graph, leaves, place):
-        is_bare, rest = not way.data, sources
-        if way.condition:  # a frame's is asked behind the last in it, and for the others is only waited
-            first, last = way.sources[0], _last(leaves[way.sources[0]], place)
-            if sources[-1] == last:
-                found[target][Link(last, way.condition, is_bare)] = None
-            key = (first, len(sources))
-            if key not in others:
-                others[key] = tuple(source for source in sources if source != last)
-            is_bare, rest = False, others[key]
-        if len(rest) <= _FEW:
-            found[target].update((Link(source, None, is_bare), None) for source in rest)
-        else:
-            crowds[target].append(LinkGroup(rest, None, is_bare))
-    return [[*each] for each in found], crowds
+    def _named(self, name: str) -> int:
+        steps, key = self._graph.steps, key_of(name) or name.strip().casefold()
+        found = [at for at, step in enumerate(steps) if (step.key or step.name.casefold()) == key]
+        if len(found) > 1:
+            lines = ", ".join(str(steps[at].place.line) for at in found)
+            raise UsageError(f"{len(found)} steps are called {name!r}", f"lines {lines}: give them names of their own")
+        if not found:
+            names = ", ".join(step.name for step in steps[:20])
+            raise UsageError(f"no step {name!r}", f"the steps are: {names}" if names else "")
+        return found[0]
 
+    # --- parents and frames ------------------------------------------------------------------------------------------
 
-_FEW = 32
+    def _above(self, index: int) -> Iterator[int]:
+        """Its parent, and that one's."""
+        while (index := self._graph.parents[index]) >= 0:
+            yield index
 
+    def _with_frames(self, index: int) -> Iterator[int]:
+        yield index
+        yield from (above for above in self._above(index) if self.is_frame[above])
 
-def _takes(graph: Graph, leaves: Sequence[Collection[int]], place: dict[int, int]) -> list[tuple[JobInput, ...]]:
-    """What each step takes, with what its frames take, and who makes it."""
-    frames = _frames(graph)
-    makers: list[dict[str, list[tuple[int, ...]]]] = [{} for _ in graph.steps]
-    for way, target, sources in _met(graph, leaves, place):
-        for name in way.data:
-            makers[target].setdefault(name.casefold(), []).append(sources)
-    found: list[tuple[JobInput, ...]] = []
-    for index in range(len(graph.steps)):
+    def _job_around(self, index: int) -> int | None:
+        """The nearest step above that runs, and runs before it."""
+        place, at = self._place, self._place.get(index, -1)
+        above = (each for each in self._above(index) if not self.is_frame[each])
+        return next((each for each in above if place.get(each, at) < at), None)
+
+    def _last(self, index: int) -> int:
+        """The job of a step that runs last."""
+        return max(self._leaves[index], key=lambda leaf: self._place.get(leaf, -1))
+
+    def _close_frames(self) -> None:
+        """Attach the conditions of frames to the last job in each.
+
+        A condition that leads into its own frame is never asked: nothing in it was done yet.
+        """
+        leading: dict[int, set[Condition]] = {}
+        for edge in self._graph.edges:
+            if edge.condition and edge.source not in self._above(edge.target):
+                leading.setdefault(edge.source, set()).add(edge.condition)
+        # From the innermost frame to the outermost, which holds all that is in the others.
+        for index in sorted(leading, reverse=True):
+            if self.is_frame[index]:
+                step, last = self._graph.steps[index], self._last(index)
+                asked = tuple(flow for flow in step.flows if flow.condition in leading[index])
+                self._closes.setdefault(last, []).append(replace(step, flows=asked))
+                self._after[last] = tuple(leaf for leaf in self._leaves[index] if leaf != last)
+
+    # --- links -------------------------------------------------------------------------------------------------------
+
+    def _ways(self) -> Iterator[_Way]:
+        for edge in self._graph.edges:
+            yield _Way((edge.source,), (edge.target,), edge.data, edge.condition)
+        for bundle in self._graph.bundles:
+            yield _Way(bundle.sources, bundle.targets, (bundle.data,))
+
+    def _job_ways(self) -> Iterator[tuple[_Way, int, tuple[int, ...]]]:
+        """Each way with a job at its end and the jobs that feed it, in run order; equal sources are one tuple.
+
+        A way through a frame could lead back, so only jobs that run earlier are sources: there is never a circle.
+        """
+        place = self._place
+        for way in self._ways():
+            jobs = {leaf for each in way.sources for leaf in self._leaves[each] if leaf in place}
+            sources = sorted(jobs, key=place.__getitem__)
+            places = [place[leaf] for leaf in sources]
+            known: dict[int, tuple[int, ...]] = {}
+            for target in dict.fromkeys(leaf for each in way.targets for leaf in self._leaves[each]):
+                if count := bisect_left(places, place.get(target, -1)):
+                    yield way, target, known.setdefault(count, tuple(sources[:count]))
+
+    def _connect(self) -> None:
+        """Set the links, groups and makers of each job."""
+        others: dict[tuple[int, int], tuple[int, ...]] = {}
+        for way, target, sources in self._job_ways():
+            for name in way.data:
+                self._makers[target].setdefault(name.casefold(), []).append(sources)
+            is_bare, rest = not way.data, sources
+            if way.condition:  # a frame's is asked after the last job in it; the others are only waited for
+                last, key = self._last(way.sources[0]), (way.sources[0], len(sources))
+                if sources[-1] == last:
+                    self._links[target][Link(last, way.condition, is_bare)] = None
+                if key not in others:
+                    others[key] = tuple(source for source in sources if source != last)
+                is_bare, rest = False, others[key]
+            if len(rest) <= _FEW:
+                self._links[target].update((Link(source, None, is_bare), None) for source in rest)
+            else:
+                self._groups[target].append(LinkGroup(rest, is_bare))
+
+    def _inputs(self, index: int) -> Iterator[JobInput]:
+        """What a job takes, and its frames take, with the jobs that make it."""
         data: dict[str, Datum] = {}
-        for each in (index, *(above for above in _above(graph, index) if frames[above])):
-            for datum in graph.taken[each]:
+        for each in self._with_frames(index):
+            for datum in self._graph.taken[each]:
                 data.setdefault(datum.name.casefold(), datum)
-        known = makers[index]
-        found.append(tuple(JobInput(datum, _all(known.get(key, ()), place)) for key, datum in data.items()))
-    return found
-
-
-def _all(groups: Sequence[tuple[int, ...]], place: dict[int, int]) -> tuple[int, ...]:
-    """Each once, in the order of the run."""
-    if len(groups) == 1:
-        return groups[0]
-    return tuple(sorted({each for group in groups for each in group}, key=place.__getitem__))
-
-
-def _missing(jobs: Sequence[Job], given: RunInputs) -> tuple[Datum, ...]:
-    here = {job.index for job in jobs}
-    wanted = {
-        handed.datum.name.casefold(): handed.datum
-        for job in jobs
-        for handed in job.inputs
-        if here.isdisjoint(handed.makers)
-    }
-    return tuple(
-        datum for datum in wanted.values() if value_of(datum, given) is None and not file_of(datum.name, given.folder)
-    )
-
-
-# --- a part of it ----------------------------------------------------------------------------------------------------
-
-
-def _named(graph: Graph, leaves: Sequence[tuple[int, ...]], name: str) -> set[int]:
-    key = key_of(name) or name.strip().casefold()
-    found = [at for at, step in enumerate(graph.steps) if (step.key or step.name.casefold()) == key]
-    if len(found) > 1:
-        lines = ", ".join(str(graph.steps[at].place.line) for at in found)
-        raise UsageError(f"{len(found)} steps are called {name!r}", f"lines {lines}: give them names of their own")
-    if not found:
-        names = ", ".join(step.name for step in graph.steps[:20])
-        raise UsageError(f"no step {name!r}", f"the steps are: {names}" if names else "")
-    return set(leaves[found[0]])
-
-
-def _behind(
-    first: set[int],
-    links: Sequence[Sequence[Link]],
-    crowds: Sequence[Sequence[LinkGroup]],
-    inside: Sequence[int | None],
-    order: Sequence[int],
-) -> set[int]:
-    """These, and all that wait for them."""
-    found = set(first)
-    known: dict[int, bool] = {}  # whoever is in a crowd stands in the order before all that wait for it
-    for index in order:
-        for crowd in crowds[index]:
-            if id(crowd.sources) not in known:
-                known[id(crowd.sources)] = not found.isdisjoint(crowd.sources)
-        is_led_to = any(link.source in found for link in links[index])
-        if is_led_to or inside[index] in found or any(known[id(crowd.sources)] for crowd in crowds[index]):
-            found.add(index)
-    return found
+        for key, datum in data.items():
+            groups = self._makers[index].get(key, [()])
+            makers = {maker for group in groups for maker in group}
+            whole = groups[0] if len(groups) == 1 else tuple(sorted(makers, key=self._place.__getitem__))
+            yield JobInput(datum, whole)

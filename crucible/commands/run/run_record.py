@@ -1,8 +1,4 @@
-"""The marker row of a step that was carried out, and putting it into the workflow's note.
-
-Owns the columns, finding the step again in a note that was edited meanwhile, and writing: in a vault as every note is written, elsewhere
-with the same care and the vault's own locks.
-"""
+"""How a run is recorded: marker rows in the workflow's note, written and read back to continue the run."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ from crucible.core.secrets import Redact
 from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Decision, Phase, Prose, Session
-from crucible.documents.workflow.workflow import Cell, Datum, Flow, Marker, RunStatus, Step, Workflow, key_of
+from crucible.documents.workflow.workflow import Cell, Flow, Marker, RunStatus, Step, Workflow, key_of
 from crucible.documents.workflow.workflow_markup import append_markers, phase_name
 from crucible.documents.workflow.workflow_reader import read_workflow
 from crucible.vault.notes.links import LinkTable
@@ -31,31 +27,31 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 _ATTEMPTS = 20
-"""How often an editor may be faster than we are."""
+"""Retries when an editor writes the note at the same time."""
 
 
 class StepRef(NamedTuple):
-    """Which step of a note: the so-manieth, from 0, of those that are called so."""
+    """A step of a note that may be edited meanwhile: the `number`-th, from 0, with this key."""
 
     key: str
     number: int = 0
 
 
 def step_ref(steps: Sequence[Step], index: int) -> StepRef:
-    """Which step of the note the one at `index` is."""
+    """The reference of the step at `index`."""
     key = _key(steps[index])
     return StepRef(key, sum(_key(step) == key for step in steps[:index]))
 
 
 def row_of(outcome: JobResult, session_id: str, redact: Redact) -> Mapping[str, Cell]:
-    """The row of a marker block, without secrets."""
+    """The marker row of a job, redacted."""
     step = outcome.job.step
     texts = {
         "phase": phase_name(step.name),
         "agent": str(outcome.agent or step.agent or "") or None,
         "channel": step.channel,
-        "input": _names(handed.datum for handed in outcome.job.inputs),
-        "output": _names(step.outputs()),
+        "input": " ".join(each.datum.name for each in outcome.job.inputs),
+        "output": " ".join(datum.name for datum in step.outputs()),
     }
     clean: dict[str, Cell] = {name: redact(text)[0] if text else None for name, text in texts.items()}
     return clean | {
@@ -68,7 +64,7 @@ def row_of(outcome: JobResult, session_id: str, redact: Redact) -> Mapping[str, 
 
 
 def add_marker(vault: Vault, path: Path, spot: StepRef, row: Mapping[str, Cell]) -> None:
-    """Append a block of one row to the step; `NoteChanged` when the note has no such step any more."""
+    """Append a block of one row to the step.  Raises `NoteChanged` if the step is gone."""
 
     def edits(source: Source) -> list[Edit]:
         workflow = read_workflow(source, note_name(path.name))
@@ -91,11 +87,7 @@ def _key(step: Step) -> str:
     return step.key or step.name
 
 
-def _names(data: Iterator[Datum] | Sequence[Datum]) -> str:
-    return " ".join(datum.name for datum in data)
-
-
-# --- a file that is in no vault --------------------------------------------------------------------------------------
+# --- a file outside the vault ----------------------------------------------------------------------------------------
 
 
 def _update_elsewhere(vault: Vault, path: Path, edits: Callable[[Source], list[Edit]]) -> None:
@@ -129,20 +121,20 @@ def _locked(vault: Vault, real: Path) -> Iterator[None]:
 
 
 LINK, DIGEST = "workflow", "workflow_digest"
-"""Properties of a run's session: its workflow, and what that asked for when the run began."""
+"""Properties of a run's session: its workflow, and the workflow's digest when the run began."""
 
 _LOOKED = 500
-"""Session notes that are looked at, newest first, for a run that left no marker."""
+"""Session notes to search, newest first, for a run without marker rows."""
 
 _WIKILINK = late_pattern(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
 _LINE = late_pattern(r"Condition (\d{1,6}), (.*): (yes|no)", 16)  # re.DOTALL: a note may break a line
 
 
 def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
-    """The newest run of the workflow that the vault knows: by the markers, or by its property where a run left none yet.
+    """The newest run of the workflow, by its marker rows or by the property `workflow` of a session.
 
-    `link` is how a run's session names the workflow.  A session that names another note, which is there, is no run of this one, whatever
-    its markers say: they may have been copied.
+    `link` is the value of that property.  A session that names another existing note is never a run of this one: rows may
+    have been copied.
     """
     markers = [marker for step in workflow.walk() for marker in step.markers]
     named = {_cell(marker, "session") for marker in markers} - {""}
@@ -154,7 +146,7 @@ def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
         try:
             note = vault.read(path)
         except CrucibleError:
-            continue  # of what cannot be read nothing can go on
+            continue
         if f"\n{DIGEST}:" not in note.source.text:
             continue
         session = note.session
@@ -166,7 +158,7 @@ def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
 
 
 def _is_of_another(vault: Vault, told: str, link: str) -> bool:
-    """Whether a run's session names a note of the vault that is not this one; a note that was moved may be any."""
+    """True if a session names another existing note; a missing one may have been this note before it was moved."""
     meant, own = _WIKILINK.fullmatch(told), _WIKILINK.fullmatch(link)
     if not meant:
         return False
@@ -178,10 +170,7 @@ def _is_of_another(vault: Vault, told: str, link: str) -> bool:
 
 
 def earlier_of(jobs: Iterable[Job], session: Session) -> dict[int, EarlierResult]:
-    """The jobs that the run of this session carried out well, by their index.
-
-    One whose conditions cannot be read back is not among them: nobody knows which way it went.
-    """
+    """The jobs that the run of this session finished, by index, if all their conditions can be read back."""
     found: dict[int, EarlierResult] = {}
     for job in jobs:
         rows = [marker for marker in job.step.markers if _cell(marker, "session") == session.id]
@@ -195,7 +184,7 @@ def earlier_of(jobs: Iterable[Job], session: Session) -> dict[int, EarlierResult
 
 
 def condition_lines(outcome: JobResult) -> list[str]:
-    """What is written down of the conditions behind a step, a text for each."""
+    """A line for each condition after a step that was decided."""
     texts = [condition.text for condition in outcome.job.conditions]
     return [
         f"Condition {number}, {text}: {'yes' if outcome.held[text] else 'no'}"
@@ -205,7 +194,7 @@ def condition_lines(outcome: JobResult) -> list[str]:
 
 
 def digest_of(workflow: Workflow) -> str:
-    """What it asks for in a few letters: equal for a workflow that differs in markers and blank lines alone."""
+    """A digest of the workflow's content, without markers and blank lines."""
     steps = [
         (
             step.name,
@@ -232,14 +221,14 @@ def _cell(marker: Marker, column: str) -> str:
 
 
 def _phase_of(phases: Sequence[Phase], key: str, begun: str) -> Phase | None:
-    """The step's phase: that which began when the marker says, else the last one."""
+    """The step's phase: the one that began at this time, else the last one."""
     mine = [phase for phase in phases if key_of(phase.name) == key]
     exact = [phase for phase in mine if phase.started and format_time(phase.started) == begun]
     return next(iter([*exact[-1:], *mine[-1:]]), None)
 
 
 def _answer(phase: Phase) -> str:
-    """All that is prose: what was asked stands in a callout."""
+    """The prose of a phase; the prompt is a callout."""
     return "\n\n".join(entry.text for entry in phase.entries if isinstance(entry, Prose))
 
 

@@ -84,7 +84,7 @@ def play(text: str, told: Told, folder: Path = Path("/nowhere"), jobs: int = 1) 
 
 
 def fates(report: RunReport) -> dict[str, str]:
-    return {outcome.job.step.name: str(outcome.fate) for outcome in report.outcomes}
+    return {outcome.job.step.name: str(outcome.outcome) for outcome in report.outcomes}
 
 
 def named(jobs: tuple[Job, ...]) -> list[str]:

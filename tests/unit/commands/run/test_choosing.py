@@ -12,15 +12,15 @@ JOBS = plan_of("# T\n\n## A @coder@2\n\n## B @reviewer\n\n## C\n").jobs
 ROLES = {"coder", "coder@2", "reviewer"}
 
 
-def who(cast: Executors) -> list[str]:
-    return [str(player.agent) if (player := cast.player(job)) else "-" for job in JOBS]
+def who(executors: Executors) -> list[str]:
+    return [str(executor.agent) if (executor := executors.executor(job)) else "-" for job in JOBS]
 
 
 def test_nobody_runs_whom_the_user_did_not_name() -> None:
-    cast = choose_executors([], "", ROLES, [])
-    assert who(cast) == ["-", "-", "-"]
+    executors = choose_executors([], "", ROLES, [])
+    assert who(executors) == ["-", "-", "-"]
     with pytest.raises(UsageError, match="“A”, “B”, “C”") as caught:
-        cast.check(JOBS)
+        executors.check(JOBS)
     assert "--with" in caught.value.hint
 
 
@@ -43,12 +43,12 @@ def test_parts_go_to_whom_the_user_says_and_all_else_to_everybody() -> None:
 
 
 def test_client_arguments_stand_last() -> None:
-    cast = choose_executors(["claude"], "", ROLES, ["--model", "m"])
-    assert cast.everybody
-    assert cast.everybody.words == ("claude", "-p", "--output-format", "json", "--model", "m")
+    executors = choose_executors(["claude"], "", ROLES, ["--model", "m"])
+    assert executors.default
+    assert executors.default.words == ("claude", "-p", "--output-format", "json", "--model", "m")
     command = choose_executors(["my-agent 'a b'"], "", ROLES, ["-x"])
-    assert command.everybody
-    assert command.everybody.words == ("my-agent", "a b", "-x")
+    assert command.default
+    assert command.default.words == ("my-agent", "a b", "-x")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.run.jobs import Job, JobStatus, Link, LinkGroup, RunInputs
+from crucible.commands.run.jobs import Job, JobOutcome, Link, LinkGroup, RunInputs
 from crucible.commands.run.plan import file_of, plan_run
 from crucible.commands.run.scheduler import decide
 from crucible.core.errors import UsageError
@@ -79,24 +79,24 @@ def test_a_step_that_takes_what_the_steps_in_it_make_runs_behind_them() -> None:
 @pytest.mark.parametrize(
     ("around", "become"),
     [
-        (JobStatus.DONE, None),
-        (JobStatus.PASSED_OVER, None),
-        (JobStatus.FAILED, JobStatus.HELD),
-        (JobStatus.HELD, JobStatus.HELD),
-        (JobStatus.UNMET, JobStatus.UNMET),
+        (JobOutcome.DONE, None),
+        (JobOutcome.PASSED_OVER, None),
+        (JobOutcome.FAILED, JobOutcome.HELD),
+        (JobOutcome.HELD, JobOutcome.HELD),
+        (JobOutcome.UNMET, JobOutcome.UNMET),
     ],
 )
-def test_a_part_of_a_step_goes_with_it(around: JobStatus, become: JobStatus | None) -> None:
+def test_a_part_of_a_step_goes_with_it(around: JobOutcome, become: JobOutcome | None) -> None:
     job = Job(2, Step("Part"), links=(Link(0),), inside=1)
-    decision = decide(job, {0: JobStatus.DONE, 1: around}, lambda *_: True, str)
+    decision = decide(job, {0: JobOutcome.DONE, 1: around}, lambda *_: True, str)
     assert decision is not None
-    assert decision.fate is become
+    assert decision.outcome is become
 
 
-@pytest.mark.parametrize("around", [JobStatus.LEFT, JobStatus.STOPPED])
-def test_a_part_of_a_step_waits_for_it(around: JobStatus) -> None:
+@pytest.mark.parametrize("around", [JobOutcome.LEFT, JobOutcome.STOPPED])
+def test_a_part_of_a_step_waits_for_it(around: JobOutcome) -> None:
     job = Job(2, Step("Part"), inside=1)
-    assert (decide(job, {1: around}, lambda *_: True, str) is None) is (around is JobStatus.LEFT)
+    assert (decide(job, {1: around}, lambda *_: True, str) is None) is (around is JobOutcome.LEFT)
 
 
 def test_who_waits_for_a_frame_waits_for_all_in_it() -> None:
@@ -193,8 +193,8 @@ def test_frames_of_many_steps_wait_for_each_other_without_a_product() -> None:
 
 
 def test_a_crowd_is_waited_for_as_each_of_it_would_be() -> None:
-    crowd = Job(99, Step("Use"), crowds=(LinkGroup((0, 1, 2)),))
+    grouped = Job(99, Step("Use"), groups=(LinkGroup((0, 1, 2)),))
     links = Job(99, Step("Use"), links=(Link(0), Link(1), Link(2)))
-    for fates in itertools.product(JobStatus, repeat=3):
+    for fates in itertools.product(JobOutcome, repeat=3):
         told = dict(enumerate(fates))
-        assert decide(crowd, told, lambda *_: True, str) == decide(links, told, lambda *_: True, str)
+        assert decide(grouped, told, lambda *_: True, str) == decide(links, told, lambda *_: True, str)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.run.jobs import JobResult, JobStatus, RunInputs
+from crucible.commands.run.jobs import JobOutcome, JobResult, RunInputs
 from crucible.commands.run.plan import plan_run
 from crucible.commands.run.run_record import (
     add_marker,
@@ -39,14 +39,14 @@ If it snows → proceed to Wait
 """
 
 
-def outcome_of(workflow: Workflow, name: str, fate: JobStatus = JobStatus.DONE, **more: object) -> JobResult:
+def outcome_of(workflow: Workflow, name: str, fate: JobOutcome = JobOutcome.DONE, **more: object) -> JobResult:
     graph = graph_of(TEXT)[1]
     job = next(j for j in plan_run(workflow, graph, RunInputs("/")).jobs if j.step.name == name)
     times = {"started": START, "ended": START + timedelta(seconds=2.5)}
     return JobResult(job, fate, agent=AgentRef("a"), **times, **more)  # type: ignore[arg-type]
 
 
-def marked(vault: Vault, name: str, fate: JobStatus = JobStatus.DONE) -> Path:
+def marked(vault: Vault, name: str, fate: JobOutcome = JobOutcome.DONE) -> Path:
     path = vault.root / "flow.md"
     if not path.exists():
         path.write_text(TEXT)
@@ -76,7 +76,7 @@ def test_what_was_decided_is_read_back_as_it_was_written(vault: Vault) -> None:
 
 def test_what_failed_or_was_tried_again_and_failed_is_not_done(vault: Vault) -> None:
     marked(vault, "Wait")
-    workflow, graph = graph_of(marked(vault, "Wait", JobStatus.FAILED).read_text())
+    workflow, graph = graph_of(marked(vault, "Wait", JobOutcome.FAILED).read_text())
     assert earlier_of(plan_run(workflow, graph, RunInputs("/")).jobs, session(())) == {}
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crucible.clients.launch.answering_process import Exited, Stopped, TimedOut
 from crucible.clients.launch.ask import Answer
-from crucible.commands.run.jobs import EarlierResult, Job, JobResult, JobStatus, Runner
+from crucible.commands.run.jobs import EarlierResult, Job, JobOutcome, JobResult, Runner
 from crucible.commands.run.scheduler import StopSignals, run_plan
 from crucible.core.errors import AgentFailed
 from crucible.documents.workflow.workflow import RunStatus
@@ -291,7 +291,7 @@ def test_an_end_in_the_middle_keeps_what_is_over() -> None:
     assert fates(report) == {"A": "done", "B": "stopped", "C": "left"}
     assert report.stopped
     assert asked.reins.stopped
-    assert [outcome.fate for outcome in keeping.ended_] == [JobStatus.DONE, JobStatus.STOPPED]
+    assert [outcome.outcome for outcome in keeping.ended_] == [JobOutcome.DONE, JobOutcome.STOPPED]
 
 
 def test_who_wants_an_end_before_the_first_step_gets_it_before_that() -> None:
@@ -348,15 +348,15 @@ def test_nothing_runs_before_what_it_waits_for_nor_after_what_it_depends_on_fail
         answers |= {name: FAILED} if fails else {}
     told = Told(answers)
     report = play("\n".join(lines), told, jobs=jobs)
-    found = {outcome.job.step.name: outcome.fate for outcome in report.outcomes}
+    found = {outcome.job.step.name: outcome.outcome for outcome in report.outcomes}
     assert len(told.asked) == len(set(told.asked))
-    ran = {name for name, fate in found.items() if fate in (JobStatus.DONE, JobStatus.FAILED, JobStatus.PASSED_OVER)}
+    ran = {name for name, fate in found.items() if fate in (JobOutcome.DONE, JobOutcome.FAILED, JobOutcome.PASSED_OVER)}
     assert ran == set(told.asked)
     for name, fate in found.items():
         above = {found[one] for one in before[name]}
         if name in ran:
-            assert above <= {JobStatus.DONE, JobStatus.PASSED_OVER}
-        if fate is JobStatus.HELD:
-            assert above & {JobStatus.FAILED, JobStatus.HELD}
-        if fate is JobStatus.LEFT:
+            assert above <= {JobOutcome.DONE, JobOutcome.PASSED_OVER}
+        if fate is JobOutcome.HELD:
+            assert above & {JobOutcome.FAILED, JobOutcome.HELD}
+        if fate is JobOutcome.LEFT:
             assert report.halted
