@@ -17,7 +17,7 @@ from crucible.cli.options import Door
 from crucible.cli.output import clean_line, given_width, say, write, write_json
 from crucible.cli.workflow_lookup import Known
 from crucible.commands.run.executors import Executors
-from crucible.commands.run.jobs import Job, JobInput, JobResult, JobStatus, Plan, Runner, RunObserver, RunReport
+from crucible.commands.run.jobs import Job, JobInput, JobOutcome, JobResult, Plan, Runner, RunObserver, RunReport
 from crucible.commands.run.plan import is_request
 from crucible.commands.run.step_prompt import command_of, spelled
 from crucible.core.text.durations import elapsed_words
@@ -25,26 +25,26 @@ from crucible.documents.session.session_json import export_time
 from crucible.documents.workflow.workflow import Grade
 
 _STYLES = {
-    JobStatus.DONE: "green",
-    JobStatus.FAILED: "red",
-    JobStatus.PASSED_OVER: "yellow",
-    JobStatus.STOPPED: "yellow",
+    JobOutcome.DONE: "green",
+    JobOutcome.FAILED: "red",
+    JobOutcome.PASSED_OVER: "yellow",
+    JobOutcome.STOPPED: "yellow",
 }
-FATE_WORDS = {
-    JobStatus.DONE: "done",
-    JobStatus.FAILED: "failed",
-    JobStatus.PASSED_OVER: "failed, skipped over",
-    JobStatus.UNMET: "left out",
-    JobStatus.HELD: "held back",
-    JobStatus.STOPPED: "stopped",
-    JobStatus.LEFT: "not begun",
+OUTCOME_WORDS = {
+    JobOutcome.DONE: "done",
+    JobOutcome.FAILED: "failed",
+    JobOutcome.PASSED_OVER: "failed, skipped over",
+    JobOutcome.UNMET: "left out",
+    JobOutcome.HELD: "held back",
+    JobOutcome.STOPPED: "stopped",
+    JobOutcome.LEFT: "not begun",
 }
 """What became of a step, as a reader is told it."""
 
 
 def _ended(outcome: JobResult) -> str:
     took = elapsed_words(outcome.duration_ms)
-    told = FATE_WORDS[outcome.fate] + (f" in {took}" if took else "")
+    told = OUTCOME_WORDS[outcome.outcome] + (f" in {took}" if took else "")
     return told + (f": {outcome.reason}" if outcome.reason else "")
 
 
@@ -64,7 +64,7 @@ class _Lines:
 
     def ended(self, outcome: JobResult) -> None:
         """It is over."""
-        say(f"{self.name(outcome.job)}: {_ended(outcome)}", style=_STYLES.get(outcome.fate, ""))
+        say(f"{self.name(outcome.job)}: {_ended(outcome)}", style=_STYLES.get(outcome.outcome, ""))
 
 
 class _Running(NamedTuple):
@@ -91,7 +91,7 @@ class _OnTerminal(_Lines):
         """It is over."""
         self._running.pop(outcome.job.index, None)
         line = clean_line(f"{self.name(outcome.job)}: {_ended(outcome)}")
-        self._console.print(Text(line, style=_STYLES.get(outcome.fate, "")))
+        self._console.print(Text(line, style=_STYLES.get(outcome.outcome, "")))
 
     def __rich__(self) -> Text:
         now = datetime.now(UTC)
@@ -121,16 +121,16 @@ _MOST = 5
 _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
 
-def tell_plan(found: Known, plan: Plan, cast: Executors, format_: str) -> None:
+def tell_plan(found: Known, plan: Plan, executors: Executors, format_: str) -> None:
     """On stdout: every step in its order, who carries it out, what it takes and makes."""
     if format_ == "json":
-        write_json(_plan(found, plan, cast))
+        write_json(_plan(found, plan, executors))
         return
     write(f"Run of {plan.title or found.note.name}: {len(plan.jobs)} step{'s' * (len(plan.jobs) != 1)}")
     names = {job.index: job.step.name for job in plan.jobs}
     missing = {datum.name.casefold() for datum in plan.missing}
     for number, job in enumerate(plan.jobs, 1):
-        write(f"{number}. {job.step.name}{_GRADES[job.step.grade]}{_marks(job)} by {_who(job, cast)}")
+        write(f"{number}. {job.step.name}{_GRADES[job.step.grade]}{_marks(job)} by {_who(job, executors)}")
         for line in _lines(job, names, missing, plan.request):
             write(f"   {line}")
 
@@ -149,10 +149,10 @@ def tell_report(found: Known, report: RunReport, session_id: str, format_: str) 
             }
         )
         return
-    width = max([12, *(len(FATE_WORDS[outcome.fate]) for outcome in report.outcomes)])
+    width = max([12, *(len(OUTCOME_WORDS[outcome.outcome]) for outcome in report.outcomes)])
     for outcome in report.outcomes:
         told = [outcome.job.step.name, elapsed_words(outcome.duration_ms), outcome.reason]
-        write(f"{FATE_WORDS[outcome.fate]:<{width}} " + "  ".join(filter(None, told)))
+        write(f"{OUTCOME_WORDS[outcome.outcome]:<{width}} " + "  ".join(filter(None, told)))
     write(f"{'session':<{width}} {session_id}")
 
 
@@ -161,9 +161,9 @@ def _marks(job: Job) -> str:
     return (f" @{step.agent}" if step.agent else "") + (f" #{step.channel}" if step.channel else "")
 
 
-def _who(job: Job, cast: Executors) -> str:
-    player = cast.player(job)
-    return str(player.agent) if player else "nobody yet (--with)"
+def _who(job: Job, executors: Executors) -> str:
+    executor = executors.executor(job)
+    return str(executor.agent) if executor else "nobody yet (--with)"
 
 
 def _lines(job: Job, names: dict[int, str], missing: set[str], request: str) -> Iterator[str]:
@@ -188,18 +188,18 @@ def _origin(handed: JobInput, names: dict[int, str], missing: set[str]) -> str:
     return ", which is given"
 
 
-def _plan(found: Known, plan: Plan, cast: Executors) -> dict[str, object]:
+def _plan(found: Known, plan: Plan, executors: Executors) -> dict[str, object]:
     return {
         "workflow": found.note.shown,
         "title": plan.title,
         "missing": [datum.name for datum in plan.missing],
         "request": plan.request or None,
-        "steps": [_job(job, cast) for job in plan.jobs],
+        "steps": [_job(job, executors) for job in plan.jobs],
     }
 
 
-def _job(job: Job, cast: Executors) -> dict[str, object]:
-    player = cast.player(job)
+def _job(job: Job, executors: Executors) -> dict[str, object]:
+    executor = executors.executor(job)
     step = job.step
     return {
         "id": step.id,
@@ -207,7 +207,7 @@ def _job(job: Job, cast: Executors) -> dict[str, object]:
         "agent": str(step.agent) if step.agent else None,
         "channel": step.channel,
         "grade": str(step.grade),
-        "runner": str(player.agent) if player else None,
+        "runner": str(executor.agent) if executor else None,
         "inputs": [handed.datum.name for handed in job.inputs],
         "outputs": [datum.name for datum in step.outputs()],
         "conditions": [condition.text for condition in job.conditions],
@@ -218,7 +218,7 @@ def _outcome(outcome: JobResult) -> dict[str, object]:
     return {
         "id": outcome.job.step.id,
         "name": outcome.job.step.name,
-        "outcome": str(outcome.fate),
+        "outcome": str(outcome.outcome),
         "status": str(outcome.status) if outcome.started or outcome.reason or outcome.answer else None,
         "agent": str(outcome.agent) if outcome.agent else None,
         "reason": outcome.reason or None,

@@ -13,8 +13,8 @@ from crucible.cli.session_stop import follow
 from crucible.cli.workflow_lookup import Known
 from crucible.commands import record
 from crucible.commands.record.recorder import Recorder
-from crucible.commands.run.jobs import EarlierResult, Job, JobResult, JobStatus, Plan, Runner, RunReport
-from crucible.commands.run.plan import behind
+from crucible.commands.run.jobs import EarlierResult, Job, JobOutcome, JobResult, Plan, Runner, RunReport
+from crucible.commands.run.plan import steps_from
 from crucible.commands.run.run_record import (
     DIGEST,
     LINK,
@@ -56,7 +56,7 @@ def find_going(vault: Vault, found: Known, plan: Plan, first: str) -> Going:
         )
     if str(session.properties.get(DIGEST)) != digest_of(found.note.workflow):
         warn(f"the workflow changed since {session.id} began; steps go by what they say now")
-    again = behind(found.graph, first) if first else set()
+    again = steps_from(found.graph, first) if first else set()
     earlier = {at: each for at, each in earlier_of(plan.jobs, session).items() if at not in again}
     return Going(session, earlier)
 
@@ -109,7 +109,7 @@ class Recording:
         """A phase for what was carried out, and a marker for what has ended."""
         if outcome.started is not None:
             self._tell(outcome)
-        if outcome.fate is not JobStatus.STOPPED:
+        if outcome.outcome is not JobOutcome.STOPPED:
             self._mark(outcome)
 
     def close(self) -> None:
@@ -142,9 +142,9 @@ class Recording:
             recorder.prose(outcome.answer, at=over)
         for line in condition_lines(outcome):
             recorder.decision(line, at=over)
-        if outcome.fate in (JobStatus.FAILED, JobStatus.PASSED_OVER, JobStatus.STOPPED):
-            why = outcome.reason or str(outcome.fate)
-            skipped = "skipped over, since the step is optional" if outcome.fate is JobStatus.PASSED_OVER else None
+        if outcome.outcome in (JobOutcome.FAILED, JobOutcome.PASSED_OVER, JobOutcome.STOPPED):
+            why = outcome.reason or str(outcome.outcome)
+            skipped = "skipped over, since the step is optional" if outcome.outcome is JobOutcome.PASSED_OVER else None
             recorder.error(why, resolution=skipped, at=over)
         # Else the phase would last until the next one begins, and a run may go on days later.
         recorder.end_phase(at=over)
@@ -173,6 +173,6 @@ def recording(vault: Vault, found: Known, recorder: Recorder, redact: Redact) ->
 
 
 def _summary(report: RunReport) -> str:
-    done = sum(outcome.fate is JobStatus.DONE for outcome in report.outcomes)
+    done = sum(outcome.outcome is JobOutcome.DONE for outcome in report.outcomes)
     left = len(report.outcomes) - done
     return f"{done} step{'s' * (done != 1)} done" + (f", {left} left out." if left else ".")
