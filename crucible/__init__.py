@@ -10,9 +10,8 @@ What `__all__` names is the public API, documented in `docs/api.md`; every other
 without notice. Names are loaded when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+# Hooks load this module, and may import next to nothing.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crucible.api import (
         SessionRow,
@@ -93,4 +92,6 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415
+
     return getattr(import_module(_HOMES.get(name, "crucible.api")), name)

@@ -359,7 +359,7 @@ def _children(pid: int) -> list[int]:
 def _building(root: Path) -> subprocess.Popen[bytes]:
     """A process that reads many notes with others' help, once it has them."""
     code = (
-        "import sys\nfrom crucible.vault.index import note_reader\nnote_reader._cores = lambda: 2\n"
+        "import sys\nfrom crucible.vault.index import index\nindex.cores = lambda: 2\n"
         "from crucible.vault.index.index import Index\nfrom crucible.core.settings.settings import VaultSettings\n"
         "Index(sys.argv[1], VaultSettings(fsync=False)).refresh()"
     )
