@@ -1,4 +1,4 @@
-"""A briefing's whole process in turns with `python -c "import click"`, on a vault of many sessions while a watcher vouches for the index.
+"""A briefing's whole process in turns with `python -c "import click"`, on a vault of many sessions.
 
 `python benchmarks/briefing.py [SESSIONS]` prints the figures; `benchmarks/run.py briefing` holds them to their bars.  The project has all that is told
 of: histories, tasks, questions, knowledge, a profile, a paused session.
@@ -21,8 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.kept import watched  # noqa: E402  the path is needed first
-from benchmarks.measuring import Figure, environment, in_turns, median_ratio  # noqa: E402
+from benchmarks.measuring import Figure, environment, in_turns, median_ratio  # noqa: E402  the path is needed first
 from benchmarks.vaults import generated_vault  # noqa: E402
 from crucible.memory.history.history import Entry, Line  # noqa: E402
 from crucible.memory.history.history_folder import keep_entry  # noqa: E402
@@ -49,16 +48,15 @@ def times(scratch: Path, sessions: int = SESSIONS, rounds: int = ROUNDS) -> dict
     for path in (vault / "sessions").glob("*.md"):
         os.utime(path, (_LONG_AGO, _LONG_AGO))  # who was written this moment is not believed
     env = environment(home)
-    with watched(vault, home):
-        run = _runner(vault, env, project)
-        run("recall", "limiter")  # makes the index of recall
-        found = {
-            "click": lambda: _seconds([sys.executable, "-c", "import click"], env, project),
-            "briefing": lambda: _choose(vault, recall=False) or run("briefing"),
-            "with recall": lambda: _choose(vault, recall=True) or run("briefing"),
-        }
-        in_turns(found, 2)
-        return in_turns(found, rounds)
+    run = _runner(vault, env, project)
+    run("recall", "limiter")  # makes the index of recall
+    found = {
+        "click": lambda: _seconds([sys.executable, "-c", "import click"], env, project),
+        "briefing": lambda: _choose(vault, recall=False) or run("briefing"),
+        "with recall": lambda: _choose(vault, recall=True) or run("briefing"),
+    }
+    in_turns(found, 2)
+    return in_turns(found, rounds)
 
 
 def _runner(vault: Path, env: dict[str, str], folder: Path) -> Callable[..., float]:

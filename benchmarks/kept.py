@@ -1,4 +1,4 @@
-"""Generated vaults that stay between runs, and `cru` upon them: without an index, or watched.
+"""Generated vaults that stay between runs, and `cru` upon them.
 
 Owns what of a vault is kept: its notes, as long as the generator is the same.  Every run makes its own index.
 """
@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
 from benchmarks import vaults
-from benchmarks.measuring import environment
 
 _CRU = Path(sys.executable).with_name("cru")
 _PATIENCE = 120.0
@@ -63,37 +57,3 @@ def index_files(vault: Path, *tables: str) -> list[Path]:
     folder = vault / ".crucible/index"
     manifest = toons.loads((folder / "manifest.toon").read_text(encoding="utf-8"))
     return [folder / one["file"] for one in manifest["shards"] if one["table"] in tables]
-
-
-@contextmanager
-def watched(vault: Path, home: Path) -> Iterator[None]:
-    """While `cru watch` runs upon the vault, from when it says that it watches."""
-    log = home / f"watch-{vault.name}.log"
-    with log.open("wb") as out:
-        watcher = subprocess.Popen(
-            list(map(str, cru(vault, "watch"))),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            env=environment(home),
-            cwd=home,
-        )
-        try:
-            _await_watching(watcher, log)
-            yield
-            assert watcher.poll() is None, f"cru watch ended: {_said(log)}"
-        finally:
-            watcher.send_signal(signal.SIGINT)
-            watcher.wait(_PATIENCE)
-
-
-def _await_watching(watcher: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + _PATIENCE
-    while "atching" not in _said(log):
-        assert watcher.poll() is None, f"cru watch ended: {_said(log)}"
-        assert time.monotonic() < end, f"cru watch does not say that it watches: {_said(log)}"
-        time.sleep(0.05)
-
-
-def _said(log: Path) -> str:
-    return log.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Asking the index: whole processes on vaults of several sizes, side by side with ripgrep, unwatched and watched.
+"""Asking the index: whole processes on vaults of several sizes, side by side with ripgrep.
 
 Every answer is compared with what ripgrep finds before the clock starts.  An index is built anew for each run.
 """
@@ -9,22 +9,19 @@ import re
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
 
 from benchmarks.building import beside_qmd, build, memory_of_building
-from benchmarks.kept import cru, index_files, kept_vault, watched
+from benchmarks.kept import cru, index_files, kept_vault
 from benchmarks.measuring import Figure, clock, good_run, in_turns, median_ratio
 from benchmarks.rivals import Missing, find_ripgrep
 
 SIZES = (1_000, 10_000, 100_000)
 BARS = {10_000: 1.6, 100_000: 1.6}
-WATCHED_BARS = {10_000: 0.8, 100_000: 0.6}
-GROWTH_BAR = 1.5
 STATS_BAR, STATS_MEMORY_BAR = 2.5, 400.0
 CHANGED_BAR = 1.5
-MIDDLE, FULL = 10_000, 100_000
+MIDDLE = 10_000
 ROUNDS = 15
 
 _CLICK = [sys.executable, "-c", "import click"]
@@ -48,40 +45,27 @@ def measure(scratch: Path, sizes: Sequence[int] = SIZES) -> list[Figure]:
             figures += memory_of_building(vault, scratch, count)
         else:
             build(vault, scratch)
-    figures += _unwatched(vaults, scratch)
+    figures += _listing(vaults, scratch)
     figures += _statistics(vaults[largest], scratch, largest)
     figures += [figure for count, vault in vaults.items() if count == MIDDLE for figure in _changed(vault, scratch)]
-    return figures + _watched(vaults, scratch)
+    return figures
 
 
 # --- against ripgrep -------------------------------------------------------------------------------------------------
 
 
-def _unwatched(vaults: Vaults, home: Path) -> list[Figure]:
+def _listing(vaults: Vaults, home: Path) -> list[Figure]:
     for vault in vaults.values():
         _same_as_ripgrep(vault, home)
     return _over_ripgrep(_in_turns(vaults, home), vaults, BARS, "every note checked")
 
 
-def _watched(vaults: Vaults, home: Path) -> list[Figure]:
-    with ExitStack() as watchers:
-        for vault in vaults.values():
-            watchers.enter_context(watched(vault, home))
-            _same_as_ripgrep(vault, home)
-        times = _in_turns(vaults, home)
-    figures = _over_ripgrep(times, vaults, WATCHED_BARS, "watched")
-    if {MIDDLE, FULL} <= vaults.keys():
-        figures.append(_growth(times))
-    return figures
-
-
 def _in_turns(vaults: Vaults, home: Path) -> Times:
-    """Seconds of `click`, and of `rg N`, `failed N` and `newest N` for each size."""
+    """Seconds of `click`, and of `rg N` and `failed N` for each size."""
     actions = {"click": clock(_CLICK, home)}
     for count, vault in vaults.items():
         actions |= {f"rg {count}": clock(command, home) for command in _ripgrep(vault)}
         actions[f"failed {count}"] = clock(cru(vault, *_FAILED), home)
-        actions[f"newest {count}"] = clock(cru(vault, *_NEWEST), home)
     in_turns(actions, 2)
     return in_turns(actions, ROUNDS)
 
@@ -97,17 +81,6 @@ def _over_ripgrep(times: Times, vaults: Vaults, bars: Mapping[int, float], how: 
         detail = f"{ours:.0f} ms less click's {click:.0f} ms, {rg:.0f} ms"
         figures.append(Figure(name, (ours - click) / rg, bars.get(count), detail=detail))
     return figures
-
-
-def _growth(times: Times) -> Figure:
-    """Whole processes, as they are waited for; without the interpreter's start the ratio is told beside."""
-    small, large, click = (_ms(times, key) for key in (f"newest {MIDDLE}", f"newest {FULL}", "click"))
-    return Figure(
-        f"`session list -n 20` watched, {FULL:,} over {MIDDLE:,} sessions",
-        large / small,
-        GROWTH_BAR,
-        detail=f"{large:.0f} ms, {small:.0f} ms; less click {(large - click) / (small - click):.2f} ×",
-    )
 
 
 def _ripgrep(vault: Path, pattern: str = "^status: failed") -> Iterator[list[str | Path]]:
@@ -172,7 +145,7 @@ def _statistics(vault: Path, home: Path, count: int) -> list[Figure]:
     times = in_turns({"ours": ours, "loading": loading}, 7)
     name = f"`session stats --by agent` over {count:,} sessions"
     detail = f"{_ms(times, 'ours'):.0f} ms, {_ms(times, 'loading'):.0f} ms"
-    bars = (STATS_BAR, STATS_MEMORY_BAR) if count == FULL else (None, None)
+    bars = (STATS_BAR, STATS_MEMORY_BAR) if count == max(BARS) else (None, None)
     return [
         Figure(f"{name}, over `toons.loads`", median_ratio(times, "ours", "loading"), bars[0], detail=detail),
         Figure(f"{name}: peak memory", max(peaks) / 1e6, bars[1], "MB"),

@@ -44,13 +44,12 @@ _PROCESSES = 15
 
 
 class Measured(NamedTuple):
-    """Seconds by question, of ours while a watcher vouches and while none does, and of FTS5; the same of ten words without stop words.
+    """Seconds by question, of ours and of FTS5; the same of ten words without stop words.
 
     Bytes of text and of the index; seconds to build, and to add one session.
     """
 
     ours: Sequence[float]
-    unwatched: Sequence[float]
     theirs: Sequence[float]
     telling: Sequence[float]
     their_telling: Sequence[float]
@@ -146,17 +145,15 @@ def against_fts5(scratch: Path, events: int = EVENTS, asked: int = _ASKED) -> Me
     root = scratch / "recall"
     words = generate(root, events)
     recall = open_embedded(root, VaultSettings())
-    watched = open_embedded(root, VaultSettings(), vouched=lambda _: True)
     build = _seconds(recall.refresh)
     figures = recall.figures()
     rival = _fts5(scratch / "fts5.db", _texts(root))
-    times: dict[str, list[float]] = {name: [] for name in Measured._fields[:5]}
+    times: dict[str, list[float]] = {name: [] for name in Measured._fields[:4]}
     for question in questions(words, asked):
-        times["unwatched"].append(_seconds(partial(recall.ask, Question(question), _NOW)))
         times["theirs"].append(_seconds(partial(_ask_fts5, rival, question)))
-        times["ours"].append(_seconds(partial(watched.ask, Question(question), _NOW)))
+        times["ours"].append(_seconds(partial(recall.ask, Question(question), _NOW)))
     for question in questions(words, asked, as_said=False):
-        times["telling"].append(_seconds(partial(watched.ask, Question(question), _NOW)))
+        times["telling"].append(_seconds(partial(recall.ask, Question(question), _NOW)))
         times["their_telling"].append(_seconds(partial(_ask_fts5, rival, question)))
     rival.close()
     before = _files(root)
@@ -164,10 +161,8 @@ def against_fts5(scratch: Path, events: int = EVENTS, asked: int = _ASKED) -> Me
     added = _seconds(recall.refresh)
     after = _files(root)
     rewritten = sum(size for name, size in before.items() if name not in after and not name.endswith(".json"))
-    timed = [times[name] for name in Measured._fields[:5]]
-    return Measured(
-        timed[0], timed[1], timed[2], timed[3], timed[4], figures.text, figures.size, build, added, rewritten
-    )
+    timed = [times[name] for name in Measured._fields[:4]]
+    return Measured(timed[0], timed[1], timed[2], timed[3], figures.text, figures.size, build, added, rewritten)
 
 
 def _files(root: Path) -> dict[str, int]:
@@ -216,10 +211,8 @@ def measure(scratch: Path) -> list[Figure]:
     found = against_fts5(scratch, int(os.environ.get("RECALL_EVENTS", EVENTS)))
     ours, theirs = _at(0.95, found.ours), _at(0.95, found.theirs)
     detail = f"{ours * 1000:.1f} ms, FTS5 {theirs * 1000:.1f} ms"
-    unwatched = _at(0.95, found.unwatched)
     return [
         Figure("recall: a question, 95th of 100", ours / theirs, 1 / 20, detail=detail),
-        Figure("recall: the same, no watcher", unwatched / theirs, 1 / 20, detail=f"{unwatched * 1000:.1f} ms"),
         Figure(
             "recall: ten words without stop words",
             _at(0.95, found.telling) / _at(0.95, found.their_telling),
@@ -255,10 +248,10 @@ def main() -> None:
     parser.add_argument("events", nargs="?", type=int, default=EVENTS)
     with tempfile.TemporaryDirectory() as folder:
         found = against_fts5(Path(folder), parser.parse_args().events)
-    for name in Measured._fields[:5]:
+    for name in Measured._fields[:4]:
         seconds = getattr(found, name)
         print(f"{name}: p50 {_at(0.5, seconds) * 1000:.2f} ms, p95 {_at(0.95, seconds) * 1000:.2f} ms")
-    for ours, theirs in (("ours", "theirs"), ("unwatched", "theirs"), ("telling", "their_telling")):
+    for ours, theirs in (("ours", "theirs"), ("telling", "their_telling")):
         ratio = _at(0.95, getattr(found, theirs)) / _at(0.95, getattr(found, ours))
         print(f"p95 of {theirs} over {ours}: {ratio:.1f}")
     print(f"index {found.size / 1e6:.1f} MB of {found.text / 1e6:.1f} MB text: {found.size / found.text:.3f}")

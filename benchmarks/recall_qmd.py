@@ -119,12 +119,9 @@ def _libraries(vault: Vault, folder: Path, home: Path, qmd: Qmd, graded: Sequenc
     found = {"as asked": as_asked, "without stop words": told_words}
     theirs = {name: _ask_qmd(qmd, folder, home, texts) for name, texts in found.items()}
     open_ = open_embedded(vault.root, VaultSettings())
-    watched = open_embedded(vault.root, VaultSettings(), vouched=lambda _: True)
     ours = {name: _ask_ours(open_, texts) for name, texts in found.items()}
-    vouched = _ask_ours(watched, as_asked)
     return [_recall(name, ours[name], theirs[name], graded) for name in found] + [
         *(_time(name, ours[name], theirs[name], _THIRD) for name in found),
-        _time("as asked, watched", vouched, theirs["as asked"], None),
     ]
 
 

@@ -33,7 +33,6 @@ from crucible.search.recall import Recall
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import Row, View, path_of_cell
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import named_project_of, project_folder, project_of
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note
@@ -110,7 +109,7 @@ def recent_paths(door: Door, project: str | None) -> list[Path]:
         name = project_here(view, Path(root)) if project is None else project.strip()
         return select(view, SessionQuery(project=name or None, limit=_RECENT))
 
-    rows, _ = asked(Index(Path(root), settings, ask), answer)
+    rows, _ = asked(Index(Path(root), settings), answer)
     return [Path(root) / path_of_cell(str(row["path"])) for row in rows]
 
 

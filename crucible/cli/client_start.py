@@ -25,7 +25,6 @@ from crucible.commands.resume.choose_session import newest_rows
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import split_list
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
 _PLACE = "{briefing}"
@@ -109,9 +108,7 @@ def _named(named: str) -> _Chosen:
 
 def _last_used(told: Told) -> _Chosen:
     """The client of the project's newest session that is installed, else the first that is."""
-    rows, _ = Index(told.vault.root, told.vault.settings, ask).ask(
-        lambda view: newest_rows(view, told.briefing.project)
-    )
+    rows, _ = Index(told.vault.root, told.vault.settings).ask(lambda view: newest_rows(view, told.briefing.project))
     names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
     for name in (*names, *BEGINNERS):
         known = beginner_of(name)

@@ -60,7 +60,6 @@ from crucible.vault.events.spooled import load_spool
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select, unreadable_rows
 from crucible.vault.index.schema import View
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
@@ -242,7 +241,7 @@ def _of_notes(vault: Vault, mine: Sequence[Native], now: datetime) -> Iterator[F
         return select(view, SessionQuery(children=True)), unreadable_rows(view)
 
     try:
-        (rows, unreadable), refreshed = Index(vault.root, vault.settings, ask).ask(question)
+        (rows, unreadable), refreshed = Index(vault.root, vault.settings).ask(question)
     except CrucibleError as error:
         yield Finding("index", State.BAD, str(error), "cru index rebuild")
         return

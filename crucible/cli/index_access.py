@@ -20,7 +20,6 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.query import unreadable_rows
 from crucible.vault.index.schema import Row, View, path_of_cell
-from crucible.vault.index.watch.vouching import ask
 
 
 class ReadingLine:
@@ -53,7 +52,7 @@ _LONG = 500
 def open_index(door: Door) -> Index:
     """The index of the vault that was named, or is around us, or is the default."""
     root, settings = vault_place(door)
-    return Index(root, settings, ask)
+    return Index(root, settings)
 
 
 def asked(index: Index, question: Callable[[View], Answer]) -> tuple[Answer, Refreshed]:

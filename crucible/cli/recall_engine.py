@@ -21,7 +21,6 @@ from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.engine import Embedded, open_embedded
 from crucible.search.embedded.refresh import Progress
 from crucible.search.recall import Recall
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
@@ -96,7 +95,7 @@ def has_server() -> bool:
 def open_here(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | None = None) -> Embedded:
     """The embedded engine over a vault."""
     shelf = ItemShelf(vault, viewer)
-    return open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf, progress=progress)
+    return open_embedded(vault.root, vault.settings, shelf=shelf, progress=progress)
 
 
 def similar_here(vault: Vault) -> Similar:

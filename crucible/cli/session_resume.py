@@ -26,7 +26,6 @@ from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import load_bookmarks
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import Row, path_of_cell
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.holding import is_held
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
@@ -140,7 +139,7 @@ def _last_paused(vault: Vault) -> Path:
     """The session of the working directory's project that was paused last."""
     cwd = here()
     project = project_of(str(cwd or ""), user_settings().projects)
-    index = Index(vault.root, vault.settings, ask)
+    index = Index(vault.root, vault.settings)
     rows, _ = index.ask(lambda view: paused_rows(view, project))
     if rows:
         return vault.root / newest_first(rows, load_bookmarks(vault.root).found)[0].path

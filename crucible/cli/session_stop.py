@@ -20,7 +20,6 @@ from crucible.core.errors import CrucibleError
 from crucible.memory.history.history_folder import entry_path
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.vault.index.index import Index
-from crucible.vault.index.watch.vouching import ask as vouched
 from crucible.vault.notes.vault import Vault
 
 
@@ -38,7 +37,7 @@ def compact_memory(vault: Vault, milestone: str | None = None) -> None:
     """Old lines shrink where they are too many; `milestone` is the project that reached one."""
 
     def live() -> frozenset[str]:
-        return asked(Index(vault.root, vault.settings, vouched), live_sessions)[0]
+        return asked(Index(vault.root, vault.settings), live_sessions)[0]
 
     try:
         compact(vault, live, say, milestone=milestone)

@@ -15,7 +15,6 @@ from crucible.commands.idle.idle_check import look
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
@@ -38,7 +37,7 @@ def open_vault(door: Door, *, looks: bool = True, finish: bool = True) -> Vault:
 
 def index_of(vault: Vault) -> Index:
     """The index of an open vault."""
-    return Index(vault.root, vault.settings, ask)
+    return Index(vault.root, vault.settings)
 
 
 def newest_session(vault: Vault, project: str, statuses: Collection[str] = ()) -> str:

@@ -17,7 +17,7 @@ from crucible.cli.output import say, write
 from crucible.cli.vault_access import open_vault
 from crucible.commands.idle.idle_check import look
 from crucible.vault.index.index import Index
-from crucible.vault.index.watch.changed_notes import Told
+from crucible.vault.index.watch.changed_notes import NoteChange
 from crucible.vault.index.watch.watcher import Notice, Started, watch
 
 
@@ -34,8 +34,7 @@ from crucible.vault.index.watch.watcher import Notice, Started, watch
 def follow(ctx: click.Context, settle: int) -> None:
     """Follow the sessions folder: keep the index true and print a line for every change.
 
-    While it runs, other commands ask it whether anything changed and need not look at every note. It sees what
-    Obsidian, git, an editor or `cru` itself writes. A line on standard output is the time, what happened (added,
+    It sees what Obsidian, git, an editor or `cru` itself writes. A line on standard output is the time, what happened (added,
     changed, removed, or renamed with the old path and an arrow), the path seen from the vault and the session's
     status. A session that has been quiet for the idle time is paused. One watcher serves a vault; it ends with Ctrl-C, or with exit code 1 when the vault is moved away.
 
@@ -46,7 +45,7 @@ def follow(ctx: click.Context, settle: int) -> None:
     """
     vault = open_vault(ctx.ensure_object(Door))
 
-    def tell(news: Started | Told | Notice) -> None:
+    def tell(news: Started | NoteChange | Notice) -> None:
         _print(news, str(vault.sessions))
 
     with _ended_quietly():
@@ -57,7 +56,7 @@ def _pause_quiet(index: Index) -> None:
     look(index, datetime.now(UTC), whence, is_true=True)
 
 
-def _print(news: Started | Told | Notice, folder: str) -> None:
+def _print(news: Started | NoteChange | Notice, folder: str) -> None:
     match news:
         case Started():
             noun = "session" if news.sessions == 1 else "sessions"
@@ -65,8 +64,8 @@ def _print(news: Started | Told | Notice, folder: str) -> None:
             if news.unheard:
                 _print(Notice(news.unheard), folder)
         case Notice():
-            say(f"cru: {news.text}; other commands look at every note themselves", style="yellow")
-        case Told():
+            say(f"cru: {news.text}; all notes are checked every few seconds", style="yellow")
+        case NoteChange():
             time = datetime.now(UTC).astimezone().strftime("%H:%M:%S")
             path = f"{news.old} → {news.path}" if news.old else news.path
             write("  ".join(filter(None, (time, f"{news.kind:7}", path, news.status))))

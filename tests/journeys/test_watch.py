@@ -16,14 +16,13 @@ from typing import IO
 import pytest
 
 from crucible.vault.index.index import Index
-from crucible.vault.index.watch import vouching
 from crucible.vault.notes.vault import Vault
 from tests.conftest import ROOT
 from tests.journeys.notes import note, write
 from tests.running import Cru
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="nobody vouches elsewhere")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="about inotify")
 
 
 class Watching:
@@ -107,8 +106,8 @@ def start(vault: Vault) -> Iterator[Start]:
         one.end()
 
 
-def statuses(vault: Vault, vouched: Callable[[str], bool] | None = None) -> dict[str, str]:
-    view = Index(vault.root, vault.settings, vouched).refresh().view
+def statuses(vault: Vault) -> dict[str, str]:
+    view = Index(vault.root, vault.settings).refresh().view
     return {str(row["id"]): str(row["status"]) for row in view.rows("sessions")}
 
 
@@ -166,47 +165,6 @@ def test_a_rename_by_cru_is_one_line(vault: Vault, cru: Cru, start: Start, new: 
     assert sorted(watching.news()) == ["changed sessions/a.md  completed", renamed]
 
 
-@on_linux
-def test_a_query_that_is_vouched_for_sees_what_was_written_just_before(vault: Vault, start: Start) -> None:
-    for number in range(5):
-        write(vault, f"n{number}", note(f"n{number}"))
-    start("--settle", "5000")
-    vouched = 0
-    for turn in range(200):
-        name, status = f"n{turn % 6}", ("paused", "failed", "active")[turn % 3]
-        if turn % 6 == 5:
-            name = f"deep{turn}/n5"
-        if turn % 7 == 6:
-            (vault.sessions / f"{name}.md").unlink(missing_ok=True)
-            expected = None
-        else:
-            write(vault, name, note(name[-2:], status=status))
-            expected = status
-        if vouching.ask(vault.root):
-            vouched += 1
-            assert statuses(vault, lambda _: True).get(name[-2:]) == expected or "deep" in name
-            if "deep" in name:
-                assert f"sessions/{name}.md" in _paths(vault) or expected is None
-    assert vouched > 100
-
-
-def _paths(vault: Vault) -> set[str]:
-    view = Index(vault.root, vault.settings, lambda _: True).refresh().view
-    return {str(row["path"]) for row in view.rows("sessions")}
-
-
-@pytest.mark.timed
-@on_linux
-def test_questions_are_answered_in_milliseconds(vault: Vault, start: Start) -> None:
-    start()
-    times = []
-    for _ in range(50):
-        began = time.monotonic()
-        assert vouching.ask(vault.root)
-        times.append(time.monotonic() - began)
-    assert sorted(times)[10] < 0.02
-
-
 def test_one_watcher_is_enough(vault: Vault, cru: Cru, start: Start) -> None:
     watching = start()
     result = cru("watch")
@@ -223,7 +181,6 @@ def test_it_ends_quietly_and_leaves_nothing_behind(vault: Vault, start: Start, n
     # Click ends the line in which a terminal shows ^C.
     assert (watching.said[1:], watching.told) == ([""] if code else [], [])
     assert list(vault.sessions.iterdir()) == []
-    assert not vouching.ask(vault.root)
 
 
 def test_the_whole_vault_may_be_the_sessions_folder(vault: Vault, start: Start) -> None:
@@ -232,16 +189,14 @@ def test_the_whole_vault_may_be_the_sessions_folder(vault: Vault, start: Start) 
     watching = start()
     for name in ("a", "work/b"):
         (vault.root / f"{name}.md").write_text(note(name[-1:]))
-        assert name[-1:] in statuses(Vault(vault.root), vouching.ask)
-    assert sys.platform != "linux" or vouching.ask(vault.root)
+        assert name[-1:] in statuses(Vault(vault.root))
     expected = ["added a.md  completed", "added work/b.md  completed"]
     wait_for(lambda: sorted(watching.news()) == expected)
 
 
-def test_a_killed_watcher_vouches_for_nothing_and_the_next_one_works(vault: Vault, start: Start) -> None:
+def test_after_a_killed_watcher_the_next_one_works(vault: Vault, start: Start) -> None:
     watching = start()
     watching.end(signal.SIGKILL)
-    assert not vouching.ask(vault.root)
     watching = start()
     write(vault, "a", note("a"))
     wait_for(lambda: watching.news() == ["added sessions/a.md  completed"])
@@ -262,7 +217,7 @@ def test_it_ends_when_the_vault_goes_away(vault: Vault, start: Start, gone: str)
         # Still held for a moment, but nobody there hears what happens here.
         moved = Vault(elsewhere)
         write(moved, "b", note("b"))
-        assert statuses(moved, vouching.ask) == {"a": "completed", "b": "completed"}
+        assert statuses(moved) == {"a": "completed", "b": "completed"}
     assert watching.process.wait(5) == 1
     watching.end()
     assert watching.said[-2:] == [
@@ -281,7 +236,7 @@ def test_a_burst_of_files_is_told_one_by_one(vault: Vault, start: Start) -> None
     wait_for(lambda: len(watching.told) >= 1500)
     expected = {f"added sessions/{n % 7}/n{n}.md  completed" for n in range(1500)}
     assert set(watching.news()) == expected
-    assert len(statuses(vault, vouching.ask)) == 1500
+    assert len(statuses(vault)) == 1500
     assert len(watching.told) == 1500
 
 
@@ -297,19 +252,17 @@ def test_events_that_the_kernel_drops_are_made_up_for(vault: Vault, start: Start
         os.utime(paths[turn % 2], (turn, turn))
     write(vault, "lost", note("lost", status="failed"))
     (vault.sessions / "a.md").unlink()
-    assert not vouching.ask(vault.root)
     watching.process.send_signal(signal.SIGCONT)
     for _ in range(50):
-        assert statuses(vault, vouching.ask) == {"b": "completed", "lost": "failed"}
+        assert statuses(vault) == {"b": "completed", "lost": "failed"}
     wait_for(lambda: {"added sessions/lost.md  failed", "removed sessions/a.md"} <= set(watching.news()))
-    wait_for(lambda: vouching.ask(vault.root))
     write(vault, "later", note("later"))
-    assert "later" in statuses(vault, vouching.ask)
+    wait_for(lambda: "added sessions/later.md  completed" in watching.news())
 
 
 @on_linux
 @pytest.mark.parametrize("kind", ["folder", "note", "hard link"])
-def test_what_can_change_unheard_is_not_vouched_for_and_still_followed(vault: Vault, start: Start, kind: str) -> None:
+def test_what_can_change_unheard_is_followed_all_the_same(vault: Vault, start: Start, kind: str) -> None:
     outside = vault.root / "elsewhere"
     outside.mkdir()
     (outside / "x.md").write_text(note("x"))
@@ -321,32 +274,12 @@ def test_what_can_change_unheard_is_not_vouched_for_and_still_followed(vault: Va
         (vault.sessions / "x.md").hardlink_to(outside / "x.md")
     watching = start()
     wait_for(lambda: len(watching.said) == 2)
-    assert "other commands look at every note themselves" in watching.said[1]
+    assert "all notes are checked every few seconds" in watching.said[1]
     with (outside / "x.md").open("r+") as file:
         file.write(note("x", status="paused"))
         file.truncate()
-    assert not vouching.ask(vault.root)
-    assert statuses(vault, vouching.ask) == {"x": "paused"}
+    assert statuses(vault) == {"x": "paused"}
     wait_for(lambda: [line for line in watching.news() if line.endswith("x.md  paused")])
-    remove_folder(vault.sessions)
-    vault.sessions.mkdir()
-    wait_for(lambda: vouching.ask(vault.root))
-
-
-@on_linux
-def test_a_link_that_comes_later_ends_the_vouching(vault: Vault, start: Start) -> None:
-    (vault.root / "elsewhere").mkdir()
-    path = write(vault, "a", note("a"))
-    watching = start()
-    assert vouching.ask(vault.root)
-    (vault.sessions / "linked").symlink_to(vault.root / "elsewhere")
-    assert not vouching.ask(vault.root)
-    wait_for(lambda: len(watching.said) == 2)
-    (vault.sessions / "linked").unlink()
-    wait_for(lambda: vouching.ask(vault.root))
-    (vault.root / "second.md").hardlink_to(path)
-    path.write_text(note("a", status="paused"))
-    assert not vouching.ask(vault.root)
 
 
 def test_another_sessions_folder_is_followed_when_the_settings_say_so(vault: Vault, start: Start) -> None:
@@ -354,13 +287,12 @@ def test_another_sessions_folder_is_followed_when_the_settings_say_so(vault: Vau
     watching = start()
     config = vault.root / ".crucible" / "config.toml"
     config.write_text("[sessions\n")
-    assert not vouching.ask(vault.root)
     wait_for(lambda: "no valid TOML" in watching.said[-1])
     vault.sessions.rename(vault.root / "work")
     config.write_text('[sessions]\nfolder = "work"\n')
     wait_for(lambda: "work/a.md  completed" in "".join(watching.news()))
     (vault.root / "work" / "b.md").write_text(note("b"))
-    assert statuses(Vault(vault.root), vouching.ask) == {"a": "completed", "b": "completed"}
+    assert statuses(Vault(vault.root)) == {"a": "completed", "b": "completed"}
     wait_for(lambda: watching.news()[-1:] == ["added work/b.md  completed"])
 
 
@@ -373,88 +305,32 @@ def test_a_sessions_folder_that_goes_and_comes_is_followed(vault: Vault, start: 
     assert not vault.sessions.exists()
     write(vault, "b", note("b"))
     wait_for(lambda: watching.news()[1:] == ["added sessions/b.md  completed"])
-    wait_for(lambda: sys.platform != "linux" or vouching.ask(vault.root))
-    assert statuses(vault, vouching.ask) == {"b": "completed"}
+    assert statuses(vault) == {"b": "completed"}
 
 
-@on_linux
-def test_a_deleted_index_or_cache_changes_only_speed(vault: Vault, start: Start) -> None:
+@pytest.mark.parametrize("folder", ["index", "cache"])
+def test_a_deleted_index_or_cache_changes_only_speed(vault: Vault, start: Start, folder: str) -> None:
     write(vault, "a", note("a"))
-    start()
-    for folder in ("index", "cache"):
-        remove_folder(vault.root / ".crucible" / folder)
-        write(vault, "a", note("a", folder))
-        assert statuses(vault, vouching.ask) == {"a": "completed"}
-        wait_for(lambda: vouching.ask(vault.root))
-    remove_folder(vault.sessions / vouching.ASKING)
-    wait_for(lambda: vouching.ask(vault.root))
+    watching = start()
+    remove_folder(vault.root / ".crucible" / folder)
+    write(vault, "a", note("a", "More words.\n"))
+    assert statuses(vault) == {"a": "completed"}
+    wait_for(lambda: watching.news() == ["changed sessions/a.md  completed"])
 
 
-@on_linux
-def test_what_only_looks_like_a_question_stops_nobody_and_is_not_written(vault: Vault, start: Start) -> None:
-    start()
-    asking = vault.sessions / vouching.ASKING
-    outside = vault.root / "precious.md"
-    outside.write_text("words")
-    os.mkfifo(asking / "ask-pipe")
-    (asking / "ask-link").hardlink_to(outside)
-    (asking / "ask-symlink").symlink_to(outside)
-    reader = os.open(asking / "ask-pipe", os.O_RDONLY | os.O_NONBLOCK)
-    for _ in range(5):
-        assert vouching.ask(vault.root)
-    write(vault, "a", note("a"))
-    assert statuses(vault, vouching.ask) == {"a": "completed"}
-    assert outside.read_text() == "words"
-    assert os.read(reader, 1) == b""
-    os.close(reader)
-
-
-@on_linux
 @pytest.mark.parametrize("how", ["removed", "another folder", "older files"])
-def test_an_index_that_is_not_the_one_it_kept_is_not_vouched_for(vault: Vault, start: Start, how: str) -> None:
+def test_an_index_that_is_not_the_one_it_kept_is_brought_up_to_date(vault: Vault, start: Start, how: str) -> None:
     write(vault, "a", note("a"))
     statuses(vault)
     index, kept = vault.root / ".crucible" / "index", vault.root / "kept"
     shutil.copytree(index, kept)
-    start()
+    watching = start()
     write(vault, "a", note("a", status="paused"))
-    assert statuses(vault, vouching.ask) == {"a": "paused"}
-    wait_for(lambda: vouching.ask(vault.root))
+    wait_for(lambda: watching.news() == ["changed sessions/a.md  paused"])
     if how != "older files":
         remove_folder(index)
     if how != "removed":
         shutil.copytree(kept, index, dirs_exist_ok=True)
-    assert not vouching.ask(vault.root)
-    assert statuses(vault, vouching.ask) == {"a": "paused"}
-    wait_for(lambda: vouching.ask(vault.root))
-    assert statuses(vault, vouching.ask) == {"a": "paused"}
-
-
-_WITHOUT_INOTIFY = ("unshare", "-Ur", "sh", "-c", 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"')
-
-
-@on_linux
-def test_without_inotify_the_reason_is_told_and_the_vault_followed(vault: Vault) -> None:
-    inside = [*_WITHOUT_INOTIFY, "-"]
-    try:
-        subprocess.run([*inside, "true"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no user namespaces here")
-    watching = Watching(vault, before=inside)
-    try:
-        wait_for(lambda: len(watching.said) == 2)
-        assert watching.said[1].startswith("cru: inotify instance limit reached; ")
-        write(vault, "a", note("a"))
-        wait_for(lambda: watching.news() == ["added sessions/a.md  completed"])
-        assert watching.end() == 0
-        assert [path.name for path in vault.sessions.iterdir()] == ["a.md"]
-    finally:
-        watching.process.kill()
-        watching.end()
-
-
-def test_a_file_name_forges_no_line(vault: Vault, start: Start) -> None:
-    watching = start()
-    write(vault, "x\n12:00:00  removed  sessions\x1b[31m", note("x"))
-    wait_for(lambda: watching.told)
-    assert watching.news() == ["added sessions/x⏎12:00:00  removed  sessions␛[31m.md  completed"]
+    assert statuses(vault) == {"a": "paused"}
+    write(vault, "a", note("a", status="failed"))
+    wait_for(lambda: watching.news()[1:] == ["changed sessions/a.md  failed"])

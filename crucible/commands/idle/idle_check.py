@@ -68,7 +68,7 @@ def _active(view: View) -> list[Row]:
 
 def _is_cheap(index: Index) -> bool:
     """Whether there is an index, or few notes to make one of."""
-    if index.version():
+    if index.is_kept():
         return True
     count = 0
     for _, _, names in os.walk(os.path.join(index.root, index.settings.sessions)):

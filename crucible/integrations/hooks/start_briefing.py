@@ -23,7 +23,6 @@ from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.engine import open_embedded
 from crucible.search.recall import Recall
 from crucible.vault.index.schema import View
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import project_folder
 from crucible.vault.notes.vault import Vault
 
@@ -81,7 +80,7 @@ def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
 
 def _recall_of(vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]] | None:
     shelf = ItemShelf(vault, Place("project", project))
-    found = open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf)
+    found = open_embedded(vault.root, vault.settings, shelf=shelf)
     return (lambda: (found, types_on(shelf))) if found.figures().notes else None
 
 

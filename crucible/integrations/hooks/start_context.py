@@ -24,7 +24,6 @@ from crucible.core.settings.toml_scan import user_settings_path
 from crucible.integrations.hooks.hook_log import complain
 from crucible.vault.index.index import glance
 from crucible.vault.index.schema import View
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
@@ -111,7 +110,7 @@ def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> s
 
         return brief_start(At(Vault(Path(root), settings), user, view, start, quoter), notice, early)
 
-    return glance(root, settings.sessions, block, ask)
+    return glance(root, settings.sessions, block)
 
 
 def _has_news(view: View, root: str, project: str, now: datetime, settings: VaultSettings) -> bool:

@@ -21,7 +21,6 @@ from crucible.search.postgres.address import chosen_address
 from crucible.search.postgres.engine import open_postgres
 from crucible.search.recall import Recall
 from crucible.vault.index.index import Index
-from crucible.vault.index.watch.vouching import ask
 from crucible.vault.notes.vault import Vault
 
 
@@ -41,7 +40,7 @@ def vault_of(place: Place) -> Vault:
 
 def index_of(vault: Vault) -> Index:
     """Its index."""
-    return Index(vault.root, vault.settings, ask)
+    return Index(vault.root, vault.settings)
 
 
 def open_recall(place: Place) -> Recall:
@@ -65,7 +64,7 @@ def open_own(place: Place, viewer: Viewer | None = None) -> Embedded:
     """The vault's own index, as it is seen from where the client works, or by that viewer."""
     vault = vault_of(place)
     shelf = ItemShelf(vault, viewer_of(place) if viewer is None else viewer)
-    return open_embedded(vault.root, vault.settings, vouched=ask, shelf=shelf)
+    return open_embedded(vault.root, vault.settings, shelf=shelf)
 
 
 def viewer_of(place: Place) -> Viewer:

@@ -21,7 +21,7 @@ from weakref import finalize
 from crucible.core.errors import IndexBroken, reason_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.hits import Kept, Shown, hits_of, session_hits
-from crucible.search.embedded.note_changes import Noticing, Vouched
+from crucible.search.embedded.note_changes import Noticing
 from crucible.search.embedded.ranking import SESSIONS, Finds, find_events, listed, rank_events, rank_sessions
 from crucible.search.embedded.recall_files import Store
 from crucible.search.embedded.recall_manifest import ITEM, Manifest
@@ -115,17 +115,16 @@ def open_embedded(
     root: Path,
     settings: VaultSettings,
     *,
-    vouched: Vouched | None = None,
     shelf: Shelf = NOTHING,
     progress: Progress | None = None,
 ) -> Embedded:
     """Recall over the vault at `root`; nothing is read or written before it is asked.
 
-    `vouched` says whether a watcher vouches for the index of notes; `shelf` has items that are no sessions; `progress` is
+    `shelf` has items that are no sessions; `progress` is
     told how many notes of how many were read.
     """
     real = os.path.realpath(root)
-    return Embedded(Source(real, settings, Noticing(real, settings, vouched), shelf), progress)
+    return Embedded(Source(real, settings, Noticing(real, settings), shelf), progress)
 
 
 class Embedded:

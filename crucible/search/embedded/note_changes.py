@@ -1,12 +1,12 @@
 """What there is to be indexed now: every note by its hash, and what the flight recorder has of each session.
 
-Owns nothing: the index of notes knows the hashes, and finds changes itself or believes a watcher.
+Owns nothing: the index of notes knows the hashes, and finds changes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -20,8 +20,6 @@ from crucible.vault.index.index_manifest import EMPTY, Manifest
 from crucible.vault.index.scan import joined
 from crucible.vault.index.scan import look as look_at_notes
 
-Vouched = Callable[[str], bool]
-
 _ARCHIVED = ".jsonl.zst"
 _Stamp = tuple[int, ...]
 
@@ -33,18 +31,12 @@ class Notes(NamedTuple):
     shas: Mapping[str, str] | None
 
 
-def look(root: str, settings: VaultSettings, vouched: Vouched | None, known: str) -> Notes:
-    """`Noticing.look`, once."""
-    return Noticing(root, settings, vouched).look(known)
-
-
 class Noticing:
     """Looks again and again at the vault at `root`, which must be real; what the index of notes says is read when it has changed."""
 
-    def __init__(self, root: str, settings: VaultSettings, vouched: Vouched | None) -> None:
+    def __init__(self, root: str, settings: VaultSettings) -> None:
         self._root = root
         self._settings = settings
-        self._vouched = vouched
         self._loaded: tuple[_Stamp, Manifest] = ((), EMPTY)
 
     def look(self, known: str) -> Notes:
@@ -55,7 +47,7 @@ class Noticing:
             # Late: mostly nothing differs, and who reads notes takes as long to load as to look.
             from crucible.vault.index.index import Index  # noqa: PLC0415
 
-            refreshed = Index(self._root, self._settings, None).refresh()
+            refreshed = Index(self._root, self._settings).refresh()
             manifest = self._load(folder)
             if refreshed.unsaved or not manifest.token:
                 return Notes("", _hashed(self._root, [str(row["path"]) for row in refreshed.view.rows("sessions")]))
@@ -70,9 +62,7 @@ class Noticing:
         return Notes(manifest.token if manifest.whole else "", shas)
 
     def _is_true(self, folder: IndexFolder, manifest: Manifest) -> bool:
-        """Whether a watcher vouches for this one, or nothing on the disk differs from it."""
-        if self._vouched and self._vouched(self._root) and self._load(folder) is manifest:
-            return True
+        """Whether nothing on the disk differs from it."""
         seen = look_at_notes(self._root, self._settings.sessions, None)
         try:
             return compare_folders(folder, manifest, seen.scans, seen.within).is_empty()

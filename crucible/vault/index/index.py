@@ -1,7 +1,6 @@
 """The index of a vault: compared with the disk, brought up to date, kept, and asked.
 
-Owns the order of things.  A query compares every note's stamp with what the index knows (or believes a watcher that
-vouches), reads what differs, and keeps the result for the next one.  Where it cannot be kept, in a vault that may only
+Owns the order of things.  A query compares every note's stamp with what the index knows, reads what differs, and keeps the result for the next one.  Where it cannot be kept, in a vault that may only
 be read, on a full disk, beside a writer that does not end, the answer is made in memory and is the same.
 """
 
@@ -103,13 +102,9 @@ class Refreshed(NamedTuple):
 class Index:
     """The index in `.crucible/index/` of the vault at `root`, which must be real."""
 
-    def __init__(
-        self, root: str | PathLike[str], settings: VaultSettings, vouched: Callable[[str], bool] | None = None
-    ) -> None:
-        """`vouched` says whether a watcher vouches that the index is true; None believes nobody."""
+    def __init__(self, root: str | PathLike[str], settings: VaultSettings) -> None:
         self.root = os.fspath(root)
         self.settings = settings
-        self._vouched = vouched
         self._folder = IndexFolder(self.root)
         self._used = ""
         self._broken = ""
@@ -130,16 +125,13 @@ class Index:
     def refresh(
         self, paths: Iterable[str | PathLike[str]] | None = None, progress: Progress | None = None
     ) -> Refreshed:
-        """Compare with the disk, read what changed, keep it; only the given notes and folders when `paths` is given.
-
-        Without `paths` every note is checked, except while a watcher vouches that nothing changed.
-        """
+        """Compare with the disk, read what changed, keep it; only the given notes and folders when `paths` is given."""
         places = None if paths is None else [self._place(path) for path in paths]
         return self._attempt(lambda: self._refresh(places, progress))
 
-    def version(self) -> str:
-        """Which index lies on the disk, for `manifest.follows`; "" for none."""
-        return self._folder.load().token
+    def is_kept(self) -> bool:
+        """Whether there is an index on disk."""
+        return bool(self._folder.load().token)
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Forget the index and build it anew."""
@@ -158,10 +150,6 @@ class Index:
 
     def _refresh(self, places: Sequence[str] | None, progress: Progress | None) -> Refreshed:
         manifest = self._load()
-        if places is None and manifest.whole and self._vouched and self._vouched(self.root):
-            manifest = self._load()
-            if manifest.whole:
-                return Refreshed(_view(Draft(self._folder, manifest)))
         seen, suspects = self._compare(manifest, places)
         if suspects.is_empty() and manifest.whole:
             return Refreshed(_view(Draft(self._folder, manifest)), unwalked=tuple(seen.unwalked))
@@ -224,26 +212,21 @@ _MOST, _MOST_BYTES = 100, 1_000_000
 """Notes, and what they hold together, that are read anew; the newest first, and one whatever its size."""
 
 
-def glance(root: str, sessions: str, question: Callable[[View], Answer], vouched: Callable[[str], bool]) -> Answer:
+def glance(root: str, sessions: str, question: Callable[[View], Answer]) -> Answer:
     """The answer to a question about the tables; `root` must be real.
 
-    Of a vault with many notes and no index it is about none.  `vouched` says whether a watcher vouches for the index.
+    Of a vault with many notes and no index it is about none.
     """
     folder = IndexFolder(root)
     for _ in range(2):  # a writer replaced what we read, or it is damaged
         try:
-            return question(_view_quick_view(root, sessions, folder, folder.load(), vouched))
+            return question(_quick_view(root, sessions, folder, folder.load()))
         except IndexBroken:
             continue
-    return question(_view_quick_view(root, sessions, folder, EMPTY, vouched))
+    return question(_quick_view(root, sessions, folder, EMPTY))
 
 
-def _view_quick_view(
-    root: str, sessions: str, folder: IndexFolder, manifest: Manifest, vouched: Callable[[str], bool]
-) -> View:
-    if manifest.whole and vouched(root):
-        draft = Draft(folder, folder.load())
-        return View(draft.shards(), draft.read)
+def _quick_view(root: str, sessions: str, folder: IndexFolder, manifest: Manifest) -> View:
     seen = look(root, sessions, None)
     suspects = compare_folders(folder, manifest, seen.scans, seen.within)
     draft = Draft(folder, manifest, suspects, "not asked to")

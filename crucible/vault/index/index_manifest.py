@@ -76,13 +76,6 @@ def next_token(token: str) -> str:
     return f"{line}-{int(number) + 1}" if token else f"{os.urandom(4).hex()}-1"
 
 
-def follows(token: str, before: str) -> bool:
-    """Whether an index is the one it was `before`, or was made from it; a copy that was put in its place is not."""
-    line, _, number = token.partition("-")
-    old_line, _, old_number = before.partition("-")
-    return bool(token) and line == old_line and int(number) >= int(old_number)
-
-
 def dump_manifest(manifest: Manifest) -> str:
     """As TOON: the schema's number, totals, the tables of shards, folders and doubtful notes, and a CRC-32 of it all."""
     totals: dict[str, int] = {}

@@ -25,7 +25,7 @@ _NAMES = frozenset({"path", "id", "title"})
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
 
-class Told(NamedTuple):
+class NoteChange(NamedTuple):
     """`added`, `changed`, `removed` or `renamed` (then `old` is where it was); paths seen from the vault."""
 
     kind: str
@@ -48,7 +48,7 @@ class _Known(NamedTuple):
     status: str
 
 
-class Memory:
+class KnownNotes:
     """What was last told of every note, or was there at the start."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Memory:
     def __len__(self) -> int:
         return len(self._known)
 
-    def compare(self, refreshed: Refreshed, root: Path, paths: Collection[str] | None) -> list[Told]:
+    def compare(self, refreshed: Refreshed, root: Path, paths: Collection[str] | None) -> list[NoteChange]:
         """What is new of the notes at `paths`, and of what the refresh found; of all notes with None.  By path."""
         asked = None if paths is None else {*paths, *(change.path for change in refreshed.changes)}
         # What is new to the index need not be news: one that cannot be kept, or is made anew, meets each note again.
@@ -70,20 +70,20 @@ class Memory:
         lost = {path: known for path in gone if (known := self._known.pop(path, None))}
         return sorted(self._with_renames(told, lost), key=lambda one: one.path)
 
-    def _met(self, path: str, known: _Known, surely: bool) -> Iterator[Told]:
+    def _met(self, path: str, known: _Known, surely: bool) -> Iterator[NoteChange]:
         old = self._known.get(path)
         self._known[path] = known
         if old is None or surely or (old.row, old.size) != (known.row, known.size):
-            yield Told("changed" if old else "added", path, known.status)
+            yield NoteChange("changed" if old else "added", path, known.status)
 
-    def _with_renames(self, told: list[Told], lost: dict[str, _Known]) -> Iterator[Told]:
+    def _with_renames(self, told: list[NoteChange], lost: dict[str, _Known]) -> Iterator[NoteChange]:
         """A note that is gone and one that came are one when they have the file or the content in common."""
         came = {one.path: self._known[one.path] for one in told if one.kind == "added"}
         renamed = _pair(lost, came)
         for one in told:
             old = renamed.get(one.path, "")
             yield one._replace(kind="renamed", old=old) if old else one
-        yield from (Told("removed", path) for path in lost.keys() - renamed.values())
+        yield from (NoteChange("removed", path) for path in lost.keys() - renamed.values())
 
 
 _Mark = Callable[[_Known], Hashable]

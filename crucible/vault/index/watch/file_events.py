@@ -1,10 +1,7 @@
-"""What happens in a folder, as the system tells it, and whether it tells everything.
+"""Changes in a folder as the system reports them, and why it may not report them all.
 
-Owns watchdog, imported nowhere else, and what is known of its gaps: an overflowing queue, folders that could not be
-watched, symlinks and hard links to elsewhere, file systems that other machines write.  `watching` decides what to do.
-
-One gap stays: a hard link that is made from outside the folder, to a note that nothing else happens to, is not heard of,
-and neither is what is then written through it.
+The only user of watchdog.  Known gaps: a full queue, folders that could not be watched, symlinks and hard links, file
+systems that other machines write.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import stat
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -27,7 +24,6 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.utils import BaseThread
 
-from crucible.vault.index.watch.vouching import NO, answer, is_question
 from crucible.vault.notes.walk import is_markdown
 
 _WANTED: list[type[FileSystemEvent]] = [
@@ -49,29 +45,24 @@ _LOCAL = frozenset(
     {"bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "ntfs3", "overlay", "ramfs"}
     | {"reiserfs", "tmpfs", "vfat", "xfs", "zfs"}
 )
-"""File systems of Linux on which all writes pass this machine's kernel, which tells of them."""
+"""File systems of Linux on which all writes pass this machine's kernel, which reports them."""
 
 
-class Heard(NamedTuple):
-    """A note or folder that something happened to, a question, or with none of them: anything may have changed."""
+class FileEvent(NamedTuple):
+    """The path of a note or folder that something happened to; with neither, anything may have changed."""
 
     note: str = ""
     folder: str = ""
-    question: str = ""
 
 
 class Listener(FileSystemEventHandler):
-    """Tells what happens below a real folder from the moment it exists until `close`.  `OSError` when it cannot.
-
-    While `refusing`, questions are answered with no at once.
-    """
+    """Reports what happens below a real folder from the moment it exists until `close`.  `OSError` when it cannot."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self.refusing = True
         self._moved = False
-        self.complaints = _Complaints()
-        self._heard: SimpleQueue[Heard] = SimpleQueue()
+        self._complaints = _Complaints()
+        self._events: SimpleQueue[FileEvent] = SimpleQueue()
         # Of a folder that was moved and is watched again, which is as it should be.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         before = set(threading.enumerate())
@@ -85,41 +76,33 @@ class Listener(FileSystemEventHandler):
             raise
         self._threads = set(threading.enumerate()) - before
 
-    def next(self, seconds: float) -> Heard | None:
-        """The next thing that was heard; None when nothing was for so long."""
+    def next(self, seconds: float) -> FileEvent | None:
+        """The next event; None if there is none within `seconds`."""
         try:
-            return self._heard.get(timeout=max(seconds, 0.001))
+            return self._events.get(timeout=max(seconds, 0.001))
         except Empty:
             return None
 
     def is_sound(self) -> bool:
-        """Whether nothing that happened can have been lost on the way here, or taken for something else."""
-        return not (self.complaints.any or self._moved) and all(one.is_alive() for one in self._threads)
+        """Whether no event can have been lost, or reported for the wrong folder."""
+        return not (self._complaints.any or self._moved) and all(one.is_alive() for one in self._threads)
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Called by watchdog, in a thread of its own."""
         for path in {os.fsdecode(event.src_path), os.fsdecode(event.dest_path)} - {""}:
-            self._hear(path, event)
+            if "/." not in path[len(self.folder) :].replace(os.sep, "/"):
+                self._put(path, event)
 
-    def _hear(self, path: str, event: FileSystemEvent) -> None:
-        if "/." in path[len(self.folder) :].replace(os.sep, "/"):
-            if isinstance(event, events.FileCreatedEvent) and is_question(path):
-                self._hear_question(path)
-        elif event.is_directory:
+    def _put(self, path: str, event: FileSystemEvent) -> None:
+        if event.is_directory:
             # When folders move in quick succession, watchdog mistakes one for another from then on.
             self._moved = self._moved or not isinstance(event, events.DirCreatedEvent | events.DirAttribEvent)
-            self._heard.put(Heard(folder=path if path != self.folder else ""))
+            self._events.put(FileEvent(folder=path if path != self.folder else ""))
         elif is_markdown(path):
-            self._heard.put(Heard(note=path))
+            self._events.put(FileEvent(note=path))
         elif os.path.islink(path):
             # It may lead to a folder of notes.
-            self._heard.put(Heard())
-
-    def _hear_question(self, path: str) -> None:
-        if self.refusing:
-            answer(path, NO)
-        else:
-            self._heard.put(Heard(question=path))
+            self._events.put(FileEvent())
 
     def close(self) -> None:
         """End all threads."""
@@ -128,20 +111,17 @@ class Listener(FileSystemEventHandler):
                 self._observer.stop()
                 self._observer.join()
         except (KeyError, OSError):
-            # Watchdog can lose count of folders that moved: what it holds of the system is given back one by one.
+            # Watchdog can lose count of folders that moved: release what it holds one by one.
             for thread in self._threads:
                 if isinstance(thread, BaseThread):
                     with suppress(KeyError, OSError):
                         thread.stop()
         finally:
-            self.complaints.close()
+            self._complaints.close()
 
 
 class _Complaints(logging.Handler):
-    """Whether watchdog warned of anything: an overflow of the kernel's queue is told in no other way.
-
-    Nor is the end of one of its threads, which Python would print.
-    """
+    """Whether watchdog warned of anything, or one of its threads died: it reports a full queue in no other way."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -164,24 +144,31 @@ class _Complaints(logging.Handler):
         super().close()
 
 
-class Survey(NamedTuple):
-    """`linked` are notes with a second name; `unheard` says why other changes may pass unheard, "" when they cannot."""
-
-    linked: frozenset[str]
-    unheard: str = ""
+# --- what is not reported --------------------------------------------------------------------------------------------
 
 
-def survey(folder: str, within: str | None = None) -> Survey:
-    """Look at everything in a folder that is listened to, or in one `within` it; look after listening began."""
-    notes: list[str] = []
-    folders = [] if within is None else [os.stat(folder)]
-    unheard = ""
-    for entry in _walk(within or folder, folders):
+def unheard(folder: str) -> str:
+    """Why changes in a folder that is listened to may go unreported, "" when none may; looks at all of it."""
+    return _unheard_mount(folder) or _unheard_entry(folder)
+
+
+def is_linked(path: str) -> bool:
+    """Whether a note is a symlink or has a second name, through which it can be written without an event."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISLNK(status.st_mode) or (status.st_nlink > 1 and stat.S_ISREG(status.st_mode))
+
+
+def _unheard_entry(folder: str) -> str:
+    folders: list[os.stat_result] = []
+    for entry in _walk(folder, folders):
         if entry.is_symlink():
-            unheard = unheard or f"{entry.path} is a symlink, and what it leads to is not watched"
-        elif is_markdown(entry.name):
-            notes.append(entry.path)
-    return Survey(linked_still(notes), unheard or _unheard_folder(folders))
+            return f"{entry.path} is a symlink, and what it leads to is not watched"
+        if is_markdown(entry.name) and is_linked(entry.path):
+            return f"{entry.path} has a second name, a hard link"
+    return _unheard_folder(folders)
 
 
 def _walk(folder: str, folders: list[os.stat_result]) -> Iterator[os.DirEntry[str]]:
@@ -194,7 +181,7 @@ def _walk(folder: str, folders: list[os.stat_result]) -> Iterator[os.DirEntry[st
             with os.scandir(path) as entries:
                 seen = [entry for entry in entries if not entry.name.startswith(".")]
         except OSError:
-            continue  # gone since, which is heard; or unreadable, which the index tells
+            continue  # gone since, which is an event; or unreadable, which the index reports
         for entry in seen:
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
@@ -216,17 +203,12 @@ _INODE = re.compile(r"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
 
 
 def _watched_inodes() -> set[int]:
-    """The folders that the kernel watches for this process.
-
-    Watchdog keeps it to itself when it could not watch one.
-    """
+    """The folders that the kernel watches for this process: watchdog does not report one that it could not watch."""
     found: set[int] = set()
     for name in os.listdir("/proc/self/fdinfo"):
-        try:
+        with suppress(OSError):
             text = Path("/proc/self/fdinfo", name).read_text(encoding="ascii")
-        except OSError:
-            continue
-        found.update(int(inode, 16) for inode in _INODE.findall(text))
+            found.update(int(inode, 16) for inode in _INODE.findall(text))
     return found
 
 
@@ -253,10 +235,9 @@ def _is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def unheard_mount(folder: str) -> str:
-    """Why a folder's file system does not tell of all changes, "" when it does."""
+def _unheard_mount(folder: str) -> str:
     if sys.platform != "linux":
-        return "only Linux tells of changes in a strict order"
+        return ""
     mounts = mounts_of(folder)
     if any(point != folder and _is_within(point, folder) for point, _ in mounts):
         return "another file system is mounted in the sessions folder"
@@ -264,16 +245,3 @@ def unheard_mount(folder: str) -> str:
     above = [(len(point), at, kind) for at, (point, kind) in enumerate(mounts)]
     kind = max(above)[2] if above else "unknown"
     return "" if kind in _LOCAL else f"a file system of type {kind} does not tell of every change"
-
-
-def linked_still(paths: Iterable[str]) -> frozenset[str]:
-    """Those that have a second name, a hard link, through which they could be written unheard."""
-    return frozenset(path for path in paths if _has_second_name(path))
-
-
-def _has_second_name(path: str) -> bool:
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return False
-    return status.st_nlink > 1 and stat.S_ISREG(status.st_mode)

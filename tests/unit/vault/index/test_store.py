@@ -482,7 +482,7 @@ def test_a_place_behind_two_names_is_looked_at_under_the_walks_own(root: Path) -
         write(root, "zone/x.md", note(f"changed {places}"))
         Index(root, SETTINGS).refresh([root / "sessions" / place for place in places])
         # As it was left: a look at everything would mend it.
-        assert paths_of(Index(root, SETTINGS, lambda _: True).refresh()) == paths_of(same_as_rebuilt(root))
+        assert paths_of(Index(root, SETTINGS).refresh()) == paths_of(same_as_rebuilt(root))
 
 
 def test_places_in_a_vault_that_is_its_own_sessions_folder(tmp_path: Path) -> None:
@@ -498,13 +498,12 @@ def test_places_in_a_vault_that_is_its_own_sessions_folder(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("lost", ["deleted", "damaged"])
 def test_a_save_without_an_index_leaves_none_that_only_knows_its_note(root: Path, lost: str) -> None:
-    """While a watcher vouches, nobody would ask for the rest."""
     if lost == "deleted":
         shutil.rmtree(root / ".crucible" / "index")
     else:
         (root / ".crucible" / "index" / "manifest.toon").write_bytes(b"\0")
     Index(root, SETTINGS).refresh([root / "sessions" / "a.md"])
-    assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == rebuilt(root)
+    assert tables_of(Index(root, SETTINGS).refresh()) == rebuilt(root)
 
 
 @pytest.mark.parametrize("table", ["sessions", "files"])
@@ -513,16 +512,13 @@ def test_a_save_onto_a_damaged_index_leaves_none_that_only_knows_its_note(root: 
         path.write_bytes(b"x")
     write(root, "sessions/a.md", note("changed"))
     Index(root, SETTINGS).refresh([root / "sessions" / "a.md"])
-    vouched = Index(root, SETTINGS, lambda _: True)
-    tables, _ = vouched.ask(lambda view: [list(view.rows("sessions"))])
+    tables, _ = Index(root, SETTINGS).ask(lambda view: [list(view.rows("sessions"))])
     assert tables == [list(refreshed(root).view.rows("sessions"))]
     same_as_rebuilt(root)
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_an_index_that_is_half_built_is_not_believed_though_a_watcher_vouches(
-    root: Path, monkeypatch: pytest.MonkeyPatch, saved: bool
-) -> None:
+def test_an_index_that_is_half_built_is_not_believed(root: Path, monkeypatch: pytest.MonkeyPatch, saved: bool) -> None:
     """A build keeps what it has now and then, so that it need not begin anew when it is killed."""
     whole = rebuilt(root)
     monkeypatch.setattr(store, "_BATCH", 1)
@@ -537,7 +533,7 @@ def test_an_index_that_is_half_built_is_not_believed_though_a_watcher_vouches(
     if saved:
         write(root, "sessions/a.md")
         Index(root, SETTINGS).refresh([root / "sessions" / "a.md"])
-    assert Index(root, SETTINGS, lambda _: True).ask(tables_of_view)[0] == whole
+    assert Index(root, SETTINGS).ask(tables_of_view)[0] == whole
 
 
 def test_a_build_that_was_killed_goes_on_where_it_was(
@@ -559,14 +555,6 @@ def test_a_build_that_was_killed_goes_on_where_it_was(
     assert first
     assert len(first & set(reads.derived)) <= 1
     same_as_rebuilt(root)
-
-
-def test_what_a_watcher_vouches_for_is_not_looked_at(root: Path, reads: Reads) -> None:
-    before = tables_of(refreshed(root))
-    write(root, "sessions/a.md", note("changed"))
-    assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == before
-    assert reads.opened == []
-    assert tables_of(Index(root, SETTINGS, lambda _: False).refresh()) == rebuilt(root)
 
 
 # --- the index's own files ---------------------------------------------------------------------------------------
@@ -627,8 +615,6 @@ def test_each_damaged_file_is_built_anew_unasked(root: Path, damage: str) -> Non
         assert tables == whole, file
         if found.unsaved == "":
             assert refreshed(root).changes == NONE, file
-            # As it was left, which is what a watcher vouches for.
-            assert Index(root, SETTINGS, lambda _: True).ask(tables_of_view)[0] == whole, file
         assert "\n" not in found.unsaved
         shutil.rmtree(root / ".crucible" / "index")
         shutil.copytree(kept, root / ".crucible" / "index")
@@ -872,7 +858,7 @@ def test_what_another_writer_kept_while_the_lock_was_waited_for_stays(
     monkeypatch.setattr(index._folder, "locked", after_another)
     write(root, "sessions/a.md", note("ours"))
     assert tables_of(index.refresh()) == rebuilt(root)
-    assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == rebuilt(root)
+    assert tables_of(Index(root, SETTINGS).refresh()) == rebuilt(root)
 
 
 def test_what_another_writer_added_in_a_month_of_its_own_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -891,7 +877,7 @@ def test_what_another_writer_added_in_a_month_of_its_own_stays(tmp_path: Path, m
 
     monkeypatch.setattr(index._folder, "locked", after_another)
     index.refresh([write(root, "sessions/b.md", note("ours", "2021-01-01T00:00:00Z"))])
-    assert tables_of(Index(root, SETTINGS, lambda _: True).refresh()) == rebuilt(root)
+    assert tables_of(Index(root, SETTINGS).refresh()) == rebuilt(root)
 
 
 def test_a_question_that_meets_damage_every_time_ends_with_one_clear_line(root: Path) -> None:
@@ -929,7 +915,7 @@ def test_an_index_that_came_with_the_vault_is_not_believed(root: Path, tmp_path:
     kept = tmp_path / "kept"
     index.rename(kept)
     copy.rename(index)
-    assert Index(root, SETTINGS).version() == ""
+    assert not Index(root, SETTINGS).is_kept()
     assert len(same_as_rebuilt(root).changes) == len(paths_of(refreshed(root)))
 
 

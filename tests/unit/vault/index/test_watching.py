@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 from crucible.core.errors import VaultError
 from crucible.vault.index.index import Index
 from crucible.vault.index.watch import file_events as listening
-from crucible.vault.index.watch import vouching
-from crucible.vault.index.watch.changed_notes import Memory, Told
-from crucible.vault.index.watch.file_events import Heard, Listener, survey
+from crucible.vault.index.watch.changed_notes import KnownNotes, NoteChange
+from crucible.vault.index.watch.file_events import FileEvent, Listener, unheard
 from crucible.vault.index.watch.watched_vault import line_of
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note, write
@@ -25,13 +23,12 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="about inotify")
 
 @contextmanager
 def _listening(vault: Vault) -> Iterator[Listener]:
-    vouching.prepare(str(vault.sessions))
+    vault.sessions.mkdir(exist_ok=True)
     with closing(Listener(str(vault.sessions))) as listener:
-        listener.refusing = False
         yield listener
 
 
-def _heard(listener: Listener, moment: float = 0.2) -> list[Heard]:
+def _heard(listener: Listener, moment: float = 0.2) -> list[FileEvent]:
     """All that is heard until nothing is for a moment, each once."""
     found = []
     while heard := listener.next(moment):
@@ -39,7 +36,7 @@ def _heard(listener: Listener, moment: float = 0.2) -> list[Heard]:
     return list(dict.fromkeys(found))
 
 
-def test_notes_folders_and_questions_are_heard_and_nothing_else(vault: Vault) -> None:
+def test_notes_and_folders_are_heard_and_nothing_else(vault: Vault) -> None:
     with _listening(vault) as listener:
         path = write(vault, "a", note("a"))
         for name in ("b.txt", ".hidden.md", ".crucible-1.tmp"):
@@ -47,13 +44,10 @@ def test_notes_folders_and_questions_are_heard_and_nothing_else(vault: Vault) ->
         (vault.sessions / ".trash").mkdir()
         (vault.sessions / ".trash" / "b.md").write_text("x")
         (vault.sessions / "deep").mkdir()
-        question = vault.sessions / vouching.ASKING / "ask-1"
-        question.touch()
-        expected = [str(path), str(vault.sessions / "deep"), str(question)]
+        expected = [str(path), str(vault.sessions / "deep")]
         assert _heard(listener) == [
-            Heard(note=expected[0]),
-            Heard(folder=expected[1]),
-            Heard(question=expected[2]),
+            FileEvent(note=expected[0]),
+            FileEvent(folder=expected[1]),
         ]
         assert listener.is_sound()
 
@@ -78,7 +72,7 @@ def test_whatever_happens_to_a_note_is_heard(vault: Vault, how: str) -> None:
             case _:
                 path.chmod(0)
         # Watchdog waits half a second for where a note was moved to.
-        assert _heard(listener, 1 if how == "moved away" else 0.2) == [Heard(note=str(path))]
+        assert _heard(listener, 1 if how == "moved away" else 0.2) == [FileEvent(note=str(path))]
 
 
 def test_reading_notes_is_not_heard(vault: Vault) -> None:
@@ -100,19 +94,7 @@ def test_a_note_written_through_a_mapping_is_heard_when_that_ends(vault: Vault) 
         _heard(listener)
         mapped[0:1] = b"x"
         mapped.close()
-        assert _heard(listener) == [Heard(note=str(path))]
-
-
-def test_a_question_is_refused_at_once_in_doubt(vault: Vault) -> None:
-    with _listening(vault) as listener:
-        listener.refusing = True
-        question = vault.sessions / vouching.ASKING / "ask-1"
-        question.touch()
-        deadline = time.monotonic() + 5
-        while question.read_bytes() != vouching.NO and time.monotonic() < deadline:
-            time.sleep(0.001)
-        assert question.read_bytes() == vouching.NO
-        assert _heard(listener) == []
+        assert _heard(listener) == [FileEvent(note=str(path))]
 
 
 @on_linux
@@ -133,10 +115,9 @@ def test_a_folder_that_nobody_watches_is_found_out(vault: Vault) -> None:
     for name in ("a", "b/c"):
         (vault.sessions / name).mkdir(parents=True)
     folder = str(vault.sessions)
-    assert survey(folder).unheard == "the system lets us watch only 0 of 4 folders"
+    assert unheard(folder) == "the system lets us watch only 0 of 4 folders"
     with _listening(vault):
-        assert survey(folder).unheard == ""
-        assert survey(folder, f"{folder}/b").unheard == ""
+        assert unheard(folder) == ""
 
 
 @on_linux
@@ -144,9 +125,11 @@ def test_links_are_found_wherever_they_are(vault: Vault) -> None:
     path = write(vault, "deep/a", note("a"))
     (vault.root / "b.md").hardlink_to(path)
     with _listening(vault):
-        assert survey(str(vault.sessions)) == (frozenset({str(path)}), "")
+        assert unheard(str(vault.sessions)) == f"{path} has a second name, a hard link"
+        path.unlink()
+        assert unheard(str(vault.sessions)) == ""
         (vault.sessions / "deep" / "c").symlink_to(vault.root)
-        assert "deep/c is a symlink" in survey(str(vault.sessions)).unheard
+        assert "deep/c is a symlink" in unheard(str(vault.sessions))
 
 
 @on_linux
@@ -168,7 +151,7 @@ def test_only_local_file_systems_are_believed(
     monkeypatch: pytest.MonkeyPatch, mounts: list[tuple[str, str]], expected: str
 ) -> None:
     monkeypatch.setattr(listening, "mounts_of", lambda _: tuple(mounts))
-    found = listening.unheard_mount("/v/sessions")
+    found = listening._unheard_mount("/v/sessions")
     assert (expected in found) if expected else not found
 
 
@@ -180,9 +163,9 @@ def test_mounts_are_those_above_and_inside(tmp_path: Path) -> None:
 
 
 def test_what_another_process_has_indexed_is_told(vault: Vault) -> None:
-    memory, index = Memory(), Index(vault.root, vault.settings)
+    memory, index = KnownNotes(), Index(vault.root, vault.settings)
     write(vault, "a", note("a"))
-    assert memory.compare(index.refresh(), vault.root, None) == [Told("added", "sessions/a.md", "completed")]
+    assert memory.compare(index.refresh(), vault.root, None) == [NoteChange("added", "sessions/a.md", "completed")]
     write(vault, "a", note("a", "prose alone"))
     write(vault, "b", note("b"))
     Index(vault.root, vault.settings).refresh()
@@ -198,7 +181,7 @@ def test_what_another_process_has_indexed_is_told(vault: Vault) -> None:
 
 @pytest.mark.parametrize("name", ["b", "README", "Ü b", "x,y", "\udcff", "-"])
 def test_a_note_is_found_again_by_any_name(vault: Vault, name: str) -> None:
-    memory, index = Memory(), Index(vault.root, vault.settings)
+    memory, index = KnownNotes(), Index(vault.root, vault.settings)
     memory.compare(index.refresh(), vault.root, None)
     write(vault, name, note("a"))
     told = memory.compare(index.refresh(), vault.root, {f"sessions/{name}.md"})
@@ -209,7 +192,7 @@ def test_notes_of_an_index_that_cannot_be_kept_are_news_once(vault: Vault, tmp_p
     """Each look finds all of them anew."""
     (tmp_path / "elsewhere").mkdir()
     (vault.root / ".crucible" / "index").symlink_to(tmp_path / "elsewhere")
-    memory, index = Memory(), Index(vault.root, vault.settings)
+    memory, index = KnownNotes(), Index(vault.root, vault.settings)
     write(vault, "a", note("a"))
     write(vault, "b", note("b"))
     assert [one.kind for one in _told(memory, index, vault)] == ["added", "added"]
@@ -219,12 +202,12 @@ def test_notes_of_an_index_that_cannot_be_kept_are_news_once(vault: Vault, tmp_p
     assert _told(memory, index, vault) == []
 
 
-def _told(memory: Memory, index: Index, vault: Vault) -> list[Told]:
+def _told(memory: KnownNotes, index: Index, vault: Vault) -> list[NoteChange]:
     return memory.compare(index.refresh(), vault.root, None)
 
 
 def test_a_note_that_keeps_its_file_or_its_content_is_renamed(vault: Vault) -> None:
-    memory, index = Memory(), Index(vault.root, vault.settings)
+    memory, index = KnownNotes(), Index(vault.root, vault.settings)
     one, two = write(vault, "one", note("x", "1")), write(vault, "two", note("x", "2"))
     third = write(vault, "third", note("x", status="paused"))
     _told(memory, index, vault)
@@ -234,14 +217,14 @@ def test_a_note_that_keeps_its_file_or_its_content_is_renamed(vault: Vault) -> N
     third.rename(vault.sessions / "c.md")
     (vault.sessions / "c.md").write_text(note("c", "Edited at once.\n", status="failed"))
     assert _told(memory, index, vault) == [
-        Told("renamed", "sessions/a.md", "completed", "sessions/one.md"),
-        Told("renamed", "sessions/b.md", "completed", "sessions/two.md"),
-        Told("renamed", "sessions/c.md", "failed", "sessions/third.md"),
+        NoteChange("renamed", "sessions/a.md", "completed", "sessions/one.md"),
+        NoteChange("renamed", "sessions/b.md", "completed", "sessions/two.md"),
+        NoteChange("renamed", "sessions/c.md", "failed", "sessions/third.md"),
     ]
 
 
 def test_another_note_in_the_place_of_one_that_is_gone_is_no_rename(vault: Vault) -> None:
-    memory, index = Memory(), Index(vault.root, vault.settings)
+    memory, index = KnownNotes(), Index(vault.root, vault.settings)
     old, undated = write(vault, "old", note("old")), write(vault, "undated", "Words.\n")
     _told(memory, index, vault)
     inode = old.stat().st_ino
@@ -260,7 +243,7 @@ def test_another_note_in_the_place_of_one_that_is_gone_is_no_rename(vault: Vault
 
 
 def test_notes_that_nothing_tells_apart_are_not_paired(vault: Vault) -> None:
-    memory, index = Memory(), Index(vault.root, vault.settings)
+    memory, index = KnownNotes(), Index(vault.root, vault.settings)
     for name in ("a", "b"):
         write(vault, name, note(name))
     _told(memory, index, vault)
@@ -285,8 +268,6 @@ def test_an_error_is_one_line_without_none(error: OSError | VaultError, line: st
 
 
 def test_only_a_watcher_loads_watchdog() -> None:
-    code = (
-        "import sys, crucible.vault.index.index, crucible.vault.index.watch.vouching; print('watchdog' in sys.modules)"
-    )
+    code = "import sys, crucible.vault.index.index; print('watchdog' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
