@@ -11,7 +11,7 @@ import click
 
 from crucible.cli.environment import whence
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_facts, write_json
 from crucible.cli.record_options import SAID
 from crucible.cli.session_stop import compact_memory
@@ -40,7 +40,7 @@ _session_argument = click.argument(
 
 @click.command("list")
 @click.argument("session", metavar="[ID]", type=SESSION, required=False)
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the newest N.")
+@limit_option("Only the newest N.", least=0)
 @format_option("table", "json")
 @click.pass_obj
 def list_bookmarks(door: Door, /, session: str | None, limit: int | None, format_: str) -> int:

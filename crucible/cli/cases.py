@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import CASE
-from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, warn, write_json
 from crucible.cli.text_tables import write_paths
 from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_tables import write_cells
 from crucible.commands.learn.case import Body, Case, CaseType, Choice, Correction, Delegation, Review
 from crucible.commands.learn.case_folder import CaseNote, find_case, load_case, load_cases, review_case
-from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import Problem
 from crucible.vault.index.schema import cell_of_path
@@ -47,28 +47,16 @@ _ABOUT = 200
 
 
 @click.command("list")
-@click.option(
-    "--status",
-    "statuses",
-    multiple=True,
-    type=one_of(Review),
-    help="Only these; may be repeated.",
-)
-@click.option(
-    "--type",
-    "types",
-    multiple=True,
-    type=one_of(CaseType),
-    help="Only these; may be repeated.",
-)
+@only_option("--status", "statuses", Review)
+@only_option("--type", "types", CaseType)
 @click.option("--session", metavar="ID", help="Only of the sessions whose id begins so.")
 @click.option("--agent", metavar="NAME", help="Only of this agent.")
 @click.option("--project", metavar="NAME", help="Only of this project.")
 @click.option("--tag", metavar="TAG", help="Only with this tag.")
 @click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@limit_option()
 @format_option("table", "json", "toon", "paths")
-@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@NULL_OPTION
 @click.pass_obj
 def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
     """List the cases in the vault's cases/, newest session first.
@@ -82,8 +70,7 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
       cru cases list --type puzzle --verified --format json
       cru cases list --status accepted --format paths -0 | xargs -0r git add --
     """
-    if null and format_ != "paths":
-        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    check_null(format_, null=null)
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
     found = [one for one in load_cases(vault, wrong.append) if _is_wanted(one, wishes)]

@@ -14,7 +14,7 @@ from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.environment import folders_of
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import BEGIN, END, Door, format_option
+from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.cli.workflow_tables import write_cells
@@ -44,7 +44,7 @@ _MORE = (
     *("started", "ended", "id", "title", "project", "agent", "minutes", "tokens", "author"),
     *("done", "decided", "open", "next", "captures", "files", "path"),
 )
-_LIMIT = click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+_LIMIT = limit_option()
 
 
 # --- list and search -------------------------------------------------------------------------------------------------

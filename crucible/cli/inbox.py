@@ -13,7 +13,7 @@ import click
 
 from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.options import Door, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write
 from crucible.cli.record_options import SAID
 from crucible.cli.vault_access import open_vault
@@ -53,14 +53,8 @@ _COLUMNS = (
 @click.command("list")
 @click.option("--all", "everything", is_flag=True, help="Also what is answered, and what old sessions left.")
 @click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    type=one_of(Kind),
-    help="Only these; may be repeated.",
-)
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the newest N.")
+@only_option("--kind", "kinds", Kind)
+@limit_option("Only the newest N.", least=0)
 @format_option("text", "json", "toon")
 @click.pass_obj
 def list_inbox(

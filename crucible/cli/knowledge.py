@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import ITEM
-from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, say_problems, warn, write_document, write_json
 from crucible.cli.recall_ask import recall
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker
@@ -60,13 +60,7 @@ _COLUMNS = (
 
 
 @click.command("list")
-@click.option(
-    "--type",
-    "types",
-    multiple=True,
-    type=one_of(ItemType),
-    help="Only these; may be repeated.",
-)
+@only_option("--type", "types", ItemType)
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; may be repeated.")
 @click.option(
     "--project",
@@ -78,9 +72,9 @@ _COLUMNS = (
 @click.option("--global", "everybody", is_flag=True, help="Only what is everybody's.")
 @click.option("--retired", is_flag=True, help="Retired items instead.")
 @click.option("--to-verify", is_flag=True, help="Only what is old and was never verified, or did not hold.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@limit_option()
 @format_option("table", "json", "toon", "paths")
-@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@NULL_OPTION
 @click.pass_obj
 def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None, **wishes: Any) -> int:
     """List items of knowledge, those that weigh most in recall first.
@@ -94,8 +88,7 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
       cru knowledge list --to-verify
       cru knowledge list --retired --format json
     """
-    if null and format_ != "paths":
-        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    check_null(format_, null=null)
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
     notes = list(load_items(vault, wrong.append))

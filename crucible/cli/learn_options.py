@@ -16,7 +16,7 @@ import click
 from crucible.cli.command_agent import with_option
 from crucible.cli.filters import query_from
 from crucible.cli.index_access import asked
-from crucible.cli.options import GivenPath, one_of
+from crucible.cli.options import GivenPath, limit_option, one_of, only_option
 from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
 from crucible.commands.learn.selection import Dedupe
@@ -110,13 +110,7 @@ def kin_of(chosen: Chosen) -> list[Kin]:
 
 JSONL, MARKDOWN, PUZZLE = "jsonl", "markdown", "puzzle"
 CHOICES = (
-    click.option(
-        "--type",
-        "types",
-        multiple=True,
-        type=one_of(CaseType),
-        help="Only these; may be repeated.",
-    ),
+    only_option("--type", "types", CaseType),
     click.option("--min-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or more."),
     click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Only cases of N tokens or fewer."),
     click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right."),
@@ -126,13 +120,7 @@ CHOICES = (
         type=one_of(Dedupe),
         help="Of those that say the same, or nearly, only the best.",
     ),
-    click.option(
-        "-n",
-        "--limit",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="At most N cases: the first ones, or with --seed a sample.",
-    ),
+    limit_option("At most N cases: the first ones, or with --seed a sample."),
     click.option(
         "--seed",
         type=int,

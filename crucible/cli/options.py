@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from crucible.core.errors import UsageError
 from crucible.vault.index.time_filters import parse_when
 
 
@@ -28,6 +29,25 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
 def one_of(kinds: Iterable[StrEnum]) -> click.Choice[str]:
     """The values of an enumeration, as choices."""
     return click.Choice([kind.value for kind in kinds])
+
+
+def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable[[Any], Any]:
+    """A repeatable filter by the values of an enumeration."""
+    return click.option(name, parameter, multiple=True, type=one_of(kinds), help="Only these; may be repeated.")
+
+
+def limit_option(help_: str = "At most so many.", *, least: int = 1) -> Callable[[Any], Any]:
+    """`-n`, a number of results."""
+    return click.option("-n", "--limit", type=click.IntRange(min=least), metavar="N", help=help_)
+
+
+NULL_OPTION = click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+
+
+def check_null(format_: str, *, null: bool) -> None:
+    """Refuse `--null` with any format but paths."""
+    if null and format_ != "paths":
+        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
 
 
 class _Local(tzinfo):

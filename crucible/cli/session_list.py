@@ -11,10 +11,9 @@ import toons
 
 from crucible.cli.filters import columns_of, named_columns, order_options, query_from, session_filters
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_json, write_text
 from crucible.cli.text_tables import aligned, broadest, write_paths, write_rows
-from crucible.core.errors import UsageError
 from crucible.core.text.durations import short_duration
 from crucible.vault.index.query import COLUMNS, select
 from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
@@ -217,7 +216,7 @@ _TABLE = ("id", "status", "started", "participants")
 @session_filters
 @order_options
 @format_option("table", "json", "toon", "paths")
-@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@NULL_OPTION
 @click.pass_context
 def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options: Any) -> None:
     """List sessions, newest first.
@@ -236,8 +235,7 @@ def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options:
       cru session list --project shop --format paths -0 | xargs -0r rg -l limiter
       cru session list --since today --format paths -0 | xargs -0r git add --
     """
-    if null and format_ != "paths":
-        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    check_null(format_, null=null)
     query, named = query_from(options), named_columns(options)
     door = ctx.ensure_object(Door)
     index = open_index(door)

@@ -10,7 +10,7 @@ import click
 
 from crucible.cli.id_arguments import SESSION, TASK
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_json
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
 from crucible.cli.text_tables import GAP, Tier, fitted
@@ -210,7 +210,7 @@ def _noted(note: Annotation, file: str) -> Iterator[tuple[str, str]]:
 @click.option("--project", metavar="NAME", help="Only of this project; by default of the folder's that we are in.")
 @click.option("--session", metavar="ID", type=SESSION, help="Only of this session, however old.")
 @click.option("--all", "everything", is_flag=True, help="Of every project and session, all of them.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many; the setting has 10.")
+@limit_option("At most so many; the setting has 10.", least=0)
 @format_option("table", "json")
 @click.pass_obj
 def list_tasks(

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import click
 
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write_json, write_text
 from crucible.cli.text_tables import write_paths
 from crucible.cli.workflow_lookup import Known, Shelf, Unread, known
 from crucible.cli.workflow_tables import write_cells
-from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.errors import CrucibleError
 from crucible.core.toon import dump_rows
 from crucible.documents.workflow.marker_rows import runs_of
 from crucible.documents.workflow.workflow import Severity
@@ -30,7 +30,7 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 @click.command("list")
 @format_option("table", "json", "toon", "paths")
-@click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
+@NULL_OPTION
 @click.pass_obj
 def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
     """List workflows by name: their steps, how often they ran, and how the last run ended.
@@ -44,8 +44,7 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
       cru workflow list --format json
       cru workflow list --format paths -0 | xargs -0r git add --
     """
-    if null and format_ != "paths":
-        raise UsageError("--null goes with --format paths", "the other formats are no lists of files")
+    check_null(format_, null=null)
     shelf = Shelf(door)
     if format_ == "paths":
         vault, paths, complete = shelf.paths()

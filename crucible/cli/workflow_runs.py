@@ -11,7 +11,7 @@ import click
 import toons
 
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import BEGIN, END, Door, format_option
+from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
 from crucible.cli.workflow_lookup import Shelf, Unread
 from crucible.cli.workflow_tables import write_cells
@@ -97,7 +97,7 @@ class _Found(NamedTuple):
 @click.option(
     "--by", metavar="COLUMN", help="Not the rows but a line for each value of this column: step, agent, host."
 )
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the first N.")
+@limit_option("Only the first N.", least=0)
 @format_option("table", "json", "toon")
 @click.pass_obj
 def marker_rows(
