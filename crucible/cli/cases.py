@@ -9,7 +9,7 @@ import click
 
 from crucible.cli.id_arguments import CASE
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, warn, write_json
+from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write_problems
 from crucible.cli.text_tables import write_paths
 from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_tables import write_cells
@@ -41,6 +41,7 @@ _COLUMNS = (
     "path",
 )
 _ABOUT = 200
+_CASES = click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=True)
 
 
 # --- list ------------------------------------------------------------------------------------------------------------
@@ -122,16 +123,16 @@ def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
 
 
 def _row(vault: Vault, one: CaseNote) -> dict[str, Any]:
-    row: dict[str, Any] = {
+    return {
         "id": one.note.name,
         "problems": len(one.read.problems),
         "path": cell_of_path(vault.relative(one.note.path)),
         "tags": [],
+        **(_facts(one.read.case) if one.read.case else {}),
     }
-    return {**row, **_known(one.read.case)} if one.read.case else row
 
 
-def _known(case: Case) -> dict[str, Any]:
+def _facts(case: Case) -> dict[str, Any]:
     why = getattr(case.body, "attribution", None)
     return {
         "type": case.type.value,
@@ -154,10 +155,13 @@ def _known(case: Case) -> dict[str, Any]:
 
 
 def _about(body: Body) -> str:
-    if isinstance(body, Correction):
-        return body.words or body.rejected or body.goal
-    if isinstance(body, Choice | Delegation):
-        return body.choice if isinstance(body, Choice) else body.task
+    match body:
+        case Correction():
+            return body.words or body.rejected or body.goal
+        case Choice():
+            return body.choice
+        case Delegation():
+            return body.task
     return getattr(body, "failure", "") or body.goal
 
 
@@ -165,9 +169,9 @@ def _about(body: Body) -> str:
 
 
 @click.command
-@click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=True)
-@click.pass_context
-def accept(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
+@_CASES
+@click.pass_obj
+def accept(door: Door, /, cases: tuple[str, ...]) -> None:
     """Accept cases: `status: accepted` in their notes, and nothing else is changed.
 
     A case is named by its id, the beginning of one, or its note's path. Exports can take accepted cases only. A case that was accepted or
@@ -177,13 +181,13 @@ def accept(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
       cru cases accept 2026-11-21-add-rate-limiter-project-puzzle
       cru cases list --format paths -0 | xargs -0r cru cases accept
     """
-    _review(ctx, cases, Review.ACCEPTED)
+    _review(door, cases, Review.ACCEPTED)
 
 
 @click.command
-@click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=True)
-@click.pass_context
-def reject(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
+@_CASES
+@click.pass_obj
+def reject(door: Door, /, cases: tuple[str, ...]) -> None:
     """Reject cases: `status: rejected` in their notes, and nothing else is changed.
 
     A rejected case is not exported, and is not proposed again while its note is there. A case is named by its id, the beginning of one, or
@@ -193,12 +197,12 @@ def reject(ctx: click.Context, /, cases: tuple[str, ...]) -> None:
       cru cases reject 2026-11-21-add-rate-limiter-project-puzzle
       cru cases reject 2026-11-21-try-puzzle 2026-11-21-try-decision
     """
-    _review(ctx, cases, Review.REJECTED)
+    _review(door, cases, Review.REJECTED)
 
 
-def _review(ctx: click.Context, refs: tuple[str, ...], review: Review) -> None:
-    """All or none of what was named is looked for before anything is written."""
-    vault = open_vault(ctx.ensure_object(Door))
+def _review(door: Door, refs: tuple[str, ...], review: Review) -> None:
+    """Find every case before any is written."""
+    vault = open_vault(door)
     paths = dict.fromkeys(find_case(vault, ref, here()) for ref in refs)
     for path in paths:
         changed = review_case(vault, path, review)
@@ -228,21 +232,16 @@ def check_cases(door: Door, /, cases: tuple[str, ...], format_: str) -> int:
         found: Iterable[CaseNote] = [load_case(vault, find_case(vault, ref, here())) for ref in cases]
     else:
         found = load_cases(vault, wrong.append)
-    sessions = vault.session_ids()
-    rows = []
-    count = 0
+    sessions, count = vault.session_ids(), 0
+    rows: list[dict[str, object]] = []
     for one in found:
         count += 1
         path = cell_of_path(vault.relative(one.note.path))
         rows += [{"path": path, **problem._asdict()} for problem in _problems(one, sessions)]
-    if format_ == "json":
-        write_json(rows)
-    else:
-        for row in rows:
-            click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
+    write_problems(rows, format_)
     warn(*wrong)
     problems = len(rows) + len(wrong)
-    say(f"{problems or 'no'} problem{'' if problems == 1 else 's'} in {count} case{'' if count == 1 else 's'}")
+    say(f"{counted(problems, 'problem', zero='no')} in {counted(count, 'case')}")
     return PROBLEMS_FOUND if problems else 0
 
 

@@ -11,7 +11,18 @@ import click
 
 from crucible.cli.id_arguments import ITEM
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, say_problems, warn, write_document, write_json
+from crucible.cli.output import (
+    PROBLEMS_FOUND,
+    clean_line,
+    counted,
+    room_of,
+    say,
+    say_problems,
+    warn,
+    write_document,
+    write_json,
+    write_problems,
+)
 from crucible.cli.recall_ask import recall
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker
 from crucible.cli.text_tables import write_paths
@@ -94,18 +105,18 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
     notes = list(load_items(vault, wrong.append))
     now, settings = datetime.now(UTC), vault.settings.knowledge
     wish = _wish(vault.root, **wishes)
-    rows = list_items(vault, notes, wish, now, settings)
-    hidden = len(list_items(vault, notes, wish._replace(viewer=EVERYTHING), now, settings)) - len(rows)
-    complete = _tell_missing(wrong, sum(one.item is None for one in notes))
-    told = [_told(row) for row in rows[:limit]]
+    found = list_items(vault, notes, wish, now, settings)
+    hidden = len(list_items(vault, notes, wish._replace(viewer=EVERYTHING), now, settings)) - len(found)
+    complete = _say_missing(wrong, sum(one.item is None for one in notes))
+    rows = [_export(row) for row in found[:limit]]
     if format_ == "paths":
-        complete &= write_paths(str(vault.root), KNOWLEDGE, told, null=null, terminal=door.terminal)
+        complete &= write_paths(str(vault.root), KNOWLEDGE, rows, null=null, terminal=door.terminal)
     else:
         columns = _fitting(room_of(door)) if format_ == "table" else _COLUMNS
-        write_cells(told, columns, format_, "knowledge", door, texts=("title",), names=("id",))
+        write_cells(rows, columns, format_, "knowledge", door, texts=("title",), names=("id",))
         if format_ == "table":
             named = any(wishes[name] for name in ("project", "domain", "everybody"))
-            _tell_hidden(wish.viewer, len(told), hidden, named=named, any_=any(one.item for one in notes))
+            _say_hidden(wish.viewer, len(rows), hidden, named=named, any_=any(one.item for one in notes))
     return 0 if complete else PROBLEMS_FOUND
 
 
@@ -116,7 +127,7 @@ def _fitting(room: int | None) -> Sequence[str]:
     return ("id", "type", "title") if room >= _LITTLE_ROOM else ("id", "title")
 
 
-def _tell_hidden(viewer: Place, shown: int, hidden: int, *, named: bool, any_: bool) -> None:
+def _say_hidden(viewer: Place, shown: int, hidden: int, *, named: bool, any_: bool) -> None:
     """What a list does not show; of one that was `named` nobody wonders, unless it is empty."""
     whom = " ".join(filter(None, (viewer.scope, viewer.name))) if viewer.name else "everybody"
     if not shown and not hidden:
@@ -152,16 +163,16 @@ def _wish(root: Path, *, project: str | None, domain: str | None, everything: bo
     )
 
 
-def _tell_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
-    """Whether all is there that should be."""
+def _say_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
+    """Report notes that could not be read or parsed; True if there are none."""
     warn(*wrong)
     if unread:
-        notes = "note is" if unread == 1 else "notes are"
-        warn(f"{unread} {notes} not understood; `cru knowledge check` says why")
+        are = "is" if unread == 1 else "are"
+        warn(f"{counted(unread, 'note')} {are} not understood; `cru knowledge check` says why")
     return not wrong and not unread
 
 
-def _told(row: Row) -> dict[str, Any]:
+def _export(row: Row) -> dict[str, Any]:
     item = row.item
     return {
         "id": row.id,
@@ -260,7 +271,7 @@ def stats(door: Door, /, format_: str) -> int:
         write_json(_exported(found))
     else:
         _write_stats(found)
-    return 0 if _tell_missing(wrong, found.unread) else PROBLEMS_FOUND
+    return 0 if _say_missing(wrong, found.unread) else PROBLEMS_FOUND
 
 
 _LISTS = {
@@ -275,7 +286,7 @@ _SHOWN = 10
 def _exported(found: Stats) -> dict[str, Any]:
     numbers = {name: getattr(found, name) for name in ("active", "retired", "unread", "uses", "useful")}
     counts = {name: dict(getattr(found, name)) for name in ("by_type", "by_scope")}
-    rows = {name: [_told(row) for row in getattr(found, name)] for name in _LISTS}
+    rows = {name: [_export(row) for row in getattr(found, name)] for name in _LISTS}
     return {**numbers, **counts, **rows, "rooms": [room._asdict() for room in found.rooms]}
 
 
@@ -313,10 +324,6 @@ def check_knowledge(door: Door, /, format_: str) -> int:
     """
     vault = open_vault(door)
     rows = [{"path": one.path, **one.problem._asdict()} for one in check_items(vault)]
-    if format_ == "json":
-        write_json(rows)
-    else:
-        for row in rows:
-            click.echo(f"{clean_line(row['path'])}:{row['line']}: {row['code']}: {clean_line(row['message'])}")
-    say(f"{len(rows) or 'no'} problem{'' if len(rows) == 1 else 's'}")
+    write_problems(rows, format_)
+    say(counted(len(rows), "problem", zero="no"))
     return PROBLEMS_FOUND if rows else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -117,9 +117,18 @@ def warn(*lines: object) -> None:
         say(f"cru: {line}", style="yellow")
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 step`, `2,000 steps`, `0 steps`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str, *, zero: str = "0") -> str:
+    """`1 step`, `2 steps`."""
+    return f"{count or zero} {noun}{'' if count == 1 else 's'}"
+
+
+def write_problems(rows: Sequence[Mapping[str, object]], format_: str) -> None:
+    """Problems with `path`, `line`, `code` and `message` on stdout: as JSON, else as `path:line: code: message`."""
+    if format_ == "json":
+        write_json(rows)
+        return
+    for row in rows:
+        write(f"{row['path']}:{row['line']}: {row['code']}: {row['message']}")
 
 
 def say_lines(text: str) -> None:

@@ -13,7 +13,7 @@ import click
 from crucible.cli.environment import from_here
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write, write_json
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, write_problems
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.commands.check.check_secrets import Found, Progress, check_secrets
 from crucible.commands.check.check_staged import check_staged
@@ -48,11 +48,7 @@ def check(ctx: click.Context, sessions: tuple[str, ...], *, secrets: bool, stage
     vault = open_vault(ctx.ensure_object(Door), looks=not staged)
     find = _secrets if secrets else _problems
     found = check_staged(vault, _git_folder(vault)) if staged else find(vault, sessions)
-    if format_ == "json":
-        write_json([one._asdict() for one in found])
-    else:
-        for one in found:
-            write(f"{one.path}:{one.line}: {one.code}: {one.message}")
+    write_problems([one._asdict() for one in found], format_)
     _sum_up(found, "secret" if secrets else "problem")
     if staged and found:
         _say_what_to_do(vault)
@@ -79,7 +75,7 @@ def _git_folder(vault: Vault) -> Path:
 def _sum_up(found: list[Found], what: str) -> None:
     unread = sum(one.code == "unreadable" for one in found)
     number = len(found) - unread
-    say(f"{number or 'no'} {what}{'' if number == 1 else 's'}" + (f", {unread} unreadable" if unread else ""))
+    say(counted(number, what, zero="no") + (f", {unread} unreadable" if unread else ""))
 
 
 def _say_what_to_do(vault: Vault) -> None:
