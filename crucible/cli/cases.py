@@ -10,9 +10,8 @@ import click
 from crucible.cli.id_arguments import CASE
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write_problems
-from crucible.cli.text_tables import write_paths
+from crucible.cli.text_tables import write_cells, write_paths
 from crucible.cli.vault_access import here, open_vault
-from crucible.cli.workflow_tables import write_cells
 from crucible.commands.learn.case import Body, Case, CaseType, Choice, Correction, Delegation, Review
 from crucible.commands.learn.case_folder import CaseNote, find_case, load_case, load_cases, review_case
 from crucible.core.errors import CrucibleError

@@ -16,8 +16,8 @@ from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
+from crucible.cli.text_tables import write_cells
 from crucible.cli.vault_access import find_note, open_vault
-from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of

@@ -16,8 +16,8 @@ from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import Door, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write
 from crucible.cli.record_options import SAID
+from crucible.cli.text_tables import write_cells
 from crucible.cli.vault_access import open_vault
-from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact

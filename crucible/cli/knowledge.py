@@ -25,9 +25,8 @@ from crucible.cli.output import (
 )
 from crucible.cli.recall_ask import recall
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker
-from crucible.cli.text_tables import write_paths
+from crucible.cli.text_tables import write_cells, write_paths
 from crucible.cli.vault_access import here, open_vault
-from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.items import EVERYTHING, ItemType, Place, Scope
 from crucible.memory.knowledge.knowledge_folder import (

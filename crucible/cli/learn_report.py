@@ -14,7 +14,7 @@ import click
 from crucible.cli.environment import from_here
 from crucible.cli.options import Door
 from crucible.cli.output import clean, say, warn, write, write_json
-from crucible.cli.workflow_tables import write_cells
+from crucible.cli.text_tables import write_cells
 from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
 from crucible.commands.learn.case_folder import Kept
 from crucible.commands.learn.case_gathering import Gathered

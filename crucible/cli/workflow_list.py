@@ -11,9 +11,8 @@ import click
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write_json, write_text
-from crucible.cli.text_tables import write_paths
+from crucible.cli.text_tables import write_cells, write_paths
 from crucible.cli.workflow_lookup import Known, Shelf, Unread, known
-from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import CrucibleError
 from crucible.core.toon import dump_rows
 from crucible.documents.workflow.marker_rows import runs_of

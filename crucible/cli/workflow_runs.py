@@ -13,8 +13,8 @@ import toons
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
+from crucible.cli.text_tables import write_cells
 from crucible.cli.workflow_lookup import Shelf, Unread
-from crucible.cli.workflow_tables import write_cells
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.marker_rows import (
     MarkerFigures,
