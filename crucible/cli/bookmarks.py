@@ -15,7 +15,7 @@ from crucible.cli.options import Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_facts, write_json
 from crucible.cli.record_options import SAID
 from crucible.cli.session_stop import compact_memory
-from crucible.cli.text_tables import GAP, Tier, fitted
+from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import find_note, here, load_note, newest_here, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.core.secrets.redaction import redact_of
@@ -174,8 +174,8 @@ def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
     rows = [heads, *map(_cells, found)]
     columns = [[clean_line(cell) or "-" for cell in column] for column in zip(*rows, strict=True)]
     tiers = [Tier([6], _LEAST_TEXT), Tier([4], _LEAST_TEXT), Tier([3], _LEAST_ID, in_middle=True)]
-    for cells in zip(*fitted(columns, room, tiers), strict=True):
-        write(GAP.join(cells).rstrip())
+    for line in table_lines(columns, room, tiers):
+        write(line)
 
 
 def _cells(one: Bookmark) -> list[str]:

@@ -13,7 +13,7 @@ import click
 from crucible.cli.command_agent import human_is_there
 from crucible.cli.options import Door
 from crucible.cli.output import clean, clean_line, given_width, say, warn
-from crucible.cli.text_tables import cut_to
+from crucible.cli.table_output import cut_to
 from crucible.commands.capture.candidates import PROMPTED, Candidate, Proposal
 from crucible.commands.capture.preferences import set_preference
 from crucible.commands.capture.question import Act, Answer, Ask, Offer, Typed, read_typed

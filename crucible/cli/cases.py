@@ -10,7 +10,7 @@ import click
 from crucible.cli.id_arguments import CASE
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write_problems
-from crucible.cli.text_tables import write_cells, write_paths
+from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.commands.learn.case import Body, Case, CaseType, Choice, Correction, Delegation, Review
 from crucible.commands.learn.case_folder import CaseNote, find_case, load_case, load_cases, review_case
@@ -82,7 +82,7 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
     if format_ == "paths":
         complete &= write_paths(str(vault.root), CASES, rows, null=null, terminal=door.terminal)
     else:
-        write_cells(
+        write_rows(
             rows,
             _TABLE if format_ == "table" else _COLUMNS,
             format_,

@@ -14,7 +14,7 @@ from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, format_option, local_now
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_json
 from crucible.cli.session_list import shortened
-from crucible.cli.text_tables import GAP, Tier, aligned, cut_to, fitted
+from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.documents.recording.call_lines import one_line
@@ -316,8 +316,8 @@ def _tell_purge(report: PurgeReport, *, dry_run: bool) -> None:
         elif one.reason != "recent":
             why = f"last {day}, {_REASONS[one.reason]}"
             lines.append(("keep" if dry_run else "kept", one.session_id, why))
-    for cells in zip(*map(aligned, zip(*lines, strict=True)), strict=True):
-        write(GAP.join(cells).rstrip())
+    for line in table_lines([*zip(*lines, strict=True)]):
+        write(line)
     kept = Counter(one.reason for one in report.kept if not one.failed)
     told = ", ".join(f"{count} kept: {_REASONS[reason]}" for reason, count in sorted(kept.items()))
     say(f"{len(report.purged)} {'to ' if dry_run else ''}{done}" + (f"; {told}" if told else ""))
@@ -361,8 +361,8 @@ def _write_table(rows: Sequence[dict[str, object]], room: int | None) -> None:
     columns = [[head, *(_cell(row.get(key)) for row in rows)] for key, head in _HEADS.items()]
     columns.append(["size", *(f"{shortened(int(str(row['bytes'])))}B" for row in rows)])
     columns += [[key, *(_cell(row.get(key))[:10] for row in rows)] for key in ("started", "last")]
-    for cells in zip(*fitted(columns, room, [Tier([0], _LEAST_ID, in_middle=True)]), strict=True):
-        write(GAP.join(cells).rstrip())
+    for line in table_lines(columns, room, [Tier([0], _LEAST_ID, in_middle=True)]):
+        write(line)
 
 
 _LEAST_ID = 20

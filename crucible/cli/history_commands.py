@@ -16,7 +16,7 @@ from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
-from crucible.cli.text_tables import write_cells
+from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -109,7 +109,7 @@ def _all_of(vault: Vault) -> tuple[list[EntryNote], bool]:
 def _write(vault: Vault, found: Sequence[EntryNote], format_: str, door: Door) -> None:
     rows = [_told(vault, one, one.entry) for one in found if one.entry]
     columns = _TABLE if format_ == "table" else _MORE
-    write_cells(rows, columns, format_, HISTORY, door, texts=("title", "agent"), names=("id",))
+    write_rows(rows, columns, format_, HISTORY, door, texts=("title", "agent"), names=("id",))
     if not rows and format_ == "table":
         say("no history found that fits; `cru session end ID` writes a session's")
 

@@ -19,7 +19,7 @@ from crucible.cli.environment import user_settings
 from crucible.cli.options import BEGIN, Door, GivenPath, format_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, write, write_json
 from crucible.cli.session_stop import update_histories
-from crucible.cli.text_tables import GAP, Tier, fitted
+from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions, ImportReport, UnreadableRow
@@ -139,8 +139,8 @@ def _write_clients(parts: Sequence[Part], room: int | None) -> None:
     heads = ("client", "folder", "sessions", *_COUNTS)
     rows = [[str(value) for value in _line(part)] for part in parts]
     columns = [[head, *cells] for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
-    for cells in zip(*fitted(columns, room, [Tier([heads.index("folder")], _FOLDER)]), strict=True):
-        write(GAP.join(cells).rstrip())
+    for line in table_lines(columns, room, [Tier([heads.index("folder")], _FOLDER)]):
+        write(line)
 
 
 _FOLDER = 12

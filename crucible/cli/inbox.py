@@ -16,7 +16,7 @@ from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import Door, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write
 from crucible.cli.record_options import SAID
-from crucible.cli.text_tables import write_cells
+from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -98,7 +98,7 @@ def list_inbox(
 
 def _show(items: Sequence[Item], format_: str, door: Door, *, everything: bool) -> None:
     if format_ != "text":
-        write_cells([_told(item) for item in items], _COLUMNS, format_, "inbox", door)
+        write_rows([_told(item) for item in items], _COLUMNS, format_, "inbox", door)
     elif items:
         for item in items:
             _write_item(item)

@@ -9,8 +9,8 @@ import click
 from crucible.cli.filters import columns_of, order_options, query_from, span_options
 from crucible.cli.index_access import asked, open_index, rebuilt, say_unreadable
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, in_color, room_of, write
-from crucible.cli.text_tables import write_rows
+from crucible.cli.output import PROBLEMS_FOUND, write
+from crucible.cli.table_output import write_index_rows
 from crucible.vault.index.query import find_row, select_rows, unreadable_rows
 from crucible.vault.index.schema import TABLES, Row, View
 
@@ -42,7 +42,7 @@ def show_table(ctx: click.Context, /, *, table: str, session: str | None, format
         return select_rows(view, table, query, None if session is None else find_row(view, session))
 
     rows, now = asked(open_index(door), question)
-    write_rows(rows, TABLES[table], format_, table, color=in_color(door), room=room_of(door))
+    write_index_rows(rows, TABLES[table], format_, table, door)
     ctx.exit(PROBLEMS_FOUND if now.unwalked else 0)
 
 

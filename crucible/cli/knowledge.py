@@ -25,7 +25,7 @@ from crucible.cli.output import (
 )
 from crucible.cli.recall_ask import recall
 from crucible.cli.recall_engine import ALL_PROJECTS, Asker
-from crucible.cli.text_tables import write_cells, write_paths
+from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.items import EVERYTHING, ItemType, Place, Scope
@@ -112,7 +112,7 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
         complete &= write_paths(str(vault.root), KNOWLEDGE, rows, null=null, terminal=door.terminal)
     else:
         columns = _fitting(room_of(door)) if format_ == "table" else _COLUMNS
-        write_cells(rows, columns, format_, "knowledge", door, texts=("title",), names=("id",))
+        write_rows(rows, columns, format_, "knowledge", door, texts=("title",), names=("id",))
         if format_ == "table":
             named = any(wishes[name] for name in ("project", "domain", "everybody"))
             _say_hidden(wish.viewer, len(rows), hidden, named=named, any_=any(one.item for one in notes))

@@ -14,7 +14,7 @@ import click
 from crucible.cli.environment import from_here
 from crucible.cli.options import Door
 from crucible.cli.output import clean, say, warn, write, write_json
-from crucible.cli.text_tables import write_cells
+from crucible.cli.table_output import write_rows
 from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
 from crucible.commands.learn.case_folder import Kept
 from crucible.commands.learn.case_gathering import Gathered
@@ -108,7 +108,7 @@ def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
 
 def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -> None:
     """The table of counts."""
-    write_cells(rows, _COLUMNS, format_, "cases", door)
+    write_rows(rows, _COLUMNS, format_, "cases", door)
 
 
 def tell_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:

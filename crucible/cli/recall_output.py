@@ -14,7 +14,7 @@ import click
 
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, in_color, room_of, write_json, write_text
-from crucible.cli.text_tables import broadest, write_paths
+from crucible.cli.table_output import broadest, write_paths
 from crucible.core.patterns import late_pattern
 from crucible.core.toon import dump_rows
 from crucible.documents.markdown.containment import cut, normal_line

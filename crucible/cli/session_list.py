@@ -13,7 +13,7 @@ from crucible.cli.filters import columns_of, named_columns, order_options, query
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_json, write_text
-from crucible.cli.text_tables import aligned, broadest, write_paths, write_rows
+from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths
 from crucible.core.text.durations import short_duration
 from crucible.vault.index.query import COLUMNS, select
 from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
@@ -245,8 +245,7 @@ def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options:
         complete = write_paths(index.root, index.settings.sessions, rows, null=null, terminal=door.terminal)
     else:
         columns = dict.fromkeys([*(_TABLE if format_ == "table" else COLUMNS), *named])
-        color, room = in_color(door), room_of(door)
-        write_rows(rows, [*columns], format_, "sessions", color=color, room=room, more="title")
+        write_index_rows(rows, [*columns], format_, "sessions", door, more="title")
     ctx.exit(0 if complete and not now.unwalked else PROBLEMS_FOUND)
 
 

@@ -12,8 +12,8 @@ from crucible.cli.id_arguments import SESSION, TASK
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_json
+from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
-from crucible.cli.text_tables import GAP, Tier, fitted
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
@@ -47,13 +47,13 @@ def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str
     columns = [list(column) for column in zip(*(row for each in rows.values() for row in each), strict=True)]
     room = room_of(door)
     tiers = [Tier([1], _LEAST_TEXT), Tier([0], _LEAST_ID, in_middle=True)]
-    lines = zip(*fitted(columns, None if room is None else room - 2, tiers), strict=True) if columns else iter(())
+    lines = table_lines(columns, None if room is None else room - 2, tiers)
     for name, standings in groups.items():
         if standings:
             write()
             write(name)
         for one in standings:
-            write(f"  {GAP.join(next(lines)).rstrip()}")
+            write(f"  {next(lines)}")
             for title in titles.get(one.task.ref, ()):
                 write(f"      {title}")
     if status.left_out:

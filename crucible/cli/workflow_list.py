@@ -11,7 +11,7 @@ import click
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write_json, write_text
-from crucible.cli.text_tables import write_cells, write_paths
+from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.workflow_lookup import Known, Shelf, Unread, known
 from crucible.core.errors import CrucibleError
 from crucible.core.toon import dump_rows
@@ -53,7 +53,7 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
         notes, complete = shelf.every()
         rows = sorted(map(_row, notes), key=lambda row: (row["name"].casefold(), row["path"]))
         columns = _TABLE if format_ == "table" else _COLUMNS
-        write_cells(rows, columns, format_, "workflows", door, texts=("title",), names=("name",))
+        write_rows(rows, columns, format_, "workflows", door, texts=("title",), names=("name",))
         if format_ == "table" and not rows:
             say("no workflows; `cru session codify ID` makes one of a session")
     return 0 if complete else PROBLEMS_FOUND

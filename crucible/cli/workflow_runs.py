@@ -13,7 +13,7 @@ import toons
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
-from crucible.cli.text_tables import write_cells
+from crucible.cli.table_output import write_rows
 from crucible.cli.workflow_lookup import Shelf, Unread
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.marker_rows import (
@@ -198,7 +198,7 @@ def _write_rows(found: Sequence[_Found], named: Sequence[str], format_: str, doo
     columns = list(dict.fromkeys([*(_TABLE if format_ == "table" else _KNOWN), *more]))
     rows = [_flat(one, columns) for one in found]
     texts = [column for column in columns if column not in ("time", "status", "duration_ms", "tokens_used", "step")]
-    write_cells(rows, columns, format_, "rows", door, texts=texts, names=("step",))
+    write_rows(rows, columns, format_, "rows", door, texts=texts, names=("step",))
 
 
 def _flat(found: _Found, columns: Iterable[str]) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _write_stats(stats: MarkerStats, format_: str, door: Door) -> None:
         # A column may be called as one of the figures is.
         name = f"{stats.by} " if stats.by in _HEADS.values() else str(stats.by)
         lines = [_line(one, name) for one in (*stats.groups, replace(stats.total, name="total"))]
-        write_cells(lines, [name, *_HEADS.values()], format_, "", door, texts=(name,))
+        write_rows(lines, [name, *_HEADS.values()], format_, "", door, texts=(name,))
         return
     total = asdict(stats.total)
     del total["name"]
@@ -301,7 +301,7 @@ def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str
         rows = [{**row, "run": row["run"] or f"({', '.join(row['names'])})"} for row in rows]
     else:
         columns = _COLUMNS
-    write_cells(rows, columns, format_, "runs", door, texts=("run",))
+    write_rows(rows, columns, format_, "runs", door, texts=("run",))
     if not runs:
         say("no runs yet")
     elif pages > 1:

@@ -22,7 +22,7 @@ from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, GivenPath, format_option
 from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
 from crucible.cli.session_view import console_for
-from crucible.cli.text_tables import STATUS_STYLES
+from crucible.cli.table_output import STATUS_STYLES
 from crucible.cli.workflow_lookup import Known, Shelf, known, say_diagnostics
 from crucible.core.errors import NoteExists
 from crucible.core.files import create_exclusive, holds, write_atomic

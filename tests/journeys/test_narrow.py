@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from crucible.cli.text_tables import Tier, fitted
+from crucible.cli.table_output import Tier, fitted
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note, write
 from tests.journeys.terminals import on_a_terminal

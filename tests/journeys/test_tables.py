@@ -16,8 +16,9 @@ import pytest
 import toons
 from rich.cells import cell_len
 
+from crucible.cli.options import Door
 from crucible.cli.output import write_json
-from crucible.cli.text_tables import write_paths, write_rows, write_table
+from crucible.cli.table_output import write_index_rows, write_paths
 from crucible.vault.index.query import COLUMNS
 from crucible.vault.index.schema import TABLES, Row, cell_of_path, join_list
 from crucible.vault.notes.vault import Vault
@@ -45,15 +46,15 @@ def test_a_terminal_gets_no_path_that_it_would_obey(tmp_path: Path, capfdbinary:
 
 
 def test_nothing_is_a_dash_and_zero_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
-    write_table([ROW, {**ROW, "id": "", "users": 12}], ["id", "users", "title"])
+    write_index_rows([ROW, {**ROW, "id": "", "users": 12}], ["id", "users", "title"], "table", "s", Door())
     assert capsys.readouterr().out == "id  users  title\na   0      -\n-   12     -\n"
 
 
 def test_colours_do_not_move_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [ROW, {**ROW, "status": "completed"}, {**ROW, "status": "odd"}]
-    write_table(rows, ["status", "id"])
+    write_index_rows(rows, ["status", "id"], "table", "s", Door())
     plain = capsys.readouterr().out
-    write_table(rows, ["status", "id"], color=True)
+    write_index_rows(rows, ["status", "id"], "table", "s", Door(color=True))
     # Click takes the colours out again, for this is no terminal.
     assert capsys.readouterr().out == plain
 
@@ -75,7 +76,7 @@ def test_ten_thousand_rows_are_one_write(format_: str) -> None:
     counted = _Counted()
     stdout = io.TextIOWrapper(counted, encoding="utf-8")
     with redirect_stdout(stdout):
-        write_rows(rows, columns, format_, "s")
+        write_index_rows(rows, columns, format_, "s", Door())
     assert counted.getvalue().count(b"2026-11-21-") == 10_000
     # The line end may follow by itself, and what was before is flushed.
     assert counted.writes <= 3
@@ -84,14 +85,20 @@ def test_ten_thousand_rows_are_one_write(format_: str) -> None:
 @pytest.mark.parametrize("letter", ["x", "日", "\u0301"])
 def test_an_endless_cell_does_not_widen_every_line(letter: str, capsys: pytest.CaptureFixture[str]) -> None:
     endless = {**ROW, "title": letter * 1_000_000, "project": "after"}
-    write_table([ROW, endless, ROW], ["id", "title", "project"])
+    write_index_rows([ROW, endless, ROW], ["id", "title", "project"], "table", "s", Door())
     head, one, cut, _ = capsys.readouterr().out.splitlines()
     assert max(map(cell_len, (head, one, cut))) <= len("id  ") + 200 + len("  project")
     assert re.search(r"…\s+after$", cut)
 
 
 def test_wide_letters_do_not_move_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    write_table([{**ROW, "id": id_} for id_ in ("日本語", "e\u0301", "🦀", "plain")], ["id", "status", "users"])
+    write_index_rows(
+        [{**ROW, "id": id_} for id_ in ("日本語", "e\u0301", "🦀", "plain")],
+        ["id", "status", "users"],
+        "table",
+        "s",
+        Door(),
+    )
     lines = capsys.readouterr().out.splitlines()
     places = {cell_len(line[: line.index(word)]) for line, word in zip(lines, ["status", *["failed"] * 4], strict=True)}
     assert places == {len("日本語") * 2 + 2}
@@ -110,7 +117,7 @@ def test_only_a_table_with_wide_letters_waits_for_the_widths_of_all(cru_process:
 
 
 def test_a_toon_table_without_rows_tells_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    write_rows([], ["id", "status"], "toon", "sessions")
+    write_index_rows([], ["id", "status"], "toon", "sessions", Door())
     text = capsys.readouterr().out
     assert text == "sessions[0]{id,status}:\n"
     assert toons.loads(text) == {"sessions": []}
@@ -118,11 +125,11 @@ def test_a_toon_table_without_rows_tells_its_columns(capsys: pytest.CaptureFixtu
 
 def test_toon_has_a_cell_as_the_index_holds_it_and_json_its_items(capsys: pytest.CaptureFixture[str]) -> None:
     row: Row = {**ROW, "tags": join_list(["a, b", "c"]), "path": cell_of_path("by\udcffte.md")}
-    write_rows([row], ["tags", "path"], "toon", "sessions")
+    write_index_rows([row], ["tags", "path"], "toon", "sessions", Door())
     assert toons.loads(capsys.readouterr().out)["sessions"] == [{"tags": '"a, b", c', "path": "by\ufffdFFte.md"}]
-    write_rows([row], ["tags", "path"], "json", "sessions")
+    write_index_rows([row], ["tags", "path"], "json", "sessions", Door())
     assert json.loads(capsys.readouterr().out) == [{"tags": ["a, b", "c"], "path": "by\ufffdte.md"}]
-    write_table([row], ["tags"])
+    write_index_rows([row], ["tags"], "table", "s", Door())
     assert capsys.readouterr().out == "tags\na, b, c\n"
 
 

@@ -1,0 +1,298 @@
+"""Rows on stdout: as a table, as JSON, as TOON, or as the paths of their files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+import toons
+
+from crucible.cli.options import Door
+from crucible.cli.output import clean_line, in_color, room_of, say, write_json, write_text
+from crucible.core.toon import dump_rows
+from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
+
+GAP = "  "
+"""Between two columns of a table."""
+
+_WIDEST = 200
+"""Columns that a cell may take: an id has at most 128, and one long cell would make every line as long."""
+_MARKS = 4
+"""Characters a column, at most, of a text that is to be cut: accents take none, and a text may be endless."""
+_LEAST, _LEAST_ID = 12, 20
+"""Columns that are left of a text, and of an id, at least."""
+
+STATUS_STYLES = {"success": "green", "failed": "red", "skipped": "yellow", "timeout": "red"}
+"""Colours of a run's status; any other has none."""
+_SESSION_STYLES = {"active": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
+
+_ENCODED = LISTS | {"path"}
+"""Columns whose cells the index encodes."""
+_WHOLE = NUMBERS | TIMES | {"status"}
+_IDS = frozenset({"id", "parent", "session", "path"})
+"""Columns of the index that a narrow terminal never cuts, and those that it cuts last."""
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def write_rows(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    format_: str,
+    name: str,
+    door: Door,
+    *,
+    texts: Collection[str] = (),
+    names: Collection[str] = (),
+) -> None:
+    """These columns as `table`, `json` or `toon`; a row without a column has null there.
+
+    `name` is the TOON table's.  On a narrow terminal the columns `texts` are cut first, then `names`, no others.
+    """
+    if format_ != "table":
+        _write_data([{column: row.get(column) for column in columns} for row in rows], columns, format_, name)
+        return
+    cells = [[clean_line(column), *(_text(row.get(column)) for row in rows)] for column in columns]
+    tiers = _tiers(columns, texts, names)
+    styles = {at: STATUS_STYLES for at, column in enumerate(columns) if column.endswith("status")}
+    _write_table(cells, tiers, _least_room(cells, room_of(door), tiers), styles, color=in_color(door))
+
+
+def write_index_rows(
+    rows: Sequence[Row], columns: Sequence[str], format_: str, name: str, door: Door, more: str = ""
+) -> None:
+    """The same for rows of the index, whose TOON cells are as the index holds them.
+
+    A table on a terminal also has the column `more`, if there is room for it.
+    """
+    if format_ != "table":
+        shown: list[dict[str, Any]] = [{column: row[column] for column in columns} for row in rows]
+        for column in _ENCODED.intersection(columns) if format_ == "json" else ():
+            for one in shown:
+                cell = one[column]
+                one[column] = split_list(str(cell or "")) if column in LISTS else _decoded(column, cell)
+        _write_data(shown, columns, format_, name, lambda shown, name: toons.dumps({name: shown}))
+        return
+    texts = {column: _index_texts(column, rows) for column in columns}
+    room = room_of(door)
+    if room is not None and more and more not in texts:
+        left = room - sum(len(GAP) + broadest(cells) for cells in texts.values())
+        texts |= {more: _index_texts(more, rows)} if left >= _LEAST else {}
+    cut = [column for column in texts if column not in _WHOLE | _IDS]
+    tiers = _tiers([*texts], cut, _IDS)
+    styles = {[*texts].index("status"): _SESSION_STYLES} if "status" in texts else {}
+    _write_table([*texts.values()], tiers, room, styles, color=in_color(door))
+
+
+def _write_data(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    format_: str,
+    name: str,
+    dump: Callable[[Sequence[Mapping[str, Any]], str], str] = dump_rows,
+) -> None:
+    if format_ == "json":
+        write_json(rows)
+    else:
+        # A table without rows shows its columns too.
+        write_text(dump(rows, name) if rows else f"{name}[0]{{{','.join(columns)}}}:")
+
+
+def _text(cell: object) -> str:
+    if cell is None or cell in ("", [], ()):
+        return "-"
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return clean_line(", ".join(map(str, cell)) if isinstance(cell, list | tuple) else str(cell))
+
+
+def _index_texts(column: str, rows: Sequence[Row]) -> list[str]:
+    """The heading and the cells, as a terminal may have them."""
+    cells = [row[column] for row in rows]
+    decoded = [_decoded(column, cell) for cell in cells] if column in _ENCODED else cells
+    texts = ["-" if cell is None or cell == "" else str(cell) for cell in decoded]
+    if not "".join(texts).isprintable():
+        texts = [clean_line(text) for text in texts]
+    return [column, *texts]
+
+
+def _decoded(column: str, cell: str | int | None) -> str | int | None:
+    """Lists with their items as they are, paths as they are named; a byte that is no UTF-8 cannot be shown."""
+    if isinstance(cell, str):
+        if column in LISTS and '"' in cell:
+            return ", ".join(split_list(cell))
+        if column == "path" and "\ufffd" in cell:
+            return path_of_cell(cell).encode(errors="surrogateescape").decode(errors="replace")
+    return cell
+
+
+# --- paths -----------------------------------------------------------------------------------------------------------
+
+
+def write_paths(root: str, folder: str, rows: Sequence[Row], *, null: bool, terminal: bool) -> bool:
+    """The files' whole paths, a line each, or each ended by a NUL; whether all could be written.
+
+    A path that a line cannot hold as it is would name another file, or two: it is skipped and named.  Between NULs any
+    path can stand, but a terminal would obey some.  `folder`, relative to `root`, holds the notes: a row that names a
+    file elsewhere is damaged or forged, and what reads these lines may delete.
+    """
+    named = [path_of_cell(str(row["path"])) for row in rows]
+    written = _kept(
+        named,
+        [path for path in named if _is_below(folder, path)],
+        "foreign-path: left out, it leads out of the sessions; try `cru index rebuild`",
+    )
+    if not null or terminal:
+        safe = [path for path in written if path == clean_line(path)]
+        written = _kept(written, safe, "unprintable-path: left out, a line cannot hold it")
+    # As bytes: a terminal's encoding may lack a letter, and with another in its place it is another file.
+    end = b"\0" if null else os.linesep.encode()
+    click.echo(b"".join(os.fsencode(os.path.join(root, path)) + end for path in written), nl=False)
+    return len(written) == len(named)
+
+
+def _is_below(folder: str, path: str) -> bool:
+    inside = folder == "." or path.startswith(f"{folder}/")
+    parts = path.replace(os.sep, "/").split("/")
+    return inside and not os.path.isabs(path) and ".." not in parts and "\0" not in path
+
+
+def _kept(every: Sequence[str], kept: Sequence[str], reason: str) -> Sequence[str]:
+    for path in sorted({*every} - {*kept}) if len(kept) < len(every) else ():
+        say(f"{path}:1: {reason}", style="yellow")
+    return kept
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+class Tier(NamedTuple):
+    """Columns of a table, by position, that may be cut on a narrow terminal, down to `least`.
+
+    With `in_middle` their ends stay: ids of one family begin alike.
+    """
+
+    columns: Collection[int]
+    least: int
+    in_middle: bool = False
+
+
+def _tiers(columns: Sequence[str], texts: Collection[str], ids: Collection[str]) -> list[Tier]:
+    return [
+        Tier([at for at, column in enumerate(columns) if column in texts], _LEAST),
+        Tier([at for at, column in enumerate(columns) if column in ids], _LEAST_ID, in_middle=True),
+    ]
+
+
+def _write_table(
+    columns: Sequence[Sequence[str]],
+    tiers: Sequence[Tier],
+    room: int | None,
+    styles: Mapping[int, Mapping[str, str]],
+    *,
+    color: bool,
+) -> None:
+    """A heading and a line a row; `styles` are the colours of a column's words."""
+    shown = fitted(columns, room, tiers)
+    if color:
+        for at, colors in styles.items():
+            name, *cells = shown[at]
+            shown[at] = [
+                name,
+                *(click.style(cell, fg=colors[word]) if (word := cell.rstrip()) in colors else cell for cell in cells),
+            ]
+    head, *lines = joined(shown)
+    # One write: ten thousand of them take longer than all the rest.
+    click.echo("\n".join([click.style(head, bold=True) if color else head, *lines]))
+
+
+def _least_room(cells: Sequence[Sequence[str]], room: int | None, tiers: Sequence[Tier]) -> int | None:
+    """The terminal's columns, or as many as are needed at least: what does not fit even so is cut all the same."""
+    if room is None:
+        return None
+    least = {at: tier.least for tier in tiers for at in tier.columns}
+    widths = [min(broadest(texts), least.get(at, _WIDEST)) for at, texts in enumerate(cells)]
+    return max(room, sum(widths) + len(GAP) * (len(widths) - 1))
+
+
+def table_lines(columns: Sequence[Sequence[str]], room: int | None = None, tiers: Sequence[Tier] = ()) -> Iterator[str]:
+    """The lines of a table whose columns are given with their headings."""
+    return joined(fitted(columns, room, tiers))
+
+
+def joined(columns: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table whose columns are aligned.  The last one is not padded, so that a line is no longer than it must be."""
+    return (GAP.join(cells).rstrip() for cells in zip(*columns, strict=True))
+
+
+def broadest(texts: Sequence[str]) -> int:
+    """Columns of the widest."""
+    if "".join(texts).isascii():
+        return max(map(len, texts))
+    from rich.cells import cell_len  # noqa: PLC0415  most tables have none but ASCII
+
+    return max(map(cell_len, texts))
+
+
+def aligned(texts: Sequence[str], widest: int | None = None) -> list[str]:
+    """Filled up with blanks to the width of the widest, or cut to `widest` columns; what is cut ends in `…`."""
+    if "".join(texts).isascii() and (widest is None or max(map(len, texts)) <= widest):
+        width = max(map(len, texts))
+        return [text.ljust(width) for text in texts]
+    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415  most tables have none but ASCII
+
+    if widest is not None:
+        texts = [text if len(text) <= _MARKS * widest else text[: _MARKS * widest] + "…" for text in texts]
+    width = max(map(cell_len, texts))
+    width = width if widest is None else min(width, widest)
+    return [
+        set_cell_size(text, width) if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+        for text in texts
+    ]
+
+
+def fitted(columns: Sequence[Sequence[str]], room: int | None, tiers: Sequence[Tier]) -> list[list[str]]:
+    """Each column's texts of one width, all beside each other no wider than `room`; None has room for all.
+
+    The widest column of the first tier is cut first, and so on.  What would not fit even so is left whole.
+    """
+    if room is None:
+        return [aligned(texts, _WIDEST) for texts in columns]
+    widths = [min(broadest(texts), _WIDEST) for texts in columns]
+    fitting = _narrowed(widths, room - len(GAP) * (len(columns) - 1), tiers)
+    middle = {at for tier in tiers if tier.in_middle for at in tier.columns}
+    return [
+        aligned(texts, _WIDEST)
+        if width == widths[at]
+        else aligned([_without_middle(text, width) for text in texts] if at in middle else texts, width)
+        for at, (texts, width) in enumerate(zip(columns, fitting, strict=True))
+    ]
+
+
+def _without_middle(text: str, width: int) -> str:
+    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415  most tables are cut nowhere
+
+    text = text if len(text) <= _MARKS * _WIDEST else text[: _MARKS * _WIDEST]
+    if cell_len(text) <= width:
+        return text
+    front = width // 2
+    back = next(text[at:] for at in range(len(text) + 1) if cell_len(text[at:]) < width - front)
+    return f"{set_cell_size(text, front)}…{back}"
+
+
+def _narrowed(widths: list[int], room: int, tiers: Sequence[Tier]) -> list[int]:
+    now = list(widths)
+    for tier in tiers:
+        while sum(now) > room and (wide := max(tier.columns, key=now.__getitem__, default=None)) is not None:
+            if now[wide] <= tier.least:
+                break
+            now[wide] -= 1
+    return now if sum(now) <= room else widths
+
+
+def cut_to(text: str, widest: int) -> str:
+    """A text of at most `widest` columns; what is cut ends in `…`."""
+    return aligned([text], max(widest, 1))[0].rstrip()
