@@ -36,7 +36,7 @@ from crucible.documents.session.note_entries import CALLOUT_KINDS
 from crucible.documents.session.session import Callout, Decision, Failure, Mode, Outcome, Status, Subagent
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.bookmarks.bookmark import BOOKMARKS, latest, load_bookmarks
-from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
+from crucible.memory.knowledge.add_item import KNOWLEDGE_BASE
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.links import LinkTable
@@ -451,9 +451,9 @@ def test_the_items_of_the_example_are_as_adding_writes_them(example: Vault) -> N
     }
     for name, item in items.items():
         assert render_item(item) == (EXAMPLE / "knowledge" / f"{name}.md").read_text(encoding="utf-8")
-    assert (EXAMPLE / KNOWLEDGE_BASE_NAME).read_text(encoding="utf-8") == knowledge_base(
-        VaultSettings().knowledge.verify_after_days
-    )
+    days = str(VaultSettings().knowledge.verify_after_days)
+    table = KNOWLEDGE_BASE.read_text(encoding="utf-8").replace("{days}", days)
+    assert (EXAMPLE / KNOWLEDGE_BASE.name).read_text(encoding="utf-8") == table
 
 
 def test_every_item_leads_to_the_phase_that_it_comes_from(copied: Vault) -> None:

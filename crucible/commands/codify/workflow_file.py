@@ -26,11 +26,11 @@ from crucible.core.errors import (
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import refuse_secret
 from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.source import Edit, Source, Span
+from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import parse_linktext
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.workflow.workflow_reader import kind_of
-from crucible.vault.notes.note_folder import is_stamped
+from crucible.vault.notes.note_folder import create_note, is_stamped, replacement
 from crucible.vault.notes.note_folder import stamped as with_stamp
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import WORKFLOWS, note_name
@@ -78,8 +78,7 @@ def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kep
             if sessions and sessions_of(note.source) == sessions:
                 return _replace(vault, note, text, sessions, force=force)
         path = _free(folder, slug)
-        files.create_exclusive(path, _bytes_of(text, path), fsync=vault.settings.fsync)
-    vault.touched.add(path)
+        create_note(vault, path, _bytes_of(text, path))
     return Kept(path, changed=True)
 
 
@@ -159,7 +158,7 @@ def _replace(vault: Vault, note: Note, text: str, sessions: frozenset[str], *, f
     if note.source.text == text:
         return Kept(note.path, changed=False)
     _check_own(note.path, note.source, sessions, "write it elsewhere with -o FILE", force=force)
-    vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
+    vault.save(note, replacement(note.source, text))
     return Kept(note.path, changed=True)
 
 

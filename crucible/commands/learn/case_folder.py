@@ -7,7 +7,6 @@ when its case changed.  What stands in a note is `notes`'.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from crucible.commands.learn.case_notes import render_case
 from crucible.commands.learn.case_notes_reading import Read, is_as_written, is_case, read_case
 from crucible.core import files
 from crucible.core.errors import (
-    CrucibleError,
     NoteChanged,
     NoteExists,
     NoteUnreadable,
@@ -26,107 +24,12 @@ from crucible.core.errors import (
 )
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
-from crucible.documents.markdown.source import Edit, Source, Span
-from crucible.vault.notes.note_folder import FolderNotes
+from crucible.documents.markdown.source import Edit, Source
+from crucible.vault.notes.note_folder import FolderNotes, create_note, place_base, replacement
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import CASES, OnError
 
-CASES_BASE_NAME = "Cases.base"
-
-CASES_BASE = """\
-# Every case that was extracted from sessions. Set its status in the table: proposed, accepted or rejected.
-filters:
-  and:
-    - 'type == "case"'
-    - 'file.inFolder("cases")'
-properties:
-  file.name:
-    displayName: Case
-  note.case_type:
-    displayName: Type
-  note.status:
-    displayName: Status
-  note.session:
-    displayName: Session
-  note.phase_name:
-    displayName: Phase
-  note.difficulty:
-    displayName: Difficulty
-  note.verified:
-    displayName: Verified
-  note.category:
-    displayName: Why
-  note.agent:
-    displayName: Agent
-  note.project:
-    displayName: Project
-  note.tokens:
-    displayName: Tokens
-views:
-  - type: table
-    name: To review
-    filters:
-      and:
-        - 'status == "proposed"'
-    order:
-      - file.name
-      - case_type
-      - status
-      - session
-      - difficulty
-      - verified
-      - tokens
-    sort:
-      - property: started
-        direction: DESC
-  - type: table
-    name: Accepted
-    filters:
-      and:
-        - 'status == "accepted"'
-    order:
-      - file.name
-      - case_type
-      - status
-      - session
-      - tokens
-    sort:
-      - property: started
-        direction: DESC
-    summaries:
-      note.tokens: Sum
-  - type: table
-    name: Rejected
-    filters:
-      and:
-        - 'status == "rejected"'
-    order:
-      - file.name
-      - case_type
-      - status
-      - session
-    sort:
-      - property: started
-        direction: DESC
-  - type: table
-    name: By type
-    groupBy:
-      property: case_type
-      direction: ASC
-    order:
-      - file.name
-      - status
-      - session
-      - phase_name
-      - category
-      - agent
-      - project
-    sort:
-      - property: started
-        direction: DESC
-"""
-
-
+_CASES_BASE = Path(__file__).with_name("Cases.base")
 _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 
@@ -170,7 +73,7 @@ def keep_cases(
     for case in cases:
         if folder is None:
             folder = files.make_folders(vault.root, vault.root / CASES)
-            _place_table(vault)
+            place_base(vault, _CASES_BASE)
         path = place_of(case) if place_of else None
         path = path or folder / f"{_checked(case.id)}.md"
         text = render_case(case, heading_of(case.place) if heading_of else "")
@@ -197,14 +100,13 @@ def _keep(vault: Vault, path: Path, text: str) -> str:
     try:
         note = vault.read(path)
     except NoteUnreadable:
-        files.create_exclusive(path, data, fsync=vault.settings.fsync)
-        vault.touched.add(path)
+        create_note(vault, path, data)
         return "new"
     if note.source.text.replace("\r\n", "\n") == text:
         return "same"
     if not _is_ours(note.source):
         return "left"
-    vault.save(note, [Edit(Span(0, len(note.source.text)), text)])
+    vault.save(note, replacement(note.source, text))
     return "replaced"
 
 
@@ -215,26 +117,12 @@ def _is_ours(source: Source) -> bool:
     return proposed and is_case(source, found) and is_as_written(source, found)
 
 
-def _place_table(vault: Vault) -> None:
-    path = vault.root / CASES_BASE_NAME
-    with suppress(NoteExists):
-        files.create_exclusive(path, CASES_BASE.encode(), fsync=vault.settings.fsync)
-
-
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
 def load_cases(vault: Vault, on_error: OnError | None = None) -> Iterator[CaseNote]:
     """Every case of the folder by its path; what cannot be read is told to `on_error`, what says it is something else is left out."""
-    for path in _NOTES.paths(vault, on_error):
-        try:
-            one = load_case(vault, path)
-        except CrucibleError as error:
-            if on_error:
-                on_error(error)
-            continue
-        if one.read.says_case:
-            yield one
+    return (one for one in _NOTES.load(vault, load_case, on_error) if one.read.says_case)
 
 
 def load_case(vault: Vault, path: Path) -> CaseNote:

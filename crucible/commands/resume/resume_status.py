@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.core.errors import EditRefused
-from crucible.documents.markdown.source import Edit, Span
+from crucible.documents.markdown.source import Edit
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.shared_notes import is_ours
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON
+from crucible.vault.notes.note_folder import replacement
 from crucible.vault.notes.vault import Note, Vault
 
 _KEYS = ("status", "ended", "resume_point", "pause_reason")
@@ -127,4 +128,4 @@ def _restored(note: Note, woken: Woken) -> list[Edit]:
     """As it was, to the byte where nobody else wrote."""
     if note.source != woken.after.source:
         return _set(note, {key: woken.before.session.properties.get(key) for key in _KEYS})
-    return [Edit(Span(0, len(note.source.text)), woken.before.source.text)]
+    return replacement(note.source, woken.before.source.text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from crucible.core import files
 from crucible.core.errors import CrucibleError, EditRefused, NoteExists, VaultError
 from crucible.core.git import digest_of, run_git
 from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.source import Edit, Problem, Source, Span
+from crucible.documents.markdown.source import Edit, Problem, Source
 from crucible.documents.session.session_id import check_session_id
 from crucible.memory.history.history import (
     HEADINGS,
@@ -30,11 +31,13 @@ from crucible.memory.history.history import (
 )
 from crucible.memory.history.history_notes import properties_of, read_entry, render_history
 from crucible.memory.history.history_revision import revised, with_property
+from crucible.vault.notes.note_folder import FolderNotes, create_note, replacement
 from crucible.vault.notes.vault import Note, Vault
-from crucible.vault.notes.walk import OnError, find_notes
+from crucible.vault.notes.walk import OnError
 
 HISTORY = "history"
 """The folder of the vault in which it is kept."""
+_ENTRIES = FolderNotes(HISTORY, "history", "histories", "`cru history list` shows them")
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -74,15 +77,11 @@ def keep_entry(vault: Vault, entry: Entry, place: str = "") -> Path:
     path = entry_path(vault, entry.session_id)
     if not path.is_file():
         files.make_folders(vault.root, path.parent)
-        try:
-            files.create_exclusive(path, Source(render_history(entry, place)).to_bytes(), fsync=vault.settings.fsync)
-        except NoteExists:  # somebody was faster
-            pass
-        else:
-            vault.touched.add(path)
+        with suppress(NoteExists):  # another process was faster
+            create_note(vault, path, Source(render_history(entry, place)).to_bytes())
             return path
     try:
-        vault.update(path, lambda note: _edits(note, revised(note.source, entry)))
+        vault.update(path, lambda note: replacement(note.source, revised(note.source, entry).text))
     except EditRefused as error:
         raise EditRefused(f"{path}: {error}", error.hint) from error
     return path
@@ -106,7 +105,7 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
             return []
         joined = entry.captures._replace(suggested=()).joined(captures)
         listed = properties_of(tidy_entry(replace(entry, captures=joined))).get("captures")
-        return _edits(note, with_property(note.source, "captures", listed))
+        return replacement(note.source, with_property(note.source, "captures", listed).text)
 
     vault.update(path, intention)
     return path
@@ -127,7 +126,7 @@ def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
 
     def intention(note: Note) -> list[Edit]:
         is_old = find_frontmatter(note.source).values.get("session_id") == old_id
-        return _edits(note, with_property(note.source, "session_id", new_id)) if is_old else []
+        return replacement(note.source, with_property(note.source, "session_id", new_id).text) if is_old else []
 
     vault.update(new, intention)
     return new
@@ -137,11 +136,6 @@ def entry_path(vault: Vault, session_id: str) -> Path:
     """Where a session's history is, or would be; `BadSessionId` for an id that can name no file."""
     check_session_id(session_id)
     return vault.root / HISTORY / f"{session_id}.md"
-
-
-def _edits(note: Note, changed: Source) -> list[Edit]:
-    whole = Span(0, len(note.source.text))
-    return [] if changed == note.source else [Edit(whole, changed.text)]
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -155,13 +149,7 @@ def load_entry(vault: Vault, path: Path) -> EntryNote:
 
 def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[EntryNote]:
     """Every note of the folder; what cannot be read is told to `on_error`.  A vault without the folder has none."""
-    walk = find_notes(vault.root, vault.root / HISTORY, on_error)
-    for path in sorted((folder / name for folder, names in walk for name in names), key=str):
-        try:
-            yield load_entry(vault, path)
-        except CrucibleError as error:
-            if on_error:
-                on_error(error)
+    return _ENTRIES.load(vault, load_entry, on_error)
 
 
 def list_entries(notes: Iterable[EntryNote], wish: Wish) -> list[EntryNote]:

@@ -29,14 +29,16 @@ from crucible.documents.markdown.containment import cut
 from crucible.documents.markdown.source import Edit, Source
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.memory.knowledge.item_status import merge_edits, retire_item
-from crucible.memory.knowledge.knowledge_base import KNOWLEDGE_BASE_NAME, knowledge_base
 from crucible.memory.knowledge.knowledge_folder import ItemNote, items_by_id, load_items
+from crucible.vault.notes.note_folder import create_note, place_base
 from crucible.vault.notes.session_notes import find_phase, heading_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import KNOWLEDGE, OnError
 
 _TITLE, _LONGEST = 100, 200
 """Code points of a title that is made from the text, and of any."""
+KNOWLEDGE_BASE = Path(__file__).with_name("Knowledge.base")
+"""The items as tables in Obsidian; `{days}` is the age after which an item is to be verified."""
 _OTHER_FOLDERS = ("workflows", "cases")
 _Value = TypeVar("_Value", Item, Provenance, Failure, Verification)
 
@@ -190,22 +192,10 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
         if id_ in taken or any(os.path.lexists(vault.root / one / path.name) for one in _OTHER_FOLDERS):
             continue
         with suppress(NoteExists):
-            files.create_exclusive(files.inside(vault.root, folder) / path.name, data, fsync=vault.settings.fsync)
-            vault.touched.add(path)
-            _place_table(vault)
+            create_note(vault, path, data)
+            place_base(vault, KNOWLEDGE_BASE, days=vault.settings.knowledge.verify_after_days)
             return id_, path
     raise AssertionError("never reached")
-
-
-def _place_table(vault: Vault) -> None:
-    path = vault.root / KNOWLEDGE_BASE_NAME
-    if not os.path.lexists(path):
-        with suppress(NoteExists):
-            files.create_exclusive(
-                path,
-                knowledge_base(vault.settings.knowledge.verify_after_days).encode(),
-                fsync=vault.settings.fsync,
-            )
 
 
 def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) -> str:

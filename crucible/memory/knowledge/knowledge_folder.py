@@ -73,12 +73,7 @@ def load_item(vault: Vault, path: Path) -> ItemNote:
 
 def load_items(vault: Vault, on_error: OnError | None = None) -> Iterator[ItemNote]:
     """Every note of the folder, those that are not understood too; what cannot be read is told to `on_error`."""
-    for path in item_paths(vault, on_error):
-        try:
-            yield load_item(vault, path)
-        except CrucibleError as error:
-            if on_error:
-                on_error(error)
+    return _ITEMS.load(vault, load_item, on_error)
 
 
 def items_by_id(notes: Iterable[ItemNote]) -> dict[str, Item]:

@@ -1,15 +1,21 @@
-"""The notes of one folder of a vault, such as `knowledge/` and `cases/`: list them, and find one by name."""
+"""The notes of one folder of a vault, such as `knowledge/`, `cases/` and `history/`: list, find, create and replace them.
+
+A note that is replaced as a whole (a case, a workflow) holds a digest of itself, so that a user's edit of any part keeps it.  A history is updated
+part by part and holds a mark for each: `memory.history.history_revision`.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from crucible.core import files
-from crucible.core.errors import EditRefused, UsageError
+from crucible.core.errors import CrucibleError, EditRefused, NoteExists, UsageError
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import render_entry
@@ -17,6 +23,7 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import OnError, find_notes, is_markdown, note_name
 
 _SHOWN = 5
+_T = TypeVar("_T")
 
 
 class FolderNotes(NamedTuple):
@@ -31,6 +38,15 @@ class FolderNotes(NamedTuple):
         """Every note of the folder, sorted; `on_error` gets what cannot be read."""
         walk = find_notes(vault.root, vault.root / self.folder, on_error)
         return sorted((folder / name for folder, names in walk for name in names), key=str)
+
+    def load(self, vault: Vault, read: Callable[[Vault, Path], _T], on_error: OnError | None = None) -> Iterator[_T]:
+        """What `read` makes of every note, sorted by path; `on_error` gets what cannot be read."""
+        for path in self.paths(vault, on_error):
+            try:
+                yield read(vault, path)
+            except CrucibleError as error:
+                if on_error:
+                    on_error(error)
 
     def find(self, vault: Vault, ref: str, cwd: Path | None = None) -> Path:
         """Find a note by id, by path from `cwd` or the vault, or by unique id prefix; else `UsageError`."""
@@ -59,6 +75,31 @@ class FolderNotes(NamedTuple):
 def _key(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
+
+def create_note(vault: Vault, path: Path, data: bytes) -> None:
+    """Write a new note; `NoteExists` if there is a file."""
+    files.create_exclusive(path, data, fsync=vault.settings.fsync)
+    vault.touched.add(path)
+
+
+def replacement(source: Source, text: str) -> list[Edit]:
+    """The edits that replace a whole note; none if it has this text."""
+    return [] if source.text == text else [Edit(Span(0, len(source.text)), text)]
+
+
+def place_base(vault: Vault, template: Path, **values: object) -> None:
+    """Write an Obsidian base of the template's name into the vault unless it has one; `{key}` becomes the value."""
+    path = vault.root / template.name
+    if os.path.lexists(path):
+        return
+    text = template.read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", str(value))
+    with suppress(NoteExists):
+        files.create_exclusive(path, text.encode(), fsync=vault.settings.fsync)
+
+
+# --- a digest of what we wrote ----------------------------------------------------------------------------------------
 
 _DIGITS = 16
 

@@ -29,9 +29,8 @@ from crucible.documents.knowledge.items import (
 )
 from crucible.documents.knowledge.novelty import likeness, normal_title, words_of
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, merge_items, title_of
+from crucible.memory.knowledge.add_item import KNOWLEDGE_BASE, Added, Choice, Outcome, add_item, merge_items, title_of
 from crucible.memory.knowledge.item_status import merge_edits, merged, retire_item
-from crucible.memory.knowledge.knowledge_base import knowledge_base
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item, load_items
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.knowledge.items_made import NOW, any_item, failure_item, item_of, unchanged
@@ -97,7 +96,7 @@ def test_a_name_that_is_taken_anywhere_near_is_not_taken_again(vault: Vault, add
 def test_the_table_is_written_once_and_is_the_users_then(vault: Vault, add: Callable[..., Added]) -> None:
     add(BACKOFF)
     table = vault.root / "Knowledge.base"
-    assert table.read_text() == knowledge_base(180)
+    assert table.read_text() == KNOWLEDGE_BASE.read_text().replace("{days}", "180")
     views = yaml.safe_load(table.read_text())["views"]
     assert [view["name"] for view in views] == [
         "Active",
