@@ -100,15 +100,15 @@ real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL
 	$(BIN)/python -m benchmarks.real_sessions
 	REAL="$(REAL)" $(BIN)/python -m pytest -q -n 0 tests/test_one_judgement.py
 
-recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the questions of tests/recall_eval (RECALL_EVAL=--misses shows where it fails)
-	$(BIN)/python -m tests.recall_eval.report $(RECALL_EVAL)
+recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the questions of samples/recall_eval (RECALL_EVAL=--misses shows where it fails)
+	$(BIN)/python -m samples.recall_eval.report $(RECALL_EVAL)
 
 soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify some, then the property tests, SOAK_SECONDS each (10)
 	$(BIN)/python benchmarks/soak.py
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
 
 kills: $(VENV)/.installed-dev ## Kill hooks, clients and what is behind them KILLS times (500) and look for lost rows
-	$(BIN)/python benchmarks/kills.py $(KILLS)
+	$(BIN)/python -m tests.clients.kills $(KILLS)
 
 mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill (an hour; MUTANTS='crucible.documents.markdown.*')
 	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run $(MUTANTS)

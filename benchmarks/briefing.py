@@ -21,11 +21,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.measuring import Figure, environment, in_turns, median_ratio  # noqa: E402  the path is needed first
-from benchmarks.vaults import generated_vault  # noqa: E402
+from benchmarks.measuring import Figure, environment, in_turns, median_ratio
+from samples.vaults import generated_vault
 from crucible.memory.history.history import Entry, Line  # noqa: E402
 from crucible.memory.history.history_folder import keep_entry  # noqa: E402
 from crucible.vault.notes.vault import Vault  # noqa: E402
+from samples.vaults import generated_vault  # noqa: E402
 
 BARS = {"briefing": 8.0, "with recall": 12.0}
 SESSIONS = 10_000

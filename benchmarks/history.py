@@ -9,12 +9,12 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, in_turns, median_ratio, seconds_of
-from benchmarks.notes import sample_phases
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import AgentRef, Session, Status
 from crucible.memory.history.history_update import make_history
 from crucible.vault.notes.vault import Vault
+from samples.notes import sample_phases
 
 _NAME = "2026-11-21-known"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.measuring import Figure, Ran, environment, in_turns, offline, run
 from benchmarks.rivals import RIVALS, Rival, install
-from benchmarks.transcripts import copy_sessions
+from samples.transcripts import copy_sessions
 
 BAR = 5.0
 COPIES = 100

@@ -16,7 +16,6 @@ from markdown_it import MarkdownIt
 
 from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, good_run, seconds_of
-from benchmarks.vaults import session_texts
 from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.learn.export import Export, export_stream
 from crucible.commands.learn.extraction import extract
@@ -26,6 +25,7 @@ from crucible.core.secrets.redaction import redact_of, remembering
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_reader import read_session
+from samples.vaults import session_texts
 
 _ROUNDS, _NOTES = 5, 60
 _HOME = "/home/jane"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.import_speed import cru_import
 from benchmarks.measuring import Figure
-from benchmarks.transcripts import write_large
+from samples.transcripts import write_large
 
 BAR = 500.0
 SIZE = 200_000_000

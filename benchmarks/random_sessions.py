@@ -31,7 +31,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from tests.strategies_hostile import BLOCKS, INLINE
+from samples.hostile_texts import BLOCKS, INLINE
 
 T = TypeVar("T")
 

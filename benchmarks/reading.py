@@ -9,9 +9,9 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, in_turns, median_ratio, seconds_of
-from benchmarks.notes import sample_notes
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_reader import read_session
+from samples.notes import sample_notes
 
 BAR = 0.5
 

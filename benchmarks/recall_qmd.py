@@ -1,6 +1,6 @@
 """Recall beside qmd's keyword search: the same notes, the same questions, one run.
 
-The notes and the questions are those of `tests/recall_eval`.  Only questions about sessions are put, as they are asked and once more without
+The notes and the questions are those of `samples/recall_eval`.  Only questions about sessions are put, as they are asked and once more without
 their stop words, since qmd wants every word of a question to be in a note.  Timed are whole processes, and the two libraries in a process each, over the
 questions that qmd finds anything for.
 """
@@ -24,9 +24,9 @@ from crucible.search.embedded.engine import Embedded, open_embedded
 from crucible.search.question_words import read_question
 from crucible.search.recall import Question
 from crucible.vault.notes.vault import Vault
-from tests.recall_eval.measuring import DEPTH, NOW, score
-from tests.recall_eval.questions import Graded, grade_all, read_questions
-from tests.recall_eval.vault import build_vault, documents
+from samples.recall_eval.measuring import DEPTH, NOW, score
+from samples.recall_eval.questions import Graded, grade_all, read_questions
+from samples.recall_eval.vault import build_vault, documents
 
 _RECALL = "recall@5 of sessions less qmd's"
 _TIME = "a question over qmd's, library beside library"

@@ -17,8 +17,8 @@ from random import Random
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.engine import open_postgres, set_up_server
 from crucible.search.recall import Question
-from tests.unit.search.pushing import document
-from tests.unit.search.server import running_server
+from samples.postgres_server import running_server
+from samples.pushed_documents import document
 
 _SESSIONS, _WRITERS, _QUESTIONS = 10_000, 8, 200
 _SAFE = ("fsync=on", "synchronous_commit=on", "full_page_writes=on", "autovacuum=on", "shared_buffers=256MB")
@@ -37,7 +37,7 @@ def main(sessions: int = _SESSIONS, writers: int = _WRITERS) -> int:
         command = [
             sys.executable,
             "-m",
-            "tests.unit.search.pushing",
+            "samples.pushed_documents",
             address,
             str(sessions),
             *map(str, range(writers)),

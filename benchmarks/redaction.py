@@ -1,4 +1,4 @@
-"""How well secrets are found: `python benchmarks/redaction.py`, over the whole corpus; see `tests/unit/core/secrets/corpus/README.md`.
+"""How well secrets are found: `python benchmarks/redaction.py`, over the whole corpus; see `samples/secrets/README.md`.
 
 Of the half that is held out it tells figures by kind, never a text.  `--show N` tells N missed cases and touched lines
 of the open half, for whoever mends a rule.
@@ -18,14 +18,14 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
 from crucible.core.secrets import Scanner  # noqa: E402
 from crucible.core.settings.settings import SecretSettings  # noqa: E402
-from tests.unit.core.secrets.corpus.blind_cases import blind_cases  # noqa: E402
-from tests.unit.core.secrets.corpus.blind_lines import blind_lines  # noqa: E402
-from tests.unit.core.secrets.corpus.building import is_caught  # noqa: E402
-from tests.unit.core.secrets.corpus.heldout_cases import heldout_cases  # noqa: E402
-from tests.unit.core.secrets.corpus.heldout_lines import heldout_lines  # noqa: E402
-from tests.unit.core.secrets.corpus.measured import measured  # noqa: E402
-from tests.unit.core.secrets.corpus.open_cases import open_cases  # noqa: E402
-from tests.unit.core.secrets.corpus.open_lines import open_lines  # noqa: E402
+from samples.secrets.blind_cases import blind_cases  # noqa: E402
+from samples.secrets.blind_lines import blind_lines  # noqa: E402
+from samples.secrets.building import is_caught  # noqa: E402
+from samples.secrets.heldout_cases import heldout_cases  # noqa: E402
+from samples.secrets.heldout_lines import heldout_lines  # noqa: E402
+from samples.secrets.measured import measured  # noqa: E402
+from samples.secrets.open_cases import open_cases  # noqa: E402
+from samples.secrets.open_lines import open_lines  # noqa: E402
 
 BARS = (99.0, 0.1)
 """Per cent of cases caught, at least, and of ordinary lines touched, at most."""

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio, seconds_of
-from benchmarks.notes import sample_phases
 from crucible.commands.resume.resume_context import build_context
 from crucible.commands.resume.resume_material import Context, Material
 from crucible.core.templates import OwnTemplate
@@ -39,6 +38,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.session_reader import read_session
+from samples.notes import sample_phases
 
 BUDGET = 4000
 SESSIONS = 2000

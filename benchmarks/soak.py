@@ -26,8 +26,7 @@ from crucible.documents.markdown.outline import mask_comments, parse_blocks  # n
 from crucible.documents.markdown.source import Source  # noqa: E402
 from crucible.documents.session.markup import render_session  # noqa: E402
 from crucible.documents.session.session_reader import read_session  # noqa: E402
-from tests.strategies_hostile import BLOCKS, INLINE  # noqa: E402
-from tests.unit.documents.markdown.test_outline import FRAGMENTS  # noqa: E402
+from samples.hostile_texts import BLOCKS, FRAGMENTS, INLINE  # noqa: E402
 
 DOCUMENTS, ROUND_TRIPS, WORKFLOWS = 30_000, 40_000, 4_000
 

@@ -13,7 +13,6 @@ from random import Random
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio, seconds_of
-from benchmarks.notes import sample_phases
 from benchmarks.random_sessions import random_session
 from benchmarks.resume import known_session
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
@@ -29,7 +28,8 @@ from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.unit.commands.codify.sessions import Work
+from samples.codified_sessions import Work
+from samples.notes import sample_phases
 
 SESSIONS = 2000
 _PHASES = 1000

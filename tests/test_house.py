@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import crucible
 from crucible.cli.main import COMMANDS, GROUPS, build_root
 from crucible.cli.reference import describe
@@ -184,3 +186,18 @@ def test_the_command_reference_names_every_command_and_every_option() -> None:
         assert section, one.name
         for option in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", one.help, re.MULTILINE):
             assert option in section, f"{one.name} {option}: run make docs"
+
+
+@pytest.mark.parametrize(
+    ("folder", "others"),
+    [
+        ("tests", {"benchmarks"}),
+        ("benchmarks", {"tests"}),
+        ("samples", {"tests", "benchmarks"}),
+        ("crucible", {"samples"}),
+    ],
+)
+def test_what_tests_and_benchmarks_share_lies_in_samples(folder: str, others: set[str]) -> None:
+    """Neither imports the other, so either can be run, read or left out alone."""
+    for path in (ROOT / folder).rglob("*.py"):
+        assert not others & {name.split(".")[0] for name, _ in _imports(_tree(path))}, path

@@ -22,7 +22,7 @@ from tests.paths import ROOT
 
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.transcripts import REAL, SESSIONS, renamer
+from samples.transcripts import REAL, SESSIONS, renamer
 
 Row = dict[str, Any]
 

@@ -10,7 +10,7 @@ import pytest
 
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.tables import set_up
-from tests.unit.search.server import GUARDED, NoServer, Running, Team, running_server
+from samples.postgres_server import GUARDED, NoServer, Running, Team, running_server
 
 _numbers = count()
 

@@ -35,7 +35,7 @@ from crucible.search.embedded import refresh as refreshing
 from crucible.search.embedded import segments
 from crucible.search.embedded.engine import open_embedded
 from crucible.search.recall import Document, Event, Kind, Question
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.unit.search.vaults import NOW, STARTED, ask, flat, found, recall, session_of, vault_of, write
 
 RETRY = session_of("2026-11-02-retry", "Fix the retries", "A token bucket retries with jitter in src/limiter.py")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.search.question_words import Moment, is_then, moments_in
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.unit.search.vaults import ask, session_of, vault_of
 
 

@@ -31,9 +31,9 @@ from crucible.search.postgres.tables import set_up
 from crucible.search.postgres.terms import event_of
 from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import Kind, Question
-from tests.strategies_hostile import hostile_text
-from tests.unit.search.pushing import Held, document
-from tests.unit.search.server import Running, Team
+from samples.hostile_texts import hostile_text
+from samples.postgres_server import Running, Team
+from samples.pushed_documents import Held, document
 from tests.unit.search.vaults import NOW, STARTED, recall, session_of, vault_of
 
 _TOPICS = [

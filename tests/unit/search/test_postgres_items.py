@@ -23,7 +23,7 @@ from crucible.search.postgres.tables import set_up
 from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import Answer, Kind, Question
 from crucible.vault.notes.vault import Vault
-from tests.unit.search.server import Running, Team
+from samples.postgres_server import Running, Team
 from tests.unit.search.vaults import NOW, session_of, vault_of
 
 EARLIER = NOW - timedelta(days=1)

@@ -1,4 +1,4 @@
-"""A server finds what the embedded engine finds: on the questions of `tests/recall_eval`, and its figures are not two hundredths apart."""
+"""A server finds what the embedded engine finds: on the questions of `samples/recall_eval`, and its figures are not two hundredths apart."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from crucible.documents.knowledge.items import EVERYTHING
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.engine import open_postgres, open_pusher
 from crucible.search.postgres.vault_rows import VaultDocuments
-from tests.recall_eval.measuring import figures_by, put_all
-from tests.recall_eval.questions import grade_all, read_questions
-from tests.recall_eval.vault import build_vault, documents, open_recall
-from tests.unit.search.server import Team
+from samples.postgres_server import Team
+from samples.recall_eval.measuring import figures_by, put_all
+from samples.recall_eval.questions import grade_all, read_questions
+from samples.recall_eval.vault import build_vault, documents, open_recall
 
 _APART = 0.02
 

@@ -11,9 +11,9 @@ import pytest
 from crucible.core.errors import ServerFailed
 from crucible.search.postgres.engine import open_postgres, open_pusher
 from crucible.search.recall import Kind, Question
+from samples.postgres_server import Running, Team
+from samples.pushed_documents import Held, document
 from tests.unit.search.conftest import database
-from tests.unit.search.pushing import Held, document
-from tests.unit.search.server import Running, Team
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 APOLLO, ZEUS = document(1, said="rocket plans"), document(2, project="zeus", said="thunder secret plans")

@@ -22,9 +22,9 @@ from crucible.core.errors import CrucibleError, ServerFailed, UsageError
 from crucible.search.postgres.address import VARIABLE, Server, chosen_address, place_of
 from crucible.search.postgres.engine import open_postgres, open_pusher
 from crucible.search.recall import Question
+from samples.postgres_server import GUARDED, Team
+from samples.pushed_documents import Held, document, documents
 from tests.paths import ROOT
-from tests.unit.search.pushing import Held, document, documents
-from tests.unit.search.server import GUARDED, Team
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SECRET = "hunter2-hunter2"

@@ -23,15 +23,15 @@ from crucible.search.postgres.terms import columns_of_item
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
 from crucible.search.recall import Document, Kind
 from crucible.vault.notes.vault import Vault
+from samples.postgres_server import Running, Team
+from samples.pushed_documents import Held, document, documents, everything
 from tests.paths import ROOT
-from tests.unit.search.pushing import Held, document, documents, everything
-from tests.unit.search.server import Running, Team
 from tests.unit.search.vaults import session_of, vault_of, write
 
 
 def _writer(team: Team, count: int, *seeds: int) -> subprocess.Popen[str]:
     """A process that pushes so many, and one for each further seed, which are copies of the vault of their own."""
-    command = [sys.executable, "-m", "tests.unit.search.pushing", team.address(), str(count), *map(str, seeds)]
+    command = [sys.executable, "-m", "samples.pushed_documents", team.address(), str(count), *map(str, seeds)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from crucible.search.postgres.address import VARIABLE
 from crucible.vault.notes.vault import Vault
+from samples.postgres_server import GUARDED, Running, Team
 from tests.journeys.notes import LIMITER, note, write
 from tests.running import Cru
-from tests.unit.search.server import GUARDED, Running, Team
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crucible.core.text.words import stop_words
 from crucible.search.question_words import FIELDS, names_in, parts_of, plain, read_question, spoken, words_in
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 
 _OPERATORS = st.lists(
     st.sampled_from(

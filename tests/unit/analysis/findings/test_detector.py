@@ -14,7 +14,7 @@ from crucible.analysis.findings.detector import Detector
 from crucible.clients import events as events_module
 from crucible.clients.events import At, CallEnd, Choice, Event, PromptKind, TaskState
 from crucible.documents.session.session import Decision, Failure, Noted
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 
 _SAID = (
     "yes", "no", "2", "B, please", "Which one?", "Shall I do it?", "You're right.", "--- FAIL: TestX", "Error: gone", "/exit", "# Plan: P\n\nText.",

@@ -12,7 +12,7 @@ from crucible.analysis.review.ask_loop import Refused
 from crucible.analysis.review.review_answer import Claim, Claims, Said, read_answer
 from crucible.analysis.review.review_record import Line, Record, Tag
 from crucible.documents.session.findings import Kind
-from tests.strategies_hostile import hostile_line
+from samples.hostile_texts import hostile_line
 
 RECORD = Record(
     "",

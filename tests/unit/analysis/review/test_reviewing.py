@@ -29,7 +29,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge_findings import merge_findings
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes.vault import Vault
-from tests.strategies_hostile import hostile_line, hostile_text
+from samples.hostile_texts import hostile_line, hostile_text
 from tests.unit.analysis.findings.played import Played
 from tests.unit.analysis.findings.test_failures import CAUSE
 from tests.unit.analysis.review.reviewed import ID, NOW, REDACT, Fake, ask, found_in, keep, log, session_of, text_of

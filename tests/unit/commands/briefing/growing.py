@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
-from benchmarks.vaults import session_texts
 from crucible.commands.briefing.briefing_parts import Briefing, Quoter
 from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
 from crucible.core.secrets.redaction import redact_of
@@ -23,6 +22,7 @@ from crucible.memory.history.history import shortener
 from crucible.memory.history.history_update import make_history
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
+from samples.vaults import session_texts
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HOME = "/home/dev/shop"

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from benchmarks.notes import sample_phases
 from crucible.analysis.tools.whole_calls import load_evidence
 from crucible.clients.registry import DIALECTS
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
@@ -29,7 +28,7 @@ from crucible.documents.session.session_reader import read_session
 from crucible.documents.workflow.graph import Graph
 from crucible.documents.workflow.workflow import Step, Workflow
 from crucible.documents.workflow.workflow_reader import uncollected
-from tests.unit.commands.codify.sessions import (
+from samples.codified_sessions import (
     Work,
     calls,
     codify_one,
@@ -43,6 +42,7 @@ from tests.unit.commands.codify.sessions import (
     tree,
     written,
 )
+from samples.notes import sample_phases
 from tests.unit.commands.imports.places import DATA, LATER, make_vault, notes_of
 from tests.unit.documents.session.strategies import sessions as hostile_sessions
 

@@ -21,7 +21,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.workflow.marker_rows import aggregate, rows_of, runs_of
 from crucible.documents.workflow.workflow import Grade
-from tests.unit.commands.codify.sessions import (
+from samples.codified_sessions import (
     AGENT,
     START,
     calls,

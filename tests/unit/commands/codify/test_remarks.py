@@ -13,8 +13,7 @@ from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.documents.session.session import Decision, Failure, Grounds, Intervention, Noted, Outcome, Prose, Session
 from crucible.documents.workflow.workflow import Step
 from crucible.vault.events.event_reading import Record
-from tests.strategies_hostile import hostile_text
-from tests.unit.commands.codify.sessions import (
+from samples.codified_sessions import (
     calls,
     codify_one,
     corrected,
@@ -28,6 +27,7 @@ from tests.unit.commands.codify.sessions import (
     step_called,
     written,
 )
+from samples.hostile_texts import hostile_text
 
 
 def first_step(*entries: object) -> Step:

@@ -11,7 +11,7 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.session import Decision, Grounds, Intervention, Noted, Outcome, Phase, Session
 from crucible.documents.workflow.workflow import Workflow
-from tests.unit.commands.codify.sessions import (
+from samples.codified_sessions import (
     calls,
     codify_one,
     failed,

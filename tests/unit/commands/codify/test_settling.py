@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum
-from tests.unit.commands.codify.sessions import (
+from samples.codified_sessions import (
     calls,
     codify_one,
     failed,

@@ -23,7 +23,7 @@ from crucible.commands.learn.case import (
     Trajectory,
     Turn,
 )
-from tests.strategies_hostile import hostile_text as any_hostile_text
+from samples.hostile_texts import hostile_text as any_hostile_text
 
 SESSION = "2026-05-04-1000-retry"
 

@@ -10,7 +10,6 @@ from string import ascii_letters
 
 import pytest
 
-from benchmarks.vaults import session_texts
 from crucible.commands.learn.case import Case
 from crucible.commands.learn.case_folder import keep_cases
 from crucible.commands.learn.case_gathering import Gatherer, Wanted
@@ -21,6 +20,7 @@ from crucible.commands.learn.shapes import Shape
 from crucible.core.secrets.redaction import redact_of
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
+from samples.vaults import session_texts
 
 SECRETS = (
     "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx",

@@ -35,7 +35,7 @@ from crucible.documents.markdown.containment import (
 from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.session.finding_grounds import GROUNDS_END, split_grounds
 from crucible.documents.session.note_entries import OWN_LABELS
-from tests.strategies_hostile import hostile_line, hostile_text
+from samples.hostile_texts import hostile_line, hostile_text
 
 PARSERS = {
     "commonmark": MarkdownIt("commonmark", {"html": True}),

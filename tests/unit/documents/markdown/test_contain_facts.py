@@ -15,7 +15,7 @@ from crucible.documents.markdown.containment import (
     uncontain_line,
 )
 from crucible.documents.markdown.fences import whole_fences
-from tests.strategies_hostile import BLOCKS, INLINE
+from samples.hostile_texts import BLOCKS, INLINE
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from crucible.documents.markdown.quoting import (
     shorten,
     unmarked,
 )
-from tests.strategies_hostile import hostile_line, hostile_text
+from samples.hostile_texts import hostile_line, hostile_text
 
 EVIL = st.sampled_from(
     (

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.session.session_reader import read_session
+from samples.hostile_texts import BLOCKS, INLINE, hostile_text
 from tests.paths import ROOT
-from tests.strategies_hostile import BLOCKS, INLINE, hostile_text
 
 DATA = ROOT / "tests" / "data"
 BOM = b"\xef\xbb\xbf"

@@ -21,8 +21,8 @@ from crucible.documents.session.migration import migrate
 from crucible.documents.session.session import Prose, Session
 from crucible.documents.session.session_json import export_session
 from crucible.documents.session.session_reader import read_session
+from samples.hostile_texts import hostile_text
 from tests.paths import TESTS
-from tests.strategies_hostile import hostile_text
 from tests.unit.documents.session.strategies import sessions
 
 _FILE = TESTS / "data/format1/sessions.jsonl"

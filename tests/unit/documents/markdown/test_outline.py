@@ -13,18 +13,10 @@ from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.line_scan import Block, Kind, scan_lines
 from crucible.documents.markdown.outline import find_blocks, mask_comments, parse_blocks
 from crucible.documents.markdown.source import Source
+from samples.hostile_texts import FRAGMENTS
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
-
-FRAGMENTS = [
-    "# h", "## Two", "## Two ##", "#x", "### a @b #c", "> q", "> [!user]", "> > x", ">", "```", "```py", "~~~", "````",
-    "``` a`b", "---", "- - -", "***", "___", "===", "=", "-", "--", "- a", "- `x` → y", "* a", "+ b", "1. a", "  - n",
-    "   # h", "  > q", "    code", "\tcode", " ```", "  ```", "**Tool calls:**", "**Tool calls:** ", "**Tool calls:**x",
-    "<!-- -->", "<div>", "<!-- a", "-->", "text", "[a]: /u", "[a]:", "| a |", "", "", "", "%%", "%% a %%", "`%%`", "a %%",
-    "  ", "- ```", "- ```py", "- > q", "- # h", "- `a`", "\\## x", "a\x0c", "\u2028", "-   `y` → z", "- ", "*", "> %%",
-    "  **Tool calls:**", "   ---", "  ===", "$$", "<b>", " <b>", "<?x", "10. # y", " 2) z", "- **Tool calls:**", "\x00",
-]  # fmt: skip
 
 
 def blocks_of(text: str) -> list[tuple[Kind, int, int]]:

@@ -10,7 +10,7 @@ import pytest
 from crucible.documents.markdown.line_scan import Block, Kind, scan_lines
 from crucible.documents.markdown.outline import TOO_LARGE, find_blocks, mask_comments, parse_blocks
 from crucible.documents.markdown.source import Source
-from tests.unit.documents.markdown.test_outline import FRAGMENTS
+from samples.hostile_texts import FRAGMENTS
 
 TEXT, HEADING, QUOTE, FENCE, TOOLS, LIST, RULE = Kind
 LINE = "**Tool calls:**"

@@ -33,7 +33,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from tests.strategies_hostile import BLOCKS, INLINE
+from samples.hostile_texts import BLOCKS, INLINE
 
 # A session holds dozens of texts.  Each is drawn as one number, which seeds a generator: fifty times faster than a draw
 # for every piece.  `test_contain` draws piece by piece, where shrinking matters.  Strategies are made once: Hypothesis

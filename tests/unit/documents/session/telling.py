@@ -42,7 +42,7 @@ from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import Draft, Setting, session_of
 from crucible.documents.session.findings import Judge
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session
-from tests.strategies_hostile import hostile_line, hostile_text
+from samples.hostile_texts import hostile_line, hostile_text
 
 BEGIN = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 LATER = datetime(2026, 2, 1, tzinfo=UTC)

@@ -42,7 +42,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.session_reader import read_session
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.unit.documents.session.strategies import entries, phases, sessions
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)

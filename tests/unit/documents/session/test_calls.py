@@ -15,7 +15,7 @@ from crucible.documents.recording.call_lines import call_line, one_line
 from crucible.documents.recording.result_lines import result_line
 from crucible.documents.session.markup import CALL_LIMIT, RESULT_LIMIT
 from crucible.documents.session.session import Outcome
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 
 CWD = "/home/dev/shop"
 

@@ -18,7 +18,7 @@ from crucible.documents.recording.session_draft import session_of
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Callout, Outcome, ToolCalls
 from crucible.documents.session.session_reader import read_session
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.unit.commands.imports.places import REAL, bytes_of, make_vault, run_import
 from tests.unit.documents.session.telling import at, setting
 

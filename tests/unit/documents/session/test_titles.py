@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crucible.core.text.sentences import cut_at_word
 from crucible.documents.session.titles import Titles, has_content, key_words, prompt_name
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 
 
 @pytest.mark.parametrize(

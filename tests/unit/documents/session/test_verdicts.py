@@ -7,7 +7,7 @@ from hypothesis import given
 
 from crucible.documents.recording.command_output import bare, is_partial, printed
 from crucible.documents.recording.verdicts import verdict
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 
 
 def _verdict(text: str) -> str:

@@ -18,7 +18,7 @@ from crucible.documents.markdown.containment import contain_line, normal_line, s
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Cell, Condition, Datum, Flow, Grade, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_markup import phase_name
-from tests.strategies_hostile import BLOCKS, INLINE
+from samples.hostile_texts import BLOCKS, INLINE
 
 NAMES = (
     "Load Data", "Re-run Integration Tests", "Summary", "Notes", "Workflow", "workflow graph", "Workflow summary", "\\Summary",

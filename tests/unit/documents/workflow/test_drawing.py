@@ -17,7 +17,7 @@ from crucible.documents.workflow.graph import Graph, build_graph
 from crucible.documents.workflow.graph_diagrams import dot_text, mermaid_text, render_dot, render_mermaid
 from crucible.documents.workflow.graph_listing import render_lines
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Step
-from tests.strategies_hostile import hostile_line
+from samples.hostile_texts import hostile_line
 from tests.unit.documents.workflow.made import flow, leading, step, workflow
 
 _ORDER = (

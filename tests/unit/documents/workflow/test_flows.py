@@ -12,7 +12,7 @@ from crucible.documents.workflow.flow_line import Names
 from crucible.documents.workflow.flows import FlowReading, read_flows, render_flow
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, key_of
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.strategies_hostile import hostile_line
+from samples.hostile_texts import hostile_line
 
 STEPS = {key_of(name) for name in ("Export Results", "Deploy", "Roll back", "C++ → Rust", "Step 3")}
 

@@ -13,7 +13,7 @@ from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.step_headings import is_prose_heading, read_step_heading, render_step_heading
 from crucible.documents.workflow.workflow import Grade
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.strategies_hostile import hostile_line
+from samples.hostile_texts import hostile_line
 
 
 @pytest.mark.parametrize(

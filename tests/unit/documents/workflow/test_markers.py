@@ -18,7 +18,7 @@ from crucible.documents.workflow.marker_blocks import (
 )
 from crucible.documents.workflow.workflow import Cell, Place, Severity
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.strategies_hostile import hostile_line
+from samples.hostile_texts import hostile_line
 
 HEAD = "execution[1]{phase,status}:"
 

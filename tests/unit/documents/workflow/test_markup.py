@@ -16,7 +16,7 @@ from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow, key_of
 from crucible.documents.workflow.workflow_markup import append_markers, phase_name, render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.unit.documents.workflow.made import step, workflow
 from tests.unit.documents.workflow.strategies import NAMES, random_workflow, rows, workflows
 

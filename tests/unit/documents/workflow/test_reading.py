@@ -15,8 +15,8 @@ from crucible.documents.workflow.workflow import Datum, Diagnostic, Flow, Grade,
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
+from samples.hostile_texts import BLOCKS, hostile_text
 from tests.paths import TESTS
-from tests.strategies_hostile import BLOCKS, hostile_text
 
 DATA = TESTS / "data" / "workflow"
 

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.hooks import START_BAR, start_times
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
 from crucible.core.settings.settings import load_vault_settings
 from crucible.integrations.hooks import paused_notice as noticing
@@ -204,15 +203,6 @@ def test_a_tool_calls_hook_loads_nothing_of_it() -> None:
         "crucible.integrations.hooks.hook_log",
         "crucible.vault.events.spool",
     ]
-
-
-@pytest.mark.timed
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
-def test_a_start_waits_for_little(tmp_path: Path) -> None:
-    """Guarded loosely; `make bench BENCH=hooks` measures the bar with 5,000 notes."""
-    found = start_times(tmp_path, 3, notes=150)
-    assert min(found["told"]) <= START_BAR * min(found["click"])
-    assert min(found["untold"]) <= START_BAR * min(found["click"])
 
 
 # --- the settings ----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from crucible.documents.markdown.wikilinks import find_links, find_property_link
 from crucible.memory.history.history import HEADINGS, Capture, Captures, Entry, Line, lines_of, tidy_entry
 from crucible.memory.history.history_notes import read_entry, read_items, render_history
 from crucible.memory.history.history_revision import revised
-from tests.strategies_hostile import hostile_line, hostile_text
+from samples.hostile_texts import hostile_line, hostile_text
 
 ENTRY = Entry(
     "2026-11-21-billing",

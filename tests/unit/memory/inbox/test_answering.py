@@ -30,7 +30,7 @@ from crucible.memory.inbox.answers import AlreadyAnswered, ItemNotFound, Verdict
 from crucible.memory.inbox.pending import Item, Kind, items_of
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 
 NAME = "2026-11-21-add"
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"

@@ -19,7 +19,7 @@ from crucible.documents.knowledge.items import (
     Status,
     Verification,
 )
-from tests.strategies_hostile import hostile_line, hostile_text
+from samples.hostile_texts import hostile_line, hostile_text
 
 NOW = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 

@@ -16,7 +16,7 @@ from crucible.core.errors import BadSessionId, UsageError
 from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
 from crucible.documents.knowledge.items import Category, Item, ItemType, Origin, Provenance, Scope, Status, tidy_tag
 from crucible.documents.markdown.source import Source
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.unit.memory.knowledge.items_made import any_item, failure_item, item_of
 
 GOLDEN = Path(__file__).parent / "item.md"

@@ -39,7 +39,7 @@ from crucible.memory.summary.brief import (
     due_phase,
 )
 from crucible.memory.summary.brief_text import Known, extend_brief, read_digest, render_digest
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.unit.documents.session.strategies import sessions
 
 

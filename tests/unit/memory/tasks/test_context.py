@@ -10,7 +10,7 @@ from crucible.memory.tasks.task_context import LABEL, TEMPLATE, Pickup, recalled
 from crucible.memory.tasks.task_knowledge import Discovery
 from crucible.search.recall import Event, Kind
 from crucible.vault.notes.vault import Vault
-from tests.strategies_hostile import hostile_text
+from samples.hostile_texts import hostile_text
 from tests.trusting import trusted
 
 RECALLED = Recalled(("P-1",), ("F-1",), ("old#1",), "q")

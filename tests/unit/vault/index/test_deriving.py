@@ -52,8 +52,8 @@ from crucible.vault.index.schema import (
     split_list,
 )
 from crucible.vault.notes.vault import Note, Vault
+from samples.hostile_texts import hostile_text
 from tests.conftest import ROOT
-from tests.strategies_hostile import hostile_text
 from tests.unit.vault.index.tables import new_vault, refreshed, write
 
 GOLDEN = ROOT / "tests" / "data" / "golden" / "index"

@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.unit.core.secrets.corpus.blind_cases import made
+from samples.secrets.blind_cases import made
 
 _MADE = """
 commit <h40>

@@ -1,4 +1,4 @@
-"""The figures as tables, and the questions that fail: `make recall-eval`, or `python -m tests.recall_eval.report [--misses]`."""
+"""The figures as tables, and the questions that fail: `make recall-eval`, or `python -m samples.recall_eval.report [--misses]`."""
 
 # ruff: noqa: T201  what is asked for is printed
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from crucible.search.recall import Question
 from crucible.vault.notes.vault import Vault
-from tests.recall_eval.measuring import NOW, Figures, Outcome, figures_by, put_all
-from tests.recall_eval.questions import grade_all, read_questions
-from tests.recall_eval.vault import build_vault, documents, open_recall
+from samples.recall_eval.measuring import NOW, Figures, Outcome, figures_by, put_all
+from samples.recall_eval.questions import grade_all, read_questions
+from samples.recall_eval.vault import build_vault, documents, open_recall
 
 
 def measure(vault: Vault) -> list[Outcome]:

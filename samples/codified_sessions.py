@@ -33,7 +33,7 @@ from crucible.documents.workflow.workflow import Diagnostic, Step, Workflow
 from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.strategies_hostile import BLOCKS, INLINE
+from samples.hostile_texts import BLOCKS, INLINE
 
 AGENT = AgentRef("claude-code", "2.1.197")
 START = datetime(2026, 11, 21, 20, tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.core.secrets.corpus.harvest import harvested
-from tests.unit.core.secrets.corpus.ordinary import build_lines
+from samples.secrets.harvest import harvested
+from samples.secrets.ordinary import build_lines
 
 _HARVESTED = 1800
 

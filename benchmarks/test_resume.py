@@ -6,12 +6,12 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import seconds_of
-from benchmarks.notes import sample_phases
 from benchmarks.resume import (
     BUDGET,
     context_of,
@@ -23,7 +23,9 @@ from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
-from tests.paths import ROOT
+from samples.notes import sample_phases
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_every_decision_open_task_and_unresolved_error_is_there_and_the_budget_is_kept_but_for_them() -> None:

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from tests.unit.core.secrets.corpus.building import Case, Contexts, Wrap, build_cases
-from tests.unit.core.secrets.corpus.kinds import KINDS
+from samples.secrets.building import Case, Contexts, Wrap, build_cases
+from samples.secrets.kinds import KINDS
 
 COUNT = 500
 """Contexts of each kind."""

@@ -12,14 +12,12 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.paths import ROOT
-
-_ROOT = ROOT
+_ROOT = Path(__file__).resolve().parents[2]
 _PLACES = (
     (_ROOT / "crucible", ("*.py",)),
     (_ROOT / "docs", ("*.md",)),
     (_ROOT / "vault-example", ("*.md",)),
-    (_ROOT / "tests" / "session", ("*.py",)),
+    (_ROOT / "tests" / "unit" / "documents" / "session", ("*.py",)),
 )
 _STANDARD = (
     *("asyncio", "concurrent", "email", "html", "http", "importlib", "json", "logging"),

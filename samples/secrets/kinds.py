@@ -11,7 +11,7 @@ import string
 import zlib
 from random import Random
 
-from tests.unit.core.secrets.corpus.building import Kind, fill
+from samples.secrets.building import Kind, fill
 
 _B62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from tests.unit.core.secrets.corpus.building import Case, is_caught, worst_kinds
+from samples.secrets.building import Case, is_caught, worst_kinds
 
 Redact = Callable[[str], str]
 """A text in, the text without its secrets out."""

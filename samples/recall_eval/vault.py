@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
+from crucible.clients.registry import DIALECTS
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.documents import place_note
 from crucible.search.embedded.engine import Embedded, open_embedded
 from crucible.search.recall import Document
 from crucible.vault.notes.vault import Vault
-from tests.running import Cru
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -33,8 +36,8 @@ def build_vault(root: Path) -> Vault:
     vault = Vault(root)
     transcripts = ROOT / "tests" / "data" / "transcripts"
     for client in CLIENTS:
-        found = Cru(vault)("import", client, *_sessions(transcripts / client))
-        assert found.exit_code in (0, 3), found.output
+        options = ImportOptions(datetime.now(UTC))
+        import_transcripts(vault, DIALECTS[client], _sessions(transcripts / client), options=options)
     return vault
 
 

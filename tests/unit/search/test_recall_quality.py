@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from crucible.vault.notes.vault import Vault
-from tests.recall_eval.measuring import Outcome, figures_by, put_all, score
-from tests.recall_eval.questions import Graded, grade_all, read_questions
-from tests.recall_eval.vault import build_vault, documents, open_recall
+from samples.recall_eval.measuring import Outcome, figures_by, put_all, score
+from samples.recall_eval.questions import Graded, grade_all, read_questions
+from samples.recall_eval.vault import build_vault, documents, open_recall
 
 SESSIONS = {
     "agent": (92, 98, 95),

@@ -1,4 +1,4 @@
-"""kill -9 at many random moments while sessions are captured: `make kills`, or this file alone.
+"""kill -9 at many random moments while sessions are captured: `make kills`.
 
 What is killed and what must be in the notes is told in `tests/clients/killing.py`; the tests themselves kill ten times.  A
 failure prints the seed, the session, its spool and the log.
@@ -7,16 +7,12 @@ failure prints the seed, the session, its spool and the log.
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from pathlib import Path
 from random import SystemRandom
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.clients.killing import kill_at_random  # noqa: E402  the path is needed first
+from tests.clients.killing import kill_at_random
 
 
 def main() -> None:

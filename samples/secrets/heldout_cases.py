@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from tests.unit.core.secrets.corpus.building import Case, Contexts, Kind, Wrap, build_cases
-from tests.unit.core.secrets.corpus.kinds import KINDS, encoded
+from samples.secrets.building import Case, Contexts, Kind, Wrap, build_cases
+from samples.secrets.kinds import KINDS, encoded
 
 COUNT = 500
 """Contexts of each kind."""

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from random import Random
 
-from tests.unit.core.secrets.corpus.building import fill
+from samples.secrets.building import fill
 
 _WORDS = (
     *(

@@ -20,7 +20,7 @@ import string
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
-from tests.unit.core.secrets.corpus.building import Case
+from samples.secrets.building import Case
 
 _KINDS = """
 github classic token|github token,gh token|ST|ghp_<a36>

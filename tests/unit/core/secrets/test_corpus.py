@@ -8,12 +8,12 @@ import pytest
 
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
-from tests.unit.core.secrets.corpus.building import Case, fill, is_caught
-from tests.unit.core.secrets.corpus.heldout_cases import heldout_cases
-from tests.unit.core.secrets.corpus.heldout_lines import heldout_lines
-from tests.unit.core.secrets.corpus.measured import measured
-from tests.unit.core.secrets.corpus.open_cases import open_cases
-from tests.unit.core.secrets.corpus.open_lines import open_lines
+from samples.secrets.building import Case, fill, is_caught
+from samples.secrets.heldout_cases import heldout_cases
+from samples.secrets.heldout_lines import heldout_lines
+from samples.secrets.measured import measured
+from samples.secrets.open_cases import open_cases
+from samples.secrets.open_lines import open_lines
 
 OPEN_LINES, HELDOUT_LINES = cache(open_lines), cache(heldout_lines)
 HALVES = {"open": (open_cases, OPEN_LINES), "held out": (heldout_cases, HELDOUT_LINES)}

@@ -1,6 +1,6 @@
 """Sessions to be pushed, and a process that pushes them: what the tests of writers have in common.
 
-Run as a program it pushes: `python -m tests.unit.search.pushing ADDRESS COUNT SEED…`, and prints each note that is done.  Each seed is a process and a
+Run as a program it pushes: `python -m samples.pushed_documents ADDRESS COUNT SEED…`, and prints each note that is done.  Each seed is a process and a
 copy of the vault of its own; all of them push every session, each in another order, so that they meet at many.
 """
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from crucible.search.recall import Answer, Question
-from tests.recall_eval.questions import Graded
+from samples.recall_eval.questions import Graded
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 DEPTH = 10
