@@ -93,7 +93,7 @@ types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-dev ## Measure starting, reading, importing, memory, queries, hooks and workflows against their bars (BENCH=workflows), and run the tests that look at a clock
-	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python -m benchmarks.run $(BENCH)
 	$(BIN)/python -m pytest -q -m timed $(PYTEST_ARGS)
 
 real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL=FOLDER; LABELS and SCORER measure it, READ=PATTERN shows fifty)
@@ -104,7 +104,7 @@ recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the quest
 	$(BIN)/python -m samples.recall_eval.report $(RECALL_EVAL)
 
 soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify some, then the property tests, SOAK_SECONDS each (10)
-	$(BIN)/python benchmarks/soak.py
+	$(BIN)/python -m benchmarks.soak
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
 
 kills: $(VENV)/.installed-dev ## Kill hooks, clients and what is behind them KILLS times (500) and look for lost rows

@@ -1,6 +1,6 @@
 """A briefing's whole process in turns with `python -c "import click"`, on a vault of many sessions.
 
-`python benchmarks/briefing.py [SESSIONS]` prints the figures; `benchmarks/run.py briefing` holds them to their bars.  The project has all that is told
+`python -m benchmarks.briefing [SESSIONS]` prints the figures; `python -m benchmarks.run briefing` holds them to their bars.  The project has all that is told
 of: histories, tasks, questions, knowledge, a profile, a paused session.
 """
 
@@ -23,10 +23,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
 from samples.vaults import generated_vault
-from crucible.memory.history.history import Entry, Line  # noqa: E402
-from crucible.memory.history.history_folder import keep_entry  # noqa: E402
-from crucible.vault.notes.vault import Vault  # noqa: E402
-from samples.vaults import generated_vault  # noqa: E402
+from crucible.memory.history.history import Entry, Line
+from crucible.memory.history.history_folder import keep_entry
+from crucible.vault.notes.vault import Vault
+from samples.vaults import generated_vault
 
 BARS = {"briefing": 8.0, "with recall": 12.0}
 SESSIONS = 10_000

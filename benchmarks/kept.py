@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from benchmarks import vaults
+from samples import vaults
 
 _CRU = Path(sys.executable).with_name("cru")
 _PATIENCE = 120.0

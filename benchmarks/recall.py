@@ -1,6 +1,6 @@
 """Recall: a question over many events against SQLite's FTS5 on the same ones in the same run, the index's size, one session more, a whole process.
 
-`python benchmarks/recall.py [EVENTS]` prints the figures; `benchmarks/run.py recall` holds them to their bars.  The vault is generated, the
+`python -m benchmarks.recall [EVENTS]` prints the figures; `python -m benchmarks.run recall` holds them to their bars.  The vault is generated, the
 same for the same seed: words come as often as in a language, by Zipf's rule, in every session the same ones.
 """
 
@@ -21,18 +21,15 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from benchmarks.kept import cru
+from benchmarks.measuring import Figure, clock, in_turns, median_ratio
+from crucible.core.settings.settings import VaultSettings
+from crucible.core.text.words import stop_words
+from crucible.search.embedded.engine import open_embedded
+from crucible.search.recall import Question
+from crucible.vault.notes.init_vault import init_vault
 
-from crucible.search.stop_words import STOP_WORDS  # noqa: E402
-
-from benchmarks.kept import cru  # noqa: E402  the path is needed first
-from benchmarks.measuring import Figure, clock, in_turns, median_ratio  # noqa: E402
-from crucible.core.settings.settings import VaultSettings  # noqa: E402
-from crucible.search.embedded.engine import open_embedded  # noqa: E402
-from crucible.search.recall import Question  # noqa: E402
-from crucible.vault.notes.init_vault import init_vault  # noqa: E402
-
+_COMMON = stop_words("search")
 EVENTS = 300_000
 _IN_SESSION = 140
 _VOCABULARY = 60_000
@@ -66,9 +63,9 @@ class _Words:
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
-        common = sorted(STOP_WORDS, key=lambda word: (len(word), word))
+        common = sorted(_COMMON, key=lambda word: (len(word), word))
         made = {_word(self._random) for _ in range(_VOCABULARY + _VOCABULARY // 4)}
-        vocabulary = [*common, *sorted(made - STOP_WORDS, key=lambda _: self._random.random())]
+        vocabulary = [*common, *sorted(made - _COMMON, key=lambda _: self._random.random())]
         weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
         self._stream = self._random.choices(vocabulary, cum_weights=weights, k=_STREAM)
 
@@ -87,7 +84,7 @@ class _Words:
         while len(found) < 10:
             start = self._random.randrange(_STREAM - 40)
             some = self._stream[start : start + (10 if as_said else 40)]
-            found.update((word, None) for word in some if as_said or word not in STOP_WORDS)
+            found.update((word, None) for word in some if as_said or word not in _COMMON)
         return " ".join(list(found)[:10])
 
 

@@ -142,7 +142,8 @@ def _time(name: str, ours: _Told, theirs: _Told, bar: float | None) -> Figure:
 
 def _ask_ours(recall: Embedded, texts: Sequence[str]) -> _Told:
     recall.refresh()
-    sessions, seconds = [], []
+    sessions: list[list[str]] = []
+    seconds: list[float] = []
     for _ in range(_ROUNDS):
         sessions.clear()
         for text in texts:

@@ -1,4 +1,4 @@
-"""How well secrets are found: `python benchmarks/redaction.py`, over the whole corpus; see `samples/secrets/README.md`.
+"""How well secrets are found: `python -m benchmarks.redaction`, over the whole corpus; see `samples/secrets/README.md`.
 
 Of the half that is held out it tells figures by kind, never a text.  `--show N` tells N missed cases and touched lines
 of the open half, for whoever mends a rule.
@@ -12,20 +12,19 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from benchmarks.measuring import Figure
+from crucible.core.secrets import Scanner
+from crucible.core.settings.settings import SecretSettings
+from samples.secrets.blind_cases import blind_cases
+from samples.secrets.blind_lines import blind_lines
+from samples.secrets.building import is_caught
+from samples.secrets.heldout_cases import heldout_cases
+from samples.secrets.heldout_lines import heldout_lines
+from samples.secrets.measured import measured
+from samples.secrets.open_cases import open_cases
+from samples.secrets.open_lines import open_lines
 
-from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
-from crucible.core.secrets import Scanner  # noqa: E402
-from crucible.core.settings.settings import SecretSettings  # noqa: E402
-from samples.secrets.blind_cases import blind_cases  # noqa: E402
-from samples.secrets.blind_lines import blind_lines  # noqa: E402
-from samples.secrets.building import is_caught  # noqa: E402
-from samples.secrets.heldout_cases import heldout_cases  # noqa: E402
-from samples.secrets.heldout_lines import heldout_lines  # noqa: E402
-from samples.secrets.measured import measured  # noqa: E402
-from samples.secrets.open_cases import open_cases  # noqa: E402
-from samples.secrets.open_lines import open_lines  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 BARS = (99.0, 0.1)
 """Per cent of cases caught, at least, and of ordinary lines touched, at most."""

@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python benchmarks/run.py [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing]`.
+"""All bars in one run: `make bench`, or `python -m benchmarks.run [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -15,10 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from benchmarks import (  # noqa: E402  the path is needed first
+from benchmarks import (
     briefing,
     history,
     hooks,
@@ -36,7 +33,9 @@ from benchmarks import (  # noqa: E402  the path is needed first
     startup,
     workflows,
 )
-from benchmarks.measuring import Figure  # noqa: E402
+from benchmarks.measuring import Figure
+
+ROOT = Path(__file__).resolve().parents[1]
 
 BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "startup": startup.measure,

@@ -1,13 +1,12 @@
 """How fast texts are looked through for secrets: prose (Python's manual, and our own, which is about secrets), code, test logs, transcripts, and texts that are made to be hard.
 
-`python benchmarks/secrets_speed.py` prints megabytes a second, and for prose and test logs how that compares with
+`python -m benchmarks.secrets_speed` prints megabytes a second, and for prose and test logs how that compares with
 `zlib.compress(text, 1)` on the same texts; every text is looked at as one, as an event's is.
 """
 
 from __future__ import annotations
 
 import random
-import sys
 import sysconfig
 import time
 import zlib
@@ -15,12 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from pydoc_data.topics import topics
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from benchmarks.measuring import Figure
+from crucible.core.secrets import Scanner
+from crucible.core.settings.settings import SecretSettings
 
-from benchmarks.measuring import Figure  # noqa: E402  the path is needed first
-from crucible.core.secrets import Scanner  # noqa: E402
-from crucible.core.settings.settings import SecretSettings  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 _HARD = {
     "one letter": "a",

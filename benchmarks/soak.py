@@ -13,20 +13,16 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from random import Random, SystemRandom
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.random_sessions import random_session  # noqa: E402  the path is needed first
-from benchmarks.workflows import check_generated  # noqa: E402
-from crucible.documents.markdown.line_scan import scan_lines  # noqa: E402
-from crucible.documents.markdown.outline import mask_comments, parse_blocks  # noqa: E402
-from crucible.documents.markdown.source import Source  # noqa: E402
-from crucible.documents.session.markup import render_session  # noqa: E402
-from crucible.documents.session.session_reader import read_session  # noqa: E402
-from samples.hostile_texts import BLOCKS, FRAGMENTS, INLINE  # noqa: E402
+from benchmarks.workflows import check_generated
+from crucible.documents.markdown.line_scan import scan_lines
+from crucible.documents.markdown.outline import mask_comments, parse_blocks
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session_reader import read_session
+from samples.hostile_texts import BLOCKS, FRAGMENTS, INLINE
+from samples.random_sessions import random_session
 
 DOCUMENTS, ROUND_TRIPS, WORKFLOWS = 30_000, 40_000, 4_000
 

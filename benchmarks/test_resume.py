@@ -12,17 +12,17 @@ import pytest
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import seconds_of
-from benchmarks.resume import (
+from crucible.documents.markdown.source import Source
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.session import Session
+from crucible.documents.session.session_reader import read_session
+from samples.known_sessions import (
     BUDGET,
     context_of,
     known_session,
     missing,
     without_what_is_always_there,
 )
-from crucible.documents.markdown.source import Source
-from crucible.documents.session.markup import render_session
-from crucible.documents.session.session import Session
-from crucible.documents.session.session_reader import read_session
 from samples.notes import sample_phases
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,7 +42,7 @@ def test_every_decision_open_task_and_unresolved_error_is_there_and_the_budget_i
 def test_a_second_run_gives_the_same_bytes() -> None:
     """Another process has another order of sets."""
     code = (
-        "from hashlib import sha256; from benchmarks.resume import context_of, known_session as known\n"
+        "from hashlib import sha256; from samples.known_sessions import context_of, known_session as known\n"
         "print(sha256(''.join(context_of(known(seed).session).text for seed in range(8)).encode()).hexdigest())"
     )
     runs = [

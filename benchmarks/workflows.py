@@ -13,8 +13,6 @@ from random import Random
 from markdown_it import MarkdownIt
 
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio, seconds_of
-from benchmarks.random_sessions import random_session
-from benchmarks.resume import known_session
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
@@ -29,7 +27,9 @@ from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.codified_sessions import Work
+from samples.known_sessions import known_session
 from samples.notes import sample_phases
+from samples.random_sessions import random_session
 
 SESSIONS = 2000
 _PHASES = 1000

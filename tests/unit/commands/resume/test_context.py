@@ -494,8 +494,8 @@ def test_any_session_has_a_context_within_its_budget_and_with_nothing_forged(
 ) -> None:
     from random import Random
 
-    from benchmarks.random_sessions import random_session
-    from benchmarks.resume import without_what_is_always_there
+    from samples.known_sessions import without_what_is_always_there
+    from samples.random_sessions import random_session
 
     made = random_session(Random(seed))
     made = read_session(Source(render_session(made)), made.id)
