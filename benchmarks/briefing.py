@@ -18,11 +18,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
-from samples.vaults import generated_vault
 from crucible.memory.history.history import Entry, Line
 from crucible.memory.history.history_folder import keep_entry
 from crucible.vault.notes.vault import Vault

@@ -22,9 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
+from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
 from samples.transcripts import write_large
 from samples.vaults import session_texts
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
 
 BARS = {"PostToolUse": 3.0, "SessionEnd": 6.0}
 START_BAR = 8.0
