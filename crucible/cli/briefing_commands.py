@@ -9,7 +9,14 @@ from typing import Any
 
 import click
 
-from crucible.cli.briefing_context import Asked, Told, aim_named, project_here, recent_paths, tell_briefing
+from crucible.cli.briefing_context import (
+    BriefingOptions,
+    MadeBriefing,
+    aim_named,
+    make_briefing,
+    project_here,
+    recent_paths,
+)
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW
@@ -75,12 +82,12 @@ def briefing(
     """
     if named is not None:
         ask_first(open_vault(door, looks=False), recent_paths(door, project), named)
-    told = tell_briefing(door, Asked(project, budget, workflow))
+    told = make_briefing(door, BriefingOptions(project, budget, workflow))
     found = told.briefing
     for source in found.failed:
         warn(f"left out: {source.name}: {source.failure}")
     if format_ == "json":
-        write_json(_plain(told))
+        write_json(_export(told))
     elif found.is_empty:
         of = f" of project {found.project}" if found.project else ""
         say(f"nothing is known{of} yet; `cru import auto` brings sessions in")
@@ -88,7 +95,7 @@ def briefing(
         write_document(found.text, door)
 
 
-def _plain(told: Told) -> dict[str, Any]:
+def _export(told: MadeBriefing) -> dict[str, Any]:
     found = told.briefing
     return {
         "project": found.project,
@@ -167,7 +174,7 @@ def digest(door: Door, /, workflow: str | None, project: str | None, lines: int,
 
     (name, found), _ = asked(index_of(vault), answer)
     if format_ == "json":
-        write_json(_plain_memory(name, workflow, aim, found))
+        write_json(_export_digest(name, workflow, aim, found))
     else:
         _write(found.digest)
     return _complain(found)
@@ -195,13 +202,13 @@ def _complain(found: Digested) -> int:
     return PROBLEMS_FOUND if found.failed or found.problems else 0
 
 
-def _plain_memory(project: str, workflow: str | None, aim: Aim | None, found: Digested) -> dict[str, object]:
+def _export_digest(project: str, workflow: str | None, aim: Aim | None, found: Digested) -> dict[str, object]:
     digest = found.digest
     return {
         "project": project,
         "workflow": workflow,
         "leaning": str(aim.leaning) if aim else None,
-        "position": _where(found.position) if found.position else None,
+        "position": _export_position(found.position) if found.position else None,
         **{rank.word: _items(digest.items, rank) for rank in sorted(Rank, reverse=True)},
         "left_out": {one.what: one.count for one in digest.left_out},
         "lines": list(digest.lines),
@@ -222,5 +229,5 @@ def _items(items: Iterable[Item], rank: Rank) -> list[dict[str, object]]:
     ]
 
 
-def _where(one: Position) -> dict[str, object]:
+def _export_position(one: Position) -> dict[str, object]:
     return one._asdict() | {"at": utc(one.at) if one.at else None, "blockers": list(one.blockers)}

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.cli.environment import user_settings, vault_place
+from crucible.cli.environment import claude_folder, user_settings, vault_place
 from crucible.cli.index_access import asked
 from crucible.cli.options import Door
 from crucible.cli.output import say, warn
-from crucible.cli.recall_engine import Asker, has_server, open_asked, open_here
+from crucible.cli.recall_engine import RecallScope, has_server, open_own_index, open_recall
 from crucible.cli.vault_access import here, index_of
 from crucible.commands.briefing.briefing_parts import Briefing, Quoter
 from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
@@ -38,7 +38,7 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note
 
 
-class Asked(NamedTuple):
+class BriefingOptions(NamedTuple):
     """What a briefing is asked for: None is the working directory's project, the settings' budget, no workflow."""
 
     project: str | None = None
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     workflow: str | None = None
 
 
-class Told(NamedTuple):
+class MadeBriefing(NamedTuple):
     """A briefing, the vault that it was made from, the project's folder, None where it is not here, and the workflow's name."""
 
     vault: Vault
@@ -66,7 +66,7 @@ class _Place(NamedTuple):
     redact: Callable[[str], str]
 
 
-def tell_briefing(door: Door, wanted: Asked) -> Told:
+def make_briefing(door: Door, wanted: BriefingOptions) -> MadeBriefing:
     """The briefing, seen from the working directory; a project's profile is proposed first where there is none."""
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
@@ -84,7 +84,7 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
         return brief(
             vault,
             BriefingRequest(project, now, budget, folder, notice, workflow=name, aim=aim),
-            BriefingSources(view, broken, _recall_of(door, vault, project), _client_folder()),
+            BriefingSources(view, broken, _recall_of(door, vault, project), claude_folder()),
             quoter=place.quoter,
             counter=counter_of(user_settings().agents.tokenizer),
             on_error=warn,
@@ -94,7 +94,7 @@ def tell_briefing(door: Door, wanted: Asked) -> Told:
         found, _ = asked(index_of(vault), answer)
     except IndexBroken as error:
         found = answer(None, str(error))
-    return Told(vault, found, budget, place.folder, name)
+    return MadeBriefing(vault, found, budget, place.folder, name)
 
 
 _RECENT = 5
@@ -181,12 +181,8 @@ def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Rec
         viewer = Place("project", project) if project else EVERYTHING
         types = types_on(ItemShelf(vault, viewer))
         if has_server():
-            asker = Asker(project or None, not project)
-            return open_asked(door, asker, lambda *_: None, embedded=False).recall, types
-        return open_here(vault, viewer), types
+            asker = RecallScope(project or None, not project)
+            return open_recall(door, asker).recall, types
+        return open_own_index(vault, viewer), types
 
     return opened
-
-
-def _client_folder() -> Path:
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
 from crucible.cli.capture_dialogue import lines_of, terminal_ask
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.environment import whence
+from crucible.cli.environment import folder_of
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, format_option, one_of
 from crucible.cli.output import say, warn, write, write_json
@@ -23,7 +22,6 @@ from crucible.commands.capture.saving import KEPT_AS, Kept
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.knowledge.add_item import Choice
-from crucible.vault.notes.projects import folder_in_project
 from crucible.vault.notes.vault import Vault
 
 
@@ -200,7 +198,7 @@ def capture(
     note = load_note(vault, session or newest_here(vault))
     ask_first(vault, [note.path], named)
     redact = redact_of(vault.settings.secrets)
-    given = None if accept is None else _Given(accept)
+    given = None if accept is None else _AcceptedByOption(accept)
     told = capture_session(
         vault,
         note.path,
@@ -208,7 +206,7 @@ def capture(
         ask=given or (terminal_ask(door, vault) if format_ == "text" else None),
         when=When.ASKED,
         task=task,
-        folder=project_folder(note.session.project or ""),
+        folder=folder_of(note.session.project or ""),
         redact=redact,
         similar=similar_here(vault),
         choice=Choice(choice) if choice else None,
@@ -222,7 +220,7 @@ def capture(
     return 1 if given and given.is_in(told) else 0
 
 
-class _Given:
+class _AcceptedByOption:
     """The answer that `--accept` gives; what is wrong with it is told when all else is done."""
 
     def __init__(self, text: str) -> None:
@@ -252,15 +250,3 @@ class _Given:
         """Whether something that was accepted is no item now."""
         kept = {one.proposal.key for one in told.kept if one.said.state in (State.KEPT, State.KNOWN)}
         return bool((self._chosen or frozenset()) - kept)
-
-
-def project_folder(project: str) -> Path | None:
-    """Where a project is on this machine, as its files are named from there: around the working directory, else as the user's settings say."""
-    cwd, projects = whence()
-    named = [Path(one) for one in projects.get(project, ())]
-    here = folder_in_project(cwd, projects, project) if project else None
-    if here is None:
-        return next((one for one in named if one.is_dir()), None)
-    around = [one for one in named if here.is_relative_to(one)]
-    tops = (one for one in (here, *here.parents) if (one / ".git").exists())
-    return next(iter((*around, *tops)), here)

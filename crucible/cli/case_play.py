@@ -32,7 +32,7 @@ _LONGEST = 1_000_000
 _File = TypeVar("_File", PuzzleFile, SolutionFile)
 
 
-class _Wish(NamedTuple):
+class _PlayOptions(NamedTuple):
     """How it is to be played."""
 
     named: str | None
@@ -66,7 +66,7 @@ def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
       cru cases play limiter.puzzle.md --with claude --hints 1
       cru cases play limiter.puzzle.md --answer mine.md --format json
     """
-    wish = _Wish(**given)
+    wish = _PlayOptions(**given)
     if wish.named is not None and wish.answer is not None:
         raise UsageError("--with and --answer exclude each other", "leave one of them out")
     path = Path(from_here(file))
@@ -74,7 +74,7 @@ def play(door: Door, /, file: str, format_: str, **given: Any) -> int:
     solution = _solution(path, puzzle)
     answer = _answer(puzzle, wish, door)
     verdict = judge_answer(solution, answer)
-    _tell(puzzle, solution, answer, verdict, format_)
+    _write_verdict(puzzle, solution, answer, verdict, format_)
     return PROBLEMS_FOUND if verdict.met is False else 0
 
 
@@ -95,16 +95,16 @@ def _named(path: Path, read: Callable[[Source], _File]) -> _File:
 # --- the answer ------------------------------------------------------------------------------------------------------
 
 
-def _answer(puzzle: PuzzleFile, wish: _Wish, door: Door) -> str:
+def _answer(puzzle: PuzzleFile, wish: _PlayOptions, door: Door) -> str:
     if wish.named is not None:
         say("asking for an answer …")
-        return _asked(puzzle, wish, door)
+        return _agent_answer(puzzle, wish, door)
     if wish.answer not in (None, "-"):
         return read_bytes(Path(from_here(str(wish.answer))))[0].decode("utf-8", "replace")
     if wish.answer == "-" or not sys.stdin.isatty():
         return _stdin().read(_LONGEST)
-    click.echo("\n".join(_shown(puzzle, wish.hints)), err=True)
-    return "\n".join(_typed(puzzle, wish.hints))
+    click.echo("\n".join(_puzzle_lines(puzzle, wish.hints)), err=True)
+    return "\n".join(_typed_lines(puzzle, wish.hints))
 
 
 def _stdin() -> TextIO:
@@ -115,7 +115,7 @@ def _stdin() -> TextIO:
     return sys.stdin
 
 
-def _asked(puzzle: PuzzleFile, wish: _Wish, door: Door) -> str:
+def _agent_answer(puzzle: PuzzleFile, wish: _PlayOptions, door: Door) -> str:
     """An agent's answer, unchanged: it is judged and not stored."""
     agent = as_agent(agent_named(wish.named, "--with", "answer it"), _vault(door), "puzzle")
     seen = seen_by(redact_of(user_settings().secrets))
@@ -135,7 +135,7 @@ def _vault(door: Door) -> Path | None:
         return None
 
 
-def _typed(puzzle: PuzzleFile, given: int) -> Iterator[str]:
+def _typed_lines(puzzle: PuzzleFile, given: int) -> Iterator[str]:
     """The lines of an answer, to the end of the input or a lone dot."""
     say("Your answer; a line `hint` gives a hint, a line `.` ends it.")
     hints = iter(puzzle.puzzle.hints[given:])
@@ -149,7 +149,7 @@ def _typed(puzzle: PuzzleFile, given: int) -> Iterator[str]:
             yield line.rstrip("\r\n")
 
 
-def _shown(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
+def _puzzle_lines(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
     """The puzzle for a reader, line by line, without what steers a terminal; the question last."""
     parts = parts_of(puzzle, hints)
     for head, text in (
@@ -163,9 +163,11 @@ def _shown(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
 # --- the verdict -----------------------------------------------------------------------------------------------------
 
 
-def _tell(puzzle: PuzzleFile, solution: SolutionFile | None, answer: str, verdict: Verdict, format_: str) -> None:
+def _write_verdict(
+    puzzle: PuzzleFile, solution: SolutionFile | None, answer: str, verdict: Verdict, format_: str
+) -> None:
     if format_ == "json":
-        write_json(_exported(puzzle, answer, verdict))
+        write_json(_export(puzzle, answer, verdict))
         return
     for result in verdict.results:
         write(_line(result))
@@ -185,7 +187,7 @@ def _line(result: Result) -> str:
     return f"{mark} {_KINDS[check.kind]}: {told}"
 
 
-def _exported(puzzle: PuzzleFile, answer: str, verdict: Verdict) -> dict[str, Any]:
+def _export(puzzle: PuzzleFile, answer: str, verdict: Verdict) -> dict[str, Any]:
     return {
         "case": puzzle.case,
         "met": verdict.met,

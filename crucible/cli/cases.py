@@ -73,9 +73,9 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
     check_null(format_, null=null)
     vault = open_vault(door)
     wrong: list[CrucibleError] = []
-    found = [one for one in load_cases(vault, wrong.append) if _is_wanted(one, wishes)]
+    found = [one for one in load_cases(vault, wrong.append) if _matches(one, wishes)]
     found.sort(key=lambda one: one.note.name)
-    found.sort(key=_began, reverse=True)
+    found.sort(key=_start_key, reverse=True)
     rows = [_row(vault, one) for one in found[:limit]]
     warn(*wrong)
     complete = not wrong
@@ -96,7 +96,7 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
     return 0 if complete else PROBLEMS_FOUND
 
 
-def _began(one: CaseNote) -> tuple[str, str]:
+def _start_key(one: CaseNote) -> tuple[str, str]:
     """When its phase or session began, else what its session is called, which begins with its day."""
     if one.read.case is None:
         return "", ""
@@ -104,7 +104,7 @@ def _began(one: CaseNote) -> tuple[str, str]:
     return one.read.case.started.isoformat() if one.read.case.started else session, session
 
 
-def _is_wanted(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
+def _matches(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
     """A note that is not understood is wanted unless something of it is asked for."""
     case = one.read.case
     if case is None:

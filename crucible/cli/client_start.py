@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import click
 
-from crucible.cli.briefing_context import Asked, Told, tell_briefing
+from crucible.cli.briefing_context import BriefingOptions, MadeBriefing, make_briefing
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments
 from crucible.cli.output import say
@@ -82,7 +82,7 @@ def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow
     """
     door = ctx.ensure_object(Door)
     chosen = _named(named) if named is not None else None
-    told = tell_briefing(door, Asked(None, budget, workflow))
+    told = make_briefing(door, BriefingOptions(None, budget, workflow))
     for source in told.briefing.failed:
         say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
     chosen = chosen or _last_used(told)
@@ -106,7 +106,7 @@ def _named(named: str) -> _Chosen:
     return _Chosen(None, words)
 
 
-def _last_used(told: Told) -> _Chosen:
+def _last_used(told: MadeBriefing) -> _Chosen:
     """The client of the project's newest session that is installed, else the first that is."""
     rows, _ = Index(told.vault.root, told.vault.settings).ask(lambda view: newest_rows(view, told.briefing.project))
     names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
@@ -120,7 +120,7 @@ def _last_used(told: Told) -> _Chosen:
     )
 
 
-def _run(told: Told, chosen: _Chosen, program: str, more: Sequence[str]) -> None:
+def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str]) -> None:
     text = told.briefing.text if _tells(told) else ""
     folder = tempfile.mkdtemp(prefix="crucible-briefing-") if text else ""
     try:
@@ -160,12 +160,12 @@ def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tu
     return Beginning((*filled, *more), {}, longest), said if said and not is_placed else None
 
 
-def _tells(told: Told) -> bool:
+def _tells(told: MadeBriefing) -> bool:
     """In a folder without a project a briefing is about every project: that is for a human, not for a client that works on none of them."""
     return bool(told.briefing.project) and not told.briefing.is_empty
 
 
-def _said(told: Told, chosen: _Chosen) -> str:
+def _said(told: MadeBriefing, chosen: _Chosen) -> str:
     """The one line before a client starts."""
     if not told.briefing.project:
         return f"Starting {chosen.name}; this folder is no project's, so it is told nothing"

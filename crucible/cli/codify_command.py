@@ -83,7 +83,7 @@ class TerminalEditor:
         return _CHOICES[letter]
 
 
-def tell_kept(path: Path) -> None:
+def say_draft_kept(path: Path) -> None:
     """Where a draft is that was not saved."""
     say(f"the draft is kept: {path}")
 
@@ -91,7 +91,7 @@ def tell_kept(path: Path) -> None:
 _STDOUT = "-"
 
 
-class _Wish(NamedTuple):
+class _Target(NamedTuple):
     """What was asked for.  `format` is None where none was named."""
 
     output: str | None
@@ -153,7 +153,7 @@ def codify_sessions(
       cru session codify 2026-11-21-add --refine --with claude
       cru session codify 2026-11-21-add --format mermaid
     """
-    wish = _Wish(format=format_, **given)
+    wish = _Target(format=format_, **given)
     _check(wish, door)
     vault = open_vault(door)
     if not refine:
@@ -175,7 +175,7 @@ def codify_sessions(
     return 0 if good else PROBLEMS_FOUND
 
 
-def _check(wish: _Wish, door: Door) -> None:
+def _check(wish: _Target, door: Door) -> None:
     if wish.dialect and wish.format in ("json", "mermaid"):
         raise UsageError(f"--dialect goes with Markdown, not with {wish.format}", "leave one of them out")
     if wish.interactive:
@@ -263,59 +263,59 @@ def _refined(
 # --- where it goes ---------------------------------------------------------------------------------------------------
 
 
-def _deliver(vault: Vault, workflow: Workflow, slug: str, wish: _Wish, door: Door) -> None:
+def _deliver(vault: Vault, workflow: Workflow, slug: str, wish: _Target, door: Door) -> None:
     if wish.prints:
         _print(workflow, wish, door)
         return
     # Both dialects of one workflow may lie side by side.
     slug = f"{slug}-{wish.dialect}" if wish.dialect else slug
     text = _text(workflow, wish)
-    kept = _revised(vault, text, slug, wish) if wish.interactive else _keep(vault, text, slug, wish)
+    kept = _edited(vault, text, slug, wish) if wish.interactive else _keep(vault, text, slug, wish)
     if not kept.changed:
         say(f"{kept.path}: nothing to change")
     write(str(kept.path))
 
 
-def _print(workflow: Workflow, wish: _Wish, door: Door) -> None:
+def _print(workflow: Workflow, wish: _Target, door: Door) -> None:
     if wish.format == "json":
-        write_json(_exported(workflow))
+        write_json(_export(workflow))
         return
     text = _text(workflow, wish)
     write_document(text, door)
 
 
-def _text(workflow: Workflow, wish: _Wish) -> str:
+def _text(workflow: Workflow, wish: _Target) -> str:
     if wish.format == "json":
-        return json.dumps(_exported(workflow), indent=2) + "\n"
+        return json.dumps(_export(workflow), indent=2) + "\n"
     drawn = render_mermaid(build_graph(workflow))
     if wish.format == "mermaid":
         return drawn.removesuffix("\n") + "\n"
     return stamped(render_crucible(workflow) if wish.dialect else render_workflow(workflow, drawn))
 
 
-def _exported(workflow: Workflow) -> dict[str, Any]:
+def _export(workflow: Workflow) -> dict[str, Any]:
     graph = build_graph(workflow)
     return dict(export_workflow(workflow, graph, check_workflow(workflow, graph)))
 
 
-def _keep(vault: Vault, text: str, slug: str, wish: _Wish) -> Kept:
+def _keep(vault: Vault, text: str, slug: str, wish: _Target) -> Kept:
     if wish.output is None:
         return keep_note(vault, text, slug, force=wish.force)
     kept = keep_as(vault, Path(from_here(wish.output)), text, force=wish.force)
     return kept._replace(path=Path(wish.output))
 
 
-def _revised(vault: Vault, text: str, slug: str, wish: _Wish) -> Kept:
+def _edited(vault: Vault, text: str, slug: str, wish: _Target) -> Kept:
     """Through the reader's editor; whatever happens on the way, the draft file is there until the note is."""
     draft = place_draft(vault, slug, text)
     try:
         saved = revise(draft, text, TerminalEditor())
         kept = None if saved is None else _keep(vault, saved, slug, wish)
     except BaseException:
-        tell_kept(draft)
+        say_draft_kept(draft)
         raise
     if kept is None:
-        tell_kept(draft)
+        say_draft_kept(draft)
         raise click.exceptions.Exit(1)
     draft.unlink(missing_ok=True)
     return kept

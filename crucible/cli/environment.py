@@ -16,7 +16,7 @@ from crucible.core.settings.settings import UserSettings, VaultSettings, load_us
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.settings.trust import told_ignored
 from crucible.vault.notes.discovery import find_vault, is_unfinished
-from crucible.vault.notes.projects import folder_in_project, named_project_of
+from crucible.vault.notes.projects import folder_in_project, named_project_of, project_folder
 
 
 def settings_path() -> str:
@@ -100,3 +100,17 @@ def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
     cwd, projects = whence()
     folder = folder_in_project(cwd, projects, project)
     return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]
+
+
+def folder_of(project: str) -> Path | None:
+    """The project's folder on this machine: around the working directory, else as the user's settings name it."""
+    cwd, projects = whence()
+    here = folder_in_project(cwd, projects, project) if project else None
+    if here:
+        return project_folder(here, projects, project)
+    return next((folder for folder in map(Path, projects.get(project, ())) if folder.is_dir()), None)
+
+
+def claude_folder() -> Path:
+    """Claude Code's own folder."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

@@ -70,8 +70,8 @@ def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
       cru history list --agent claude-code --captures --format json
     """
     vault = open_vault(door)
-    notes, complete = _all_of(vault)
-    _write(vault, list_entries(notes, Wish(**wishes)), format_, door)
+    notes, complete = _load_all(vault)
+    _write_entries(vault, list_entries(notes, Wish(**wishes)), format_, door)
     return 0 if complete else PROBLEMS_FOUND
 
 
@@ -90,12 +90,12 @@ def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str)
       cru history search limiter.py --format json
     """
     vault = open_vault(door)
-    notes, complete = _all_of(vault)
-    _write(vault, search_entries(notes, " ".join(words))[:limit], format_, door)
+    notes, complete = _load_all(vault)
+    _write_entries(vault, search_entries(notes, " ".join(words))[:limit], format_, door)
     return 0 if complete else PROBLEMS_FOUND
 
 
-def _all_of(vault: Vault) -> tuple[list[EntryNote], bool]:
+def _load_all(vault: Vault) -> tuple[list[EntryNote], bool]:
     """Every note of the folder; whether all of them are histories that can be read."""
     wrong: list[CrucibleError] = []
     notes = list(load_entries(vault, wrong.append))
@@ -106,15 +106,15 @@ def _all_of(vault: Vault) -> tuple[list[EntryNote], bool]:
     return notes, not wrong and all(one.entry for one in notes)
 
 
-def _write(vault: Vault, found: Sequence[EntryNote], format_: str, door: Door) -> None:
-    rows = [_told(vault, one, one.entry) for one in found if one.entry]
+def _write_entries(vault: Vault, found: Sequence[EntryNote], format_: str, door: Door) -> None:
+    rows = [_row(vault, one, one.entry) for one in found if one.entry]
     columns = _TABLE if format_ == "table" else _MORE
     write_rows(rows, columns, format_, HISTORY, door, texts=("title", "agent"), names=("id",))
     if not rows and format_ == "table":
         say("no history found that fits; `cru session end ID` writes a session's")
 
 
-def _told(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
+def _row(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
     return {
         "started": utc(entry.started) if entry.started else None,
         "ended": utc(entry.ended) if entry.ended else None,
@@ -158,20 +158,20 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
         path = find_note(vault, session)
         ask_first(vault, [path], named)
         refresh_history(vault, path, now=datetime.now(UTC), redact=redact_of(vault.settings.secrets))
-    one = _named(vault, session)
+    one = _find_entry(vault, session)
     if one is None:
         _show_composed(vault, session, format_, door)
         return
     if format_ == "json":
         if one.entry is None:
             raise CrucibleError(f"{vault.relative(one.note.path)}: no history", "its `type` must be `history`")
-        write_json(_facts(one.entry))
+        write_json(_export(one.entry))
     else:
         write_document(one.note.data, door)
     say_problems(vault.relative(one.note.path), one.problems)
 
 
-def _named(vault: Vault, ref: str) -> EntryNote | None:
+def _find_entry(vault: Vault, ref: str) -> EntryNote | None:
     """By the session's id or path, the note's path, or an unambiguous beginning of an id; None if there is none."""
     wanted = note_name(Path(ref).name)
     notes = list(load_entries(vault))
@@ -204,14 +204,14 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     redact = redact_of(vault.settings.secrets)
     entry = told_of(vault, note, redact=redact, roots=roots, following=following)
     if format_ == "json":
-        write_json(_facts(entry))
+        write_json(_export(entry))
     else:
         text = render_history(entry, place=vault.relative(note.path))
         write_document(text.rpartition("\n%% ")[0], door)
     say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
 
 
-def _facts(entry: Entry) -> dict[str, Any]:
+def _export(entry: Entry) -> dict[str, Any]:
     def lines(told: Sequence[Line]) -> list[dict[str, Any]]:
         return [
             {
@@ -277,7 +277,7 @@ def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, m
       cru history prune --max-entries 50 --yes
     """
     vault = open_vault(door)
-    notes, _ = _all_of(vault)
+    notes, _ = _load_all(vault)
     limits = vault.settings.history
     most = limits.max_entries if max_entries is None else max_entries
     days = limits.max_age_days if max_age_days is None else max_age_days
@@ -288,14 +288,14 @@ def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, m
         say("nothing is old or too much")
     elif dry_run:
         say(f"{_counted(len(beyond))} would go")
-    elif _is_wanted(len(beyond), yes=yes):
+    elif _is_confirmed(len(beyond), yes=yes):
         return _put_away(vault, beyond)
     else:
         say("nothing was put away")
     return 0
 
 
-def _is_wanted(count: int, *, yes: bool) -> bool:
+def _is_confirmed(count: int, *, yes: bool) -> bool:
     if yes:
         return True
     if not (sys.stdin and sys.stdin.isatty()):

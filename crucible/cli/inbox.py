@@ -89,16 +89,16 @@ def list_inbox(
         for item in read_items(Vault(Path(index.root), index.settings), shown, wrong.append)
         if item.kind in wanted and (everything or not item.answered)
     )
-    _show(list(islice(items if everything else once(items), limit)), format_, door, everything=everything)
+    _write_items(list(islice(items if everything else once(items), limit)), format_, door, everything=everything)
     if len(shown) < len(found):
         say(f"cru: {len(found) - len(shown)} more in sessions that ended long ago: cru inbox --all")
     warn(*wrong)
     return PROBLEMS_FOUND if wrong or now.unwalked else 0
 
 
-def _show(items: Sequence[Item], format_: str, door: Door, *, everything: bool) -> None:
+def _write_items(items: Sequence[Item], format_: str, door: Door, *, everything: bool) -> None:
     if format_ != "text":
-        write_rows([_told(item) for item in items], _COLUMNS, format_, "inbox", door)
+        write_rows([_export(item) for item in items], _COLUMNS, format_, "inbox", door)
     elif items:
         for item in items:
             _write_item(item)
@@ -125,7 +125,7 @@ def _lines(item: Item) -> list[str]:
     return [*filter(None, (title,)), *lines]
 
 
-def _told(item: Item) -> dict[str, Any]:
+def _export(item: Item) -> dict[str, Any]:
     return {
         **item._asdict(),
         "kind": item.kind.value,
@@ -164,13 +164,13 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
         raise UsageError("no item was named", "`cru inbox` shows what waits")
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
-    item = _whole_id(door, vault, item) if _NAME.fullmatch(item) else item
+    item = _full_id(door, vault, item) if _NAME.fullmatch(item) else item
     done = write_answer(vault, item, text, verdict=Verdict(verdict or "answered"), redact=redact)
     _say_done(done)
-    _tell_history(vault, done, redact)
+    _update_history(vault, done, redact)
 
 
-def _whole_id(door: Door, vault: Vault, name: str) -> str:
+def _full_id(door: Door, vault: Vault, name: str) -> str:
     """The item of this name in whatever session it waits; the name itself where none does, which may be a session's."""
     found, _ = asked(open_index(door), lambda view: [*places(view)])
     items = read_items(vault, found, lambda _: None)
@@ -187,17 +187,17 @@ def _say_done(done: Answered) -> None:
         warn(f"{count} secret{'' if count == 1 else 's'} taken out of the answer")
 
 
-def _tell_history(vault: Vault, done: Answered, redact: Redact) -> None:
+def _update_history(vault: Vault, done: Answered, redact: Redact) -> None:
     """Bring the session's history up to date, where it has one, without a model; the answer is given, whatever comes of this."""
     try:
         _, roots = folders_of(done.item.project)
         path, now = vault.root / done.item.path, datetime.now(UTC)
         refresh_history(vault, path, now=now, redact=redact, roots=roots)
     except CrucibleError as error:
-        _say_untold(done, f"{error}{f' ({error.hint})' if error.hint else ''}")
+        _say_history_stale(done, f"{error}{f' ({error.hint})' if error.hint else ''}")
     except Exception as error:  # noqa: BLE001  what a note of years ago makes us stumble over must not look like a failed answer
-        _say_untold(done, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+        _say_history_stale(done, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 
 
-def _say_untold(done: Answered, why: str) -> None:
+def _say_history_stale(done: Answered, why: str) -> None:
     warn(f"{done.item.session}: answered, but its history does not tell of it yet: {why}")

@@ -24,7 +24,7 @@ from crucible.cli.output import (
     write_problems,
 )
 from crucible.cli.recall_ask import recall
-from crucible.cli.recall_engine import ALL_PROJECTS, Asker
+from crucible.cli.recall_engine import ALL_PROJECTS, RecallScope
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, UsageError
@@ -103,7 +103,7 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
     wrong: list[CrucibleError] = []
     notes = list(load_items(vault, wrong.append))
     now, settings = datetime.now(UTC), vault.settings.knowledge
-    wish = _wish(vault.root, **wishes)
+    wish = _query(vault.root, **wishes)
     found = list_items(vault, notes, wish, now, settings)
     hidden = len(list_items(vault, notes, wish._replace(viewer=EVERYTHING), now, settings)) - len(found)
     complete = _say_missing(wrong, sum(one.item is None for one in notes))
@@ -137,7 +137,7 @@ def _say_hidden(viewer: Place, shown: int, hidden: int, *, named: bool, any_: bo
         say(f"as {whom} sees it; not shown: {hidden} of others (--all-projects)")
 
 
-def _wish(root: Path, *, project: str | None, domain: str | None, everything: bool, **wishes: Any) -> Wish:
+def _query(root: Path, *, project: str | None, domain: str | None, everything: bool, **wishes: Any) -> Wish:
     named = project is not None or domain is not None
     if wishes["everybody"] and (named or everything):
         raise UsageError(
@@ -145,7 +145,7 @@ def _wish(root: Path, *, project: str | None, domain: str | None, everything: bo
         )
     if everything and domain:
         raise UsageError("--domain and --all-projects exclude each other", "leave one of them out")
-    asker = Asker(project, everything).checked()
+    asker = RecallScope(project, everything).checked()
     if wishes["everybody"]:
         viewer = Place(Scope.GLOBAL.value)
     elif domain and not project:
@@ -267,7 +267,7 @@ def stats(door: Door, /, format_: str) -> int:
     wrong: list[CrucibleError] = []
     found = stats_of(vault, load_items(vault, wrong.append), datetime.now(UTC), vault.settings.knowledge)
     if format_ == "json":
-        write_json(_exported(found))
+        write_json(_export_stats(found))
     else:
         _write_stats(found)
     return 0 if _say_missing(wrong, found.unread) else PROBLEMS_FOUND
@@ -282,7 +282,7 @@ _LISTS = {
 _SHOWN = 10
 
 
-def _exported(found: Stats) -> dict[str, Any]:
+def _export_stats(found: Stats) -> dict[str, Any]:
     numbers = {name: getattr(found, name) for name in ("active", "retired", "unread", "uses", "useful")}
     counts = {name: dict(getattr(found, name)) for name in ("by_type", "by_scope")}
     rows = {name: [_export(row) for row in getattr(found, name)] for name in _LISTS}

@@ -1,4 +1,4 @@
-"""`cru knowledge add`, `retire` and `verify`, and `cru recall feedback`: what becomes of what is known."""
+"""`cru knowledge add`, `retire`, `merge` and `verify`, and `cru recall feedback`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 from crucible.cli.environment import project_here, whence
 from crucible.cli.id_arguments import ITEM, SESSION
 from crucible.cli.options import Door, format_option, one_of
-from crucible.cli.output import say, warn, write, write_json
+from crucible.cli.output import counted, say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import here, load_note, open_vault
-from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.knowledge.items import (
@@ -108,12 +108,12 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
             redact,
             choice=chosen,
             similar=similar_here(vault),
-            on_error=_complain,
+            on_error=warn,
         )
 
     made = added(Choice(named) if named else None)
     if made.outcome is Outcome.ALIKE and format_ == "text" and sys.stdin.isatty() and door.terminal:
-        _tell_alike(made)
+        _say_alike(made)
         asked = click.prompt(
             "What is to be done",
             type=one_of(made.choices),
@@ -121,7 +121,7 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
             err=True,
         )
         made = added(Choice(asked))
-    _tell(vault, made, format_)
+    _write_added(vault, made, format_)
     return 1 if made.outcome in (Outcome.ALIKE, Outcome.FULL) else 0
 
 
@@ -136,10 +136,11 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
     )
     if told != Failure() and type_ is not ItemType.FAILURE:
         raise UsageError("--category, --cause, --prevent and --resolution are a failure's", "add it as a failure")
-    scope, project = _meant(vault, given["scope"], given["project"], given["domain"])
+    scope, project = _scope_and_project(vault, given["scope"], given["project"], given["domain"])
     if scope is Scope.DOMAIN and not given["domain"]:
         raise UsageError("an item of a domain needs --domain", "name it, or use another --scope")
     how = given["how"]
+    origin = Origin.VERIFIED if how else None
     return Item(
         type_,
         title,
@@ -148,21 +149,21 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
         scope,
         project,
         given["domain"],
-        _source(vault, given["session"], given["phase"], Origin.VERIFIED if how else None),
+        _provenance(vault, given["session"], given["phase"], origin),
         given["confidence"],
         told,
         Verification(passed=True, how=how, at=datetime.now(UTC)) if how else Verification(),
     )
 
 
-def _source(vault: Vault, session: str | None, phase: str, origin: Origin | None) -> Provenance:
+def _provenance(vault: Vault, session: str | None, phase: str, origin: Origin | None) -> Provenance:
     if not session:
         return Provenance(origin or Origin.MANUAL)
     return provenance_in(load_note(vault, session), phase, origin or Origin.SESSION)
 
 
-def _meant(vault: Vault, scope: str | None, project: str | None, domain: str) -> tuple[Scope, str]:
-    """For whom it is; by the folder only where nothing was said."""
+def _scope_and_project(vault: Vault, scope: str | None, project: str | None, domain: str) -> tuple[Scope, str]:
+    """The item's scope and project; the working directory's only if no option says otherwise."""
     if scope not in (None, Scope.PROJECT.value):
         return Scope(scope), project or ""
     named = project_here(vault.root) if project is None else project
@@ -176,17 +177,13 @@ def _meant(vault: Vault, scope: str | None, project: str | None, domain: str) ->
     return (Scope.DOMAIN if domain else Scope.GLOBAL), ""
 
 
-def _complain(error: CrucibleError) -> None:
-    warn(error)
-
-
-def _tell_alike(made: Added) -> None:
+def _say_alike(made: Added) -> None:
     say("like what is known:")
     for one in made.alike:
         say(f"  {one.id}  {one.title}: {one.why}")
 
 
-def _tell(vault: Vault, made: Added, format_: str) -> None:
+def _write_added(vault: Vault, made: Added, format_: str) -> None:
     if format_ == "json":
         write_json(
             {
@@ -208,24 +205,18 @@ def _tell(vault: Vault, made: Added, format_: str) -> None:
     if made.outcome in (Outcome.ADDED, Outcome.MERGED) and made.path:
         write(str(made.path))
     if made.outcome is Outcome.ALIKE:
-        _tell_alike(made)
+        _say_alike(made)
         say(f"not added; say what is to be done: --if-alike {'|'.join(made.choices)}")
     elif made.outcome is Outcome.ADDED:
-        say(_for_whom(made.item))
+        place = Place.of(made.item)
+        say(f"kept for {'everybody' if place.scope == Scope.GLOBAL.value else f'{place.scope} {place.name}'}")
     else:
         say(made.why if made.outcome is Outcome.MERGED else f"not added: {made.why}")
     for id_ in made.to_retire:
         say(f"  could go: cru knowledge retire {id_}")
     warn(*made.warnings)
-    taken = sum(made.redactions.values())
-    if taken:
-        say(f"{taken} secret{'' if taken == 1 else 's'} taken out")
-
-
-def _for_whom(item: Item) -> str:
-    whom = Place.of(item)
-    told = "everybody" if whom.scope == Scope.GLOBAL.value else f"{whom.scope} {whom.name}"
-    return f"kept for {told}"
+    if taken := sum(made.redactions.values()):
+        say(f"{counted(taken, 'secret')} taken out")
 
 
 @click.command("retire")

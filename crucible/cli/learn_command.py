@@ -23,13 +23,13 @@ from crucible.cli.filters import session_filters
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.learn_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, Chosen, choose, kin_of, with_options
 from crucible.cli.learn_report import (
-    Seen,
+    CaseTally,
     Target,
     propose_rules,
     rows_of,
-    tell_exported,
-    tell_kept,
-    tell_put,
+    say_exported,
+    say_kept,
+    say_puzzles,
     write_preview,
 )
 from crucible.cli.options import Door, format_option
@@ -119,7 +119,7 @@ def improver_of(vault: Vault, redact: Redact, named: str | None, *, judge: bool,
 _STDOUT = "-"
 
 
-class _Ways(NamedTuple):
+class _ExportOptions(NamedTuple):
     """Where cases go, and as what."""
 
     export: str | None
@@ -136,7 +136,7 @@ class _Ways(NamedTuple):
     force: bool
 
 
-class _Wish(NamedTuple):
+class _CaseSelection(NamedTuple):
     """Which cases, and how many."""
 
     wanted: Wanted
@@ -173,8 +173,8 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
       cru session learn 2026-11-21-add-rate-limiter --type puzzle --export puzzle
       cru session learn --all --rules
     """
-    ways = _Ways(**{name: given.pop(name) for name in _Ways._fields})
-    wish = _wish(given)
+    ways = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
+    wish = _selection(given)
     _check(ways, wish, format_)
     _splits(wish, ways)  # before long work
     vault = open_vault(door)
@@ -197,10 +197,10 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
         by_rules=ways.export == MARKDOWN,  # in rows it would take as long as all the rest
     )
     gatherer = Gatherer(vault, redact, wish.wanted)
-    seen = Seen(exporting=ways.export is not None)
+    seen = CaseTally(exporting=ways.export is not None)
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
         picked = pick(_cases(vault, gatherer, chosen, seen, show), wish.dedupe, wish.limit, wish.seed)
-        report = _exported(_Task(vault, chosen, gatherer, seen, wish, ways, improve), picked)
+        report = _export_cases(_Run(vault, chosen, gatherer, seen, wish, ways, improve), picked)
     report(format_, door)
     seen.tell(picked.dropped)
     improve.say_spent()
@@ -209,7 +209,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     return PROBLEMS_FOUND if seen.problems or not chosen.complete or improve.problems else 0
 
 
-def _wish(given: dict[str, Any]) -> _Wish:
+def _selection(given: dict[str, Any]) -> _CaseSelection:
     types = given.pop("types")
     wanted = Wanted(
         frozenset(map(CaseType, types)) or frozenset(CaseType),
@@ -221,7 +221,7 @@ def _wish(given: dict[str, Any]) -> _Wish:
     if wanted.least is not None and wanted.most is not None and wanted.least > wanted.most:
         raise UsageError("--min-tokens is more than --max-tokens", "no case is both")
     dedupe = given.pop("dedupe")
-    return _Wish(wanted, Dedupe(dedupe) if dedupe else None, given.pop("limit"), given.pop("seed"))
+    return _CaseSelection(wanted, Dedupe(dedupe) if dedupe else None, given.pop("limit"), given.pop("seed"))
 
 
 _GOES_WITH = {
@@ -235,7 +235,7 @@ _GOES_WITH = {
 }
 
 
-def _check(ways: _Ways, wish: _Wish, format_: str) -> None:
+def _check(ways: _ExportOptions, wish: _CaseSelection, format_: str) -> None:
     if ways.rules is not None and ways.export:
         raise UsageError("--rules and --export exclude each other", "leave one of them out")
     if (ways.write and ways.rules is None) or (ways.yes and not ways.write):
@@ -275,7 +275,7 @@ def _check_place(vault: Vault, output: str | None) -> None:
 # --- from sessions to what goes out ----------------------------------------------------------------------------------
 
 
-def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: Seen, show: Show) -> Iterator[Case]:
+def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: CaseTally, show: Show) -> Iterator[Case]:
     """The cases of all sessions that were chosen, in their order, and of those that only `cases/` tells of."""
     for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
@@ -308,19 +308,19 @@ def _gather(paths: Sequence[Path]) -> list[Gathered]:
     return [_GATHERERS[0].gather(path) for path in paths]
 
 
-class _Task(NamedTuple):
+class _Run(NamedTuple):
     """All that one run knows."""
 
     vault: Vault
     chosen: Chosen
     gatherer: Gatherer
-    seen: Seen
-    wish: _Wish
-    ways: _Ways
+    seen: CaseTally
+    wish: _CaseSelection
+    ways: _ExportOptions
     improve: Improver
 
 
-def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
+def _export_cases(task: _Run, picked: Picked) -> Callable[[str, Door], None]:
     """Do what was asked for; the answer tells of it."""
     ways, seen = task.ways, task.seen
     if ways.export is None:
@@ -331,26 +331,26 @@ def _exported(task: _Task, picked: Picked) -> Callable[[str, Door], None]:
     cases = (task.improve.improved(case, settled=keeps and seen.is_edited(case)) for case in picked.cases)
     if keeps:
         kept = keep_cases(task.vault, cases, task.gatherer.heading, seen.place, seen.tell_problem)
-        return lambda format_, _: tell_kept(task.vault, kept, format_)
+        return lambda format_, _: say_kept(task.vault, kept, format_)
     scrubber = Scrubber(task.improve.redact, os.path.expanduser("~"))
     if ways.export == PUZZLE:
         folder = exports_folder(task.vault.root) if ways.output is None else Path(from_here(ways.output))
         put = put_puzzles(folder, cases, scrubber, force=ways.force)
-        return lambda format_, _: tell_put(put, format_)
-    return _exported_rows(task, cases, scrubber)
+        return lambda format_, _: say_puzzles(put, format_)
+    return _export_rows(task, cases, scrubber)
 
 
-def _exported_rows(task: _Task, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
-    export, output = _export(task), task.ways.output
+def _export_rows(task: _Run, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
+    export, output = _row_export(task), task.ways.output
     sides = [*export.splits.shares] if export.splits else []
     if output in (None, _STDOUT):
         streamed = export_stream(cases, export, scrubber, write_json_lines)
-        return lambda _, __: tell_exported(streamed, None, sides)
+        return lambda _, __: say_exported(streamed, None, sides)
     done = export_files(cases, export, scrubber, Path(from_here(str(output))))
-    return lambda format_, _: tell_exported(done, format_, sides)
+    return lambda format_, _: say_exported(done, format_, sides)
 
 
-def _export(task: _Task) -> Export:
+def _row_export(task: _Run) -> Export:
     ways, redact = task.ways, task.improve.redact
     splits = _splits(task.wish, ways)
     return Export(
@@ -363,5 +363,5 @@ def _export(task: _Task) -> Export:
     )
 
 
-def _splits(wish: _Wish, ways: _Ways) -> Splits | None:
+def _splits(wish: _CaseSelection, ways: _ExportOptions) -> Splits | None:
     return parse_splits(ways.split, seed=wish.seed or 0) if ways.split else None

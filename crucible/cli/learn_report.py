@@ -30,7 +30,7 @@ _COLUMNS = ("type", "cases", "verified", "open", "accepted", "rejected", "sessio
 
 
 @dataclass
-class Seen:
+class CaseTally:
     """What came by while cases were gathered."""
 
     exporting: bool
@@ -74,10 +74,10 @@ class Seen:
 
     def tell(self, dropped: int) -> None:
         """What was left out, and of how many sessions."""
-        told = [f"{_many(self.sessions, 'session')} looked at"]
-        told += [f"{_many(dropped, 'duplicate')} left out"] if dropped else []
+        told = [f"{_counted(self.sessions, 'session')} looked at"]
+        told += [f"{_counted(dropped, 'duplicate')} left out"] if dropped else []
         told += (
-            [f"{_many(self.rejected, 'rejected case')} {'left out' if self.exporting else 'counted'}"]
+            [f"{_counted(self.rejected, 'rejected case')} {'left out' if self.exporting else 'counted'}"]
             if self.rejected
             else []
         )
@@ -111,7 +111,7 @@ def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -
     write_rows(rows, _COLUMNS, format_, "cases", door)
 
 
-def tell_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:
+def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:
     """The files and the card, a path a line, or all as JSON; a stream (`format_` None) is told of on stderr alone.
 
     `sides` are the names of all splits: one that got nothing is named.
@@ -133,7 +133,7 @@ def tell_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()
         for path in (*(one.path for one in done.files), *([done.card] if done.card else [])):
             write(str(path))
     left = ", ".join(f"{count} {name}" for name, count in sorted(done.tally.left_out.items()))
-    say(f"{_many(done.tally.rows, 'row')}" + (f"; of no use in this shape: {left}" if left else ""))
+    say(f"{_counted(done.tally.rows, 'row')}" + (f"; of no use in this shape: {left}" if left else ""))
     if not done.tally.rows and format_ is not None:
         say("nothing was written")
     bare = [side for side in sides if not done.tally.by["split"][side]]
@@ -142,10 +142,10 @@ def tell_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()
             f"no row came to {', '.join(bare)}: sessions that belong together stay together, so few of them part unevenly",
             style="yellow",
         )
-    _tell_redactions(done.tally.redactions)
+    _say_redactions(done.tally.redactions)
 
 
-def tell_kept(vault: Vault, kept: Kept, format_: str) -> None:
+def say_kept(vault: Vault, kept: Kept, format_: str) -> None:
     """The notes that are new or replaced, a path a line, or all as JSON; the others are counted."""
     if format_ == "json":
         write_json({name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()})
@@ -153,14 +153,14 @@ def tell_kept(vault: Vault, kept: Kept, format_: str) -> None:
         for path in (*kept.new, *kept.replaced):
             write(str(path))
     say(
-        f"{_many(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} as they were, "
+        f"{_counted(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} as they were, "
         f"{len(kept.left)} left as you reviewed or changed them"
     )
     if kept.new or kept.replaced:
         say("`cru cases list --status proposed` tells them; so does Cases.base in Obsidian")
 
 
-def tell_put(put: Put, format_: str) -> None:
+def say_puzzles(put: Put, format_: str) -> None:
     """The files of puzzles, a path a line, or all as JSON."""
     if format_ == "json":
         found = {name: [str(path) for path in getattr(put, name)] for name in ("written", "same", "left")}
@@ -168,27 +168,27 @@ def tell_put(put: Put, format_: str) -> None:
     else:
         for path in (*put.written, *put.same):
             write(str(path))
-    say(f"{_many(len(put.written), 'file')} written, {len(put.same)} as they were")
+    say(f"{_counted(len(put.written), 'file')} written, {len(put.same)} as they were")
     if put.left:
         say(
-            f"{_many(len(put.left), 'file')} left, since other words stand there: --force writes over them",
+            f"{_counted(len(put.left), 'file')} left, since other words stand there: --force writes over them",
             style="yellow",
         )
         for path in put.left:
             say(f"  {path}" + (": other words stand there" if path in put.changed else ""))
     if not (put.written or put.same or put.left):
         say("there is no puzzle among the cases, and other cases give no file")
-    _tell_redactions(put.redactions)
+    _say_redactions(put.redactions)
 
 
-def _tell_redactions(redactions: Mapping[str, int]) -> None:
+def _say_redactions(redactions: Mapping[str, int]) -> None:
     found = Counter(redactions)
     if found:
         told = ", ".join(f"{count} {rule}" for rule, count in sorted(found.items()))
         say(f"taken out: {told}")
 
 
-def _many(count: int, name: str) -> str:
+def _counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 

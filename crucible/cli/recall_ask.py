@@ -12,7 +12,7 @@ from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import ReadingLine
 from crucible.cli.options import BEGIN, END, Door, format_option
 from crucible.cli.output import say, warn
-from crucible.cli.recall_engine import ALL_PROJECTS, Asker, Opened, open_asked
+from crucible.cli.recall_engine import ALL_PROJECTS, OpenedRecall, RecallScope, open_recall
 from crucible.cli.recall_output import write_answer
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
@@ -109,7 +109,7 @@ def recall(
       cru recall feedback retry-with-jitter --useful
     """
     project = given.pop("project")
-    asker = Asker(project, everything).checked()
+    asker = RecallScope(project, everything).checked()
     question = Question(
         " ".join(query),
         kinds=frozenset(map(Kind, kinds)) or frozenset(Kind),
@@ -122,13 +122,13 @@ def recall(
         )
     is_id = bool(_EVENT.fullmatch(question.text))
     with ReadingLine(_LONG) as reading:
-        opened = open_asked(door, asker, reading.show, embedded=here)
-        answer = _whole(opened, question) if is_id else opened.recall.ask(question, datetime.now(UTC))
+        opened = open_recall(door, asker, reading.show, embedded=here)
+        answer = _event_by_id(opened, question) if is_id else opened.recall.ask(question, datetime.now(UTC))
     write_answer(opened.vault.root, question, answer, format_, door, explain=explain, whole=is_id)
     if is_id and not answer.hits:
         say("no event has this id; when its words change, it gets another")
     elif format_ == "table" and not (answer.hits or answer.sessions):
-        say(_nothing(question, opened.viewer.project))
+        say(_nothing_found(question, opened.viewer.project))
     if format_ == "paths" and any(not hit.path for hit in answer.hits):
         say("what a team's server finds is no file here; --here asks this vault's own index")
     warn(*answer.notes)
@@ -137,7 +137,7 @@ def recall(
         _ask_whether_it_helped(opened.vault, items[0])
 
 
-def _whole(opened: Opened, question: Question) -> Answer:
+def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:
     """The event that has an id, and those around it."""
     events = opened.recall.around(question.text, question.context, question.context)
     at = next((n for n, event in enumerate(events) if event.id == question.text), None)
@@ -149,7 +149,7 @@ def _whole(opened: Opened, question: Question) -> Answer:
     return Answer((Hit(event, 0.0, {}, Snippet(event.text), events[:at], events[at + 1 :], path),))
 
 
-def _nothing(question: Question, viewer: str) -> str:
+def _nothing_found(question: Question, viewer: str) -> str:
     """That nothing was found, and what may find something: other projects' knowledge is seen by none but them."""
     other = "ask with fewer or other words; " if question.text.strip() else ""
     more = f"{other}`cru session list` tells what there is"

@@ -1,6 +1,6 @@
-"""From the root's options to what searches: the embedded engine over this vault and its knowledge, or a team's server.
+"""Open what answers recall's questions: the embedded index of this vault, or a team's server.
 
-Imports little: a question is to be answered in the time that its process takes to start.
+Imports little, because a question takes no longer than its process takes to start.
 """
 
 from __future__ import annotations
@@ -23,12 +23,10 @@ from crucible.search.embedded.refresh import Progress
 from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Vault
 
-VARIABLE = "CRUCIBLE_RECALL_BACKEND"
-"""As `recall.postgres_address` has it, which only those load who have a server."""
-
+_VARIABLE = "CRUCIBLE_RECALL_BACKEND"
+"""As in `search.postgres.address`, which is loaded only with a server."""
 _OWN = ("", "embedded")
-"""What the setting says where there is no server."""
-
+"""Values of the setting without a server."""
 
 ALL_PROJECTS = click.option(
     "--all-projects",
@@ -38,72 +36,71 @@ ALL_PROJECTS = click.option(
 )
 
 
-class Asker(NamedTuple):
-    """Who asks: the `project` that was named, or whoever sees `everything`, or, where neither was said, whose folder we are in."""
+class RecallScope(NamedTuple):
+    """Whose knowledge a question sees: the named `project`'s, `everything`, or by default the working directory's project's."""
 
     project: str | None = None
     everything: bool = False
 
     def checked(self) -> Self:
-        """The same; `UsageError` when it says both."""
+        """The scope itself; `UsageError` if both are given."""
         if self.everything and self.project is not None:
             raise UsageError("--project and --all-projects exclude each other", "leave one of them out")
         return self
 
     def viewer(self, root: Path) -> Place:
-        """Whose knowledge is seen, in the vault at `root`; everything where no project is meant."""
+        """The viewer of knowledge in the vault at `root`; everything without a project."""
         if self.everything:
             return EVERYTHING
         name = project_here(root) if self.project is None else self.project
         return Place("project", name) if name else EVERYTHING
 
 
-class Opened(NamedTuple):
-    """A vault, what searches it, or the server that is asked instead, and who sees what it finds of knowledge."""
+class OpenedRecall(NamedTuple):
+    """A vault, what searches it (or the server instead), and whose knowledge it finds."""
 
     vault: Vault
     recall: Recall
     viewer: Place = EVERYTHING
 
 
-def open_asked(door: Door, asker: Asker, progress: Progress, *, embedded: bool) -> Opened:
-    """What answers questions: the server of the user's settings, unless there is none or the vault's own index is wanted."""
-    own = user_settings().recall
+def open_recall(
+    door: Door, scope: RecallScope, progress: Progress | None = None, *, embedded: bool = False
+) -> OpenedRecall:
+    """Open the server of the user's settings; without one, or if `embedded`, the vault's own index."""
+    root, settings = vault_place(door)
+    vault = Vault(Path(root), settings)
+    viewer = scope.viewer(vault.root)
     if not embedded and has_server():
         # Late: few have a server, and its modules take longer to load than a question takes.
         from crucible.search.postgres.address import chosen_address  # noqa: PLC0415  as above
         from crucible.search.postgres.engine import open_postgres  # noqa: PLC0415
 
+        own = user_settings().recall
         address = chosen_address(own.backend, os.environ)
         if address is not None:
-            root, settings = vault_place(door)
-            vault = Vault(Path(root), settings)
-            viewer = asker.viewer(vault.root)
-            asked = open_postgres(address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge)
-            return Opened(vault, asked, viewer)
-    root, settings = vault_place(door)
-    vault = Vault(Path(root), settings)
-    viewer = asker.viewer(vault.root)
-    return Opened(vault, open_here(vault, viewer, progress), viewer)
+            team = open_postgres(address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge)
+            return OpenedRecall(vault, team, viewer)
+    return OpenedRecall(vault, open_own_index(vault, viewer, progress), viewer)
 
 
 def has_server() -> bool:
-    """Whether a team's server may have been chosen to answer questions."""
-    return user_settings().recall.backend not in _OWN or VARIABLE in os.environ
+    """Whether settings or environment may name a team's server."""
+    return user_settings().recall.backend not in _OWN or _VARIABLE in os.environ
 
 
-def open_here(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | None = None) -> Embedded:
+def open_own_index(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | None = None) -> Embedded:
     """The embedded engine over a vault."""
     shelf = ItemShelf(vault, viewer)
     return open_embedded(vault.root, vault.settings, shelf=shelf, progress=progress)
 
 
 def similar_here(vault: Vault) -> Similar:
-    """What recall finds alike; nothing where it cannot be asked."""
+    """A function that finds similar items; it finds none if recall cannot be opened."""
 
     def similar(text: str, limit: int) -> list[tuple[str, float]]:
         with suppress(CrucibleError):
-            return open_here(vault).similar(text, limit)
+            return open_own_index(vault).similar(text, limit)
         return []
 
     return similar

@@ -33,7 +33,7 @@ def write_answer(
 ) -> None:
     """The answer to a question over the vault at `root`; `whole` shows a reader all of each event, and not what fits the question."""
     if format_ == "json":
-        write_json(_exported(root, question, answer, explain=explain))
+        write_json(_export(root, question, answer, explain=explain))
     elif format_ == "toon":
         rows = [_row(hit) for hit in answer.hits]
         write_text(dump_rows(rows, "hits") if rows else f"hits[0]{{{','.join(_COLUMNS)}}}:")
@@ -42,7 +42,7 @@ def write_answer(
         paths = dict.fromkeys(filter(None, found))
         write_paths(str(root), ".", [{"path": path} for path in paths], null=False, terminal=door.terminal)
     else:
-        _write_told(root, answer, door, explain=explain, whole=whole)
+        _write_text_answer(root, answer, door, explain=explain, whole=whole)
 
 
 # --- for programs ----------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def _row(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _exported(root: Path, question: Question, answer: Answer, *, explain: bool) -> dict[str, Any]:
+def _export(root: Path, question: Question, answer: Answer, *, explain: bool) -> dict[str, Any]:
     return {
         "query": question.text,
         "hits": [_hit(root, hit, explain=explain) for hit in answer.hits],
@@ -162,11 +162,11 @@ _FENCE = late_pattern(r"(`{3,}|~{3,})")
 # --- for a reader ----------------------------------------------------------------------------------------------------
 
 
-def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool, whole: bool) -> None:
+def _write_text_answer(root: Path, answer: Answer, door: Door, *, explain: bool, whole: bool) -> None:
     color, room = in_color(door), room_of(door) or 0
     lines: list[str] = []
     for number, hit in enumerate(answer.hits, 1):
-        lines += ["", *_told(root, number, hit, color=color, room=room, explain=explain, whole=whole)]
+        lines += ["", *_hit_lines(root, number, hit, color=color, room=room, explain=explain, whole=whole)]
     if answer.sessions:
         lines += ["", click.style("Sessions", bold=True) if color else "Sessions"]
         lines += [_session_line(hit, room=room, explain=explain) for hit in answer.sessions]
@@ -174,39 +174,41 @@ def _write_told(root: Path, answer: Answer, door: Door, *, explain: bool, whole:
         click.echo("\n".join(lines[1:] if not lines[0] else lines))
 
 
-def _told(root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool, whole: bool) -> Iterator[str]:
+def _hit_lines(
+    root: Path, number: int, hit: Hit, *, color: bool, room: int, explain: bool, whole: bool
+) -> Iterator[str]:
     event = hit.event
     day = event.at.date().isoformat() if event.at else "undated"
     where = event.title if event.kind is Kind.KNOWLEDGE else " › ".join(filter(None, (event.session, event.phase_name)))
     place = f", line {event.line}" if event.line and event.kind is not Kind.KNOWLEDGE else ""
     head = clean_line(f"{number}. {day}  {event.kind.value}  {where}{place}")
-    yield from _filled(_words(head + _scored(hit.score), room), room, first="", bold=color)
+    yield from _wrapped(_words(head + _score_text(hit.score), room), room, first="", bold=color)
     for one in hit.before:
-        yield _beside(one, color=color, room=room)
+        yield _neighbour_line(one, color=color, room=room)
     if whole:
         yield from (f"{_INDENT}{clean_line(line)}".rstrip() for line in event.text.splitlines())
     else:
-        yield from _filled(_marked(hit.snippet, color=color), room)
+        yield from _wrapped(_marked_words(hit.snippet, color=color), room)
     for one in hit.after:
-        yield _beside(one, color=color, room=room)
+        yield _neighbour_line(one, color=color, room=room)
     if explain:
-        yield from _filled(_words(_explained(hit.parts), room), room)
+        yield from _wrapped(_words(_parts_text(hit.parts), room), room)
     # A link is never broken, whatever the terminal does with it.
-    yield from _filled(_words(clean_line(f"{event.id} {_uri(root, hit.path, event)}").rstrip(), room), room)
+    yield from _wrapped(_words(clean_line(f"{event.id} {_uri(root, hit.path, event)}").rstrip(), room), room)
 
 
-def _scored(score: float) -> str:
+def _score_text(score: float) -> str:
     """Nothing where no words were asked for: the newest come first then."""
     return f"  {score:.2f}" if score else ""
 
 
-def _beside(event: Event, *, color: bool, room: int) -> str:
+def _neighbour_line(event: Event, *, color: bool, room: int) -> str:
     width = min(max(room - len(_INDENT), _NARROWEST), _NEIGHBOUR) if room else _NEIGHBOUR
     text = clean_line(cut(f"{event.kind.value}: {normal_line(event.text[:2000])}", width))
     return _INDENT + (click.style(text, dim=True) if color else text)
 
 
-def _marked(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
+def _marked_words(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
     """The words of the question in bold, or between `**` where there are no colours."""
     for word in _BETWEEN_BLANKS.finditer(snippet.text):
         at, end = word.span()
@@ -222,15 +224,15 @@ def _marked(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
         yield _Word("".join([*told, rest]), width + _breadth(rest))
 
 
-def _explained(parts: Mapping[str, float]) -> str:
+def _parts_text(parts: Mapping[str, float]) -> str:
     return "  ".join(f"{name} {value:.2f}" for name, value in parts.items())
 
 
 def _session_line(hit: SessionHit, *, room: int, explain: bool) -> str:
     day = hit.started.date().isoformat() if hit.started else "undated"
     told = clean_line(f"{day}  {hit.session}  {cut(normal_line(hit.title[:500]), 60)}")
-    told += _scored(hit.score) + (f"  ({_explained(hit.parts)})" if explain else "")
-    return "\n".join(_filled(_words(told, room), room, _INDENT * 2, first=_INDENT))
+    told += _score_text(hit.score) + (f"  ({_parts_text(hit.parts)})" if explain else "")
+    return "\n".join(_wrapped(_words(told, room), room, _INDENT * 2, first=_INDENT))
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -258,7 +260,7 @@ def _words(text: str, room: int) -> Iterator[_Word]:
     return (_Word(word, _breadth(word)) for word in (text.split(" ") if room else [text]))
 
 
-def _filled(
+def _wrapped(
     words: Iterable[_Word], room: int, indent: str = _INDENT, *, first: str | None = None, bold: bool = False
 ) -> Iterator[str]:
     """Lines of words, none of them broken, in a terminal's columns; one line where there are none (0)."""

@@ -67,7 +67,7 @@ def _send(ctx: click.Context, format_: str, *, force: bool, removing: bool) -> N
             pushed = send(source, force=force, progress=show)
     finally:
         pusher.close()
-    _tell(pushed, format_)
+    _write_pushed(pushed, format_)
     ctx.exit(PROBLEMS_FOUND if pushed.refused or pushed.older or pushed.unread or pushed.failed else 0)
 
 
@@ -80,7 +80,7 @@ def _address() -> str:
     return address
 
 
-def _tell(pushed: Pushed, format_: str) -> None:
+def _write_pushed(pushed: Pushed, format_: str) -> None:
     if format_ == "json":
         write_json({**pushed._asdict(), "refused": dict(pushed.refused)})
         return
@@ -89,12 +89,12 @@ def _tell(pushed: Pushed, format_: str) -> None:
     for project, count in pushed.refused.items():
         notes = f"{count} note{'' if count == 1 else 's'} of {f'project {project}' if project else 'no project'}"
         say(f"{notes}: you may not write there; ask who runs the server", style="yellow")
-    _name("another copy of the vault pushed a later state of", pushed.older)
-    _name("cannot be read", pushed.unread)
-    _name("the server did not take", pushed.failed)
+    _say_paths("another copy of the vault pushed a later state of", pushed.older)
+    _say_paths("cannot be read", pushed.unread)
+    _say_paths("the server did not take", pushed.failed)
 
 
-def _name(what: str, paths: Sequence[str]) -> None:
+def _say_paths(what: str, paths: Sequence[str]) -> None:
     if paths:
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         say(f"{what}: {', '.join(paths[:_SHOWN])}{more}", style="yellow")

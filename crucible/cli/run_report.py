@@ -15,7 +15,7 @@ from rich.text import Text
 
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, given_width, say, write, write_json
-from crucible.cli.workflow_lookup import Known
+from crucible.cli.workflow_lookup import CheckedWorkflow
 from crucible.commands.run.executors import Executors
 from crucible.commands.run.jobs import Job, JobInput, JobOutcome, JobResult, Plan, Runner, RunObserver, RunReport
 from crucible.commands.run.plan import is_request
@@ -121,7 +121,7 @@ _MOST = 5
 _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
 
-def tell_plan(found: Known, plan: Plan, executors: Executors, format_: str) -> None:
+def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_: str) -> None:
     """On stdout: every step in its order, who carries it out, what it takes and makes."""
     if format_ == "json":
         write_json(_plan(found, plan, executors))
@@ -135,7 +135,7 @@ def tell_plan(found: Known, plan: Plan, executors: Executors, format_: str) -> N
             write(f"   {line}")
 
 
-def tell_report(found: Known, report: RunReport, session_id: str, format_: str) -> None:
+def write_report(found: CheckedWorkflow, report: RunReport, session_id: str, format_: str) -> None:
     """On stdout: how every step ended, and the session that tells all of it."""
     if format_ == "json":
         steps = [_outcome(outcome) for outcome in report.outcomes]
@@ -188,7 +188,7 @@ def _origin(handed: JobInput, names: dict[int, str], missing: set[str]) -> str:
     return ", which is given"
 
 
-def _plan(found: Known, plan: Plan, executors: Executors) -> dict[str, object]:
+def _plan(found: CheckedWorkflow, plan: Plan, executors: Executors) -> dict[str, object]:
     return {
         "workflow": found.note.shown,
         "title": plan.title,

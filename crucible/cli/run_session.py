@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from crucible.cli.output import warn
 from crucible.cli.record_options import recording_place, say_warnings
-from crucible.cli.session_stop import follow
-from crucible.cli.workflow_lookup import Known
+from crucible.cli.session_stop import finish_quietly
+from crucible.cli.workflow_lookup import CheckedWorkflow
 from crucible.commands import record
 from crucible.commands.record.recorder import Recorder
 from crucible.commands.run.jobs import EarlierResult, Job, JobOutcome, JobResult, Plan, Runner, RunReport
@@ -37,14 +37,14 @@ from crucible.vault.notes.vault import Vault
 _CLIENT = "cru-workflow-run"
 
 
-class Going(NamedTuple):
+class ContinuedRun(NamedTuple):
     """A run that goes on: its session, and the steps that it carried out well, by index."""
 
     session: Session
     earlier: Mapping[int, EarlierResult]
 
 
-def find_going(vault: Vault, found: Known, plan: Plan, first: str) -> Going:
+def find_continued_run(vault: Vault, found: CheckedWorkflow, plan: Plan, first: str) -> ContinuedRun:
     """The newest run of a workflow; what is behind the step called `first`, and that itself, is done again."""
     session = find_run(vault, found.note.workflow, _link(vault, found))
     if session is None:
@@ -58,10 +58,10 @@ def find_going(vault: Vault, found: Known, plan: Plan, first: str) -> Going:
         warn(f"the workflow changed since {session.id} began; steps go by what they say now")
     again = steps_from(found.graph, first) if first else set()
     earlier = {at: each for at, each in earlier_of(plan.jobs, session).items() if at not in again}
-    return Going(session, earlier)
+    return ContinuedRun(session, earlier)
 
 
-def begin(vault: Vault, found: Known, going: Going | None) -> Recorder:
+def open_session(vault: Vault, found: CheckedWorkflow, going: ContinuedRun | None) -> Recorder:
     """The session of a run: a new one, or that of a run that goes on."""
     workflow = found.note.workflow
     if going:
@@ -76,7 +76,7 @@ def begin(vault: Vault, found: Known, going: Going | None) -> Recorder:
     return recorder
 
 
-def _link(vault: Vault, found: Known) -> str:
+def _link(vault: Vault, found: CheckedWorkflow) -> str:
     """The wikilink to a workflow of the vault; of another file its name, since a path would tell of this machine."""
     path = found.note.path
     if not path.is_relative_to(vault.root):
@@ -84,10 +84,10 @@ def _link(vault: Vault, found: Known) -> str:
     return link_to(vault.relative(path).removesuffix(".md"))
 
 
-class Recording:
+class RunRecord:
     """Tells a session and the workflow's note of every step.  `report` is what it all came to, None when that is not known."""
 
-    def __init__(self, vault: Vault, found: Known, recorder: Recorder, held: Held, redact: Redact) -> None:
+    def __init__(self, vault: Vault, found: CheckedWorkflow, recorder: Recorder, held: Held, redact: Redact) -> None:
         self.report: RunReport | None = None
         self._vault, self._found, self._recorder, self._held, self._redact = (
             vault,
@@ -124,7 +124,7 @@ class Recording:
             if report.halted:
                 why = f"halted at “{report.halted.step.name}”"
             self._recorder.pause(f"{why}; `cru workflow run --continue` goes on")
-        follow(self._vault, self._recorder.path)
+        finish_quietly(self._vault, self._recorder.path)
 
     def _tell(self, outcome: JobResult) -> None:
         step, recorder = outcome.job.step, self._recorder
@@ -159,12 +159,12 @@ class Recording:
 
 
 @contextmanager
-def recording(vault: Vault, found: Known, recorder: Recorder, redact: Redact) -> Iterator[Recording]:
+def recording_run(vault: Vault, found: CheckedWorkflow, recorder: Recorder, redact: Redact) -> Iterator[RunRecord]:
     """Hold the session as long as the run goes on; however that ends, the session does not stay active."""
     with hold_session(vault.root, recorder.id, client=_CLIENT, now=datetime.now(UTC)) as held:
         if recorder.read_head().status is not Status.ACTIVE:
             recorder.wake()
-        made = Recording(vault, found, recorder, held, redact)
+        made = RunRecord(vault, found, recorder, held, redact)
         try:
             yield made
         finally:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from crucible.cli.environment import user_settings
 from crucible.cli.output import say
 from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
-from crucible.cli.session_stop import follow
+from crucible.cli.session_stop import finish_quietly
 from crucible.cli.vault_access import here
 from crucible.clients.launch.programs import LONGEST_ARGUMENT, ClientProgram
 from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
@@ -335,7 +335,7 @@ def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> Non
         _bookmark(vault, now, plan, begun, code)
         if has_news(plan.session, now):
             _brief(vault, now.id)
-            follow(vault, vault.find(now.id))
+            finish_quietly(vault, vault.find(now.id))
     if end.fault:
         hint = f"the session is {now.status}: `cru session resume {now.id}` goes on with it"
         raise ClientFailed(end.fault, hint)

@@ -24,7 +24,7 @@ from crucible.cli.record_options import (
     say_warnings,
     session_option,
 )
-from crucible.cli.session_stop import finish, follow, say_problems_of
+from crucible.cli.session_stop import finish, finish_quietly, say_problems_of
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.commands import record
 from crucible.commands.capture.after_stop import Ended
@@ -116,7 +116,7 @@ def pause(
     phase = recorder.pause(reason, at=noted_time(at, recorder), reopens=bool(ident) or typed, **said)
     say(f"paused {recorder.id}{f' at {phase}' if phase else ''}; `cru session resume {recorder.id}` goes on")
     say_warnings(recorder)
-    follow(vault, recorder.path)
+    finish_quietly(vault, recorder.path)
 
 
 def _newest_active(door: Door) -> str:

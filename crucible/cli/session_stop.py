@@ -75,7 +75,7 @@ def finish(
     return ended
 
 
-def follow(vault: Vault, path: Path) -> None:
+def finish_quietly(vault: Vault, path: Path) -> None:
     """The same where nobody is asked, and only problems are printed."""
     say_problems_of(finish(vault, path))
 

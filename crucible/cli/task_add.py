@@ -15,7 +15,7 @@ from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_bu
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, format_option
 from crucible.cli.output import say, warn, write, write_json
-from crucible.cli.recall_engine import Asker, open_asked
+from crucible.cli.recall_engine import RecallScope, open_recall
 from crucible.cli.record_options import SAID, recording_place
 from crucible.cli.task_commands import counted, say_circles, task_json
 from crucible.cli.task_lookup import find_session, our_session
@@ -91,7 +91,7 @@ def add(
     made = writer.add([NewTask(one.content, one.after, () if one.after else tuple(needs), priority) for one in pieces])
     listed = tasks_of(replace(note, tasks=(*note.tasks, *made)))
     new = [task for task in listed if task.ref.id in {one.id for one in made}]
-    known = _annotated(door, vault, note, new, now, redact)
+    known = _annotate(door, vault, note, new, now, redact)
     for task in made:
         writer.tell_created(task, len(recalled_ids(known.get(Ref(name, task.id), Recalled()))))
     warn(*writer.warnings)
@@ -99,12 +99,12 @@ def add(
     say_circles(circles_of(listed))
 
 
-def _annotated(
+def _annotate(
     door: Door, vault: Vault, session: Session, tasks: Sequence[OpenTask], now: datetime, redact: Redact
 ) -> dict[Ref, Recalled]:
     """What recall knows for each; where it cannot be asked, `cru task pick` does."""
     try:
-        recall = open_asked(door, Asker(session.project or ""), lambda *_: None, embedded=False).recall
+        recall = open_recall(door, RecallScope(session.project or "")).recall
         made = annotate_new(vault, tasks, recall, now=now, redact=redact)
     except CrucibleError as error:
         warn(f"recall was not asked: {error}")
@@ -152,7 +152,7 @@ def _pieces(
     agent = as_agent(
         agent_named(None, "--break-down", "break it down", has_with=False), vault.root, "tasks", session.id
     )
-    broken = _broken(vault, session, text, agent, redact)
+    broken = _break_down(vault, session, text, agent, redact)
     say_spent(agent)
     if broken.problem:
         warn(f"the agent's answer was not used, so it is one task: {broken.problem}")
@@ -173,7 +173,7 @@ def _pieces(
     )
 
 
-def _broken(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Broken:
+def _break_down(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Broken:
     """Ask the agent for tasks, with the vault's own template unless that is broken."""
     there, budget = tasks_of(session), user_budget()
     try:

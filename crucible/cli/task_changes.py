@@ -10,13 +10,14 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.capture_command import project_folder, say_captured
+from crucible.cli.capture_command import say_captured
 from crucible.cli.capture_dialogue import terminal_ask
+from crucible.cli.environment import folder_of
 from crucible.cli.id_arguments import TASK
 from crucible.cli.index_access import asked
 from crucible.cli.options import Door, format_option
 from crucible.cli.output import clean, say, warn, write, write_json
-from crucible.cli.recall_engine import Asker, open_asked
+from crucible.cli.recall_engine import RecallScope, open_recall
 from crucible.cli.record_options import SAID, recording_place
 from crucible.cli.task_commands import task_json
 from crucible.cli.task_lookup import OpenedTask, open_task, our_session
@@ -73,10 +74,10 @@ def pick(door: Door, /, task: str, format_: str) -> None:
         )
     for other in opened.waits_for:
         warn(f"it waits for {other.ref.id} ({other.stage.replace('_', ' ')}): {other.content}")
-    pickup, items = _known(door, vault, opened, now, redact)
+    pickup, items = _pickup(door, vault, opened, now, redact)
     if opened.task.stage is not Stage.IN_PROGRESS:
-        _moved(vault, opened, "in_progress", now, redact)
-        _note_taken(vault, opened, redact)
+        _set_status(vault, opened, "in_progress", now, redact)
+        _log_picked(vault, opened, redact)
     told = task_text(vault.settings, pickup, items, opened.waits_for)
     if told.problem:
         warn(told.problem)
@@ -88,7 +89,7 @@ def pick(door: Door, /, task: str, format_: str) -> None:
         click.echo(text, nl=False)
 
 
-def _known(
+def _pickup(
     door: Door, vault: Vault, opened: OpenedTask, now: datetime, redact: Redact
 ) -> tuple[Pickup, Sequence[Event]]:
     """Everything for a task; what cannot be told is a line on stderr, and keeps nobody from the task."""
@@ -111,7 +112,7 @@ def _known(
 
 
 def _recall(door: Door, opened: OpenedTask) -> Recall:
-    return open_asked(door, Asker(opened.owner.project), lambda *_: None, embedded=False).recall
+    return open_recall(door, RecallScope(opened.owner.project)).recall
 
 
 def _records(vault: Vault, opened: OpenedTask) -> tuple[list[Record], list[Record]]:
@@ -124,10 +125,10 @@ def _records(vault: Vault, opened: OpenedTask) -> tuple[list[Record], list[Recor
 
     children, _ = asked(index_of(vault), question)
     beside = [name for name in dict.fromkeys((top, *children)) if name != opened.owner.id]
-    return _observed(vault, [opened.owner.id]), _observed(vault, beside)
+    return _observations(vault, [opened.owner.id]), _observations(vault, beside)
 
 
-def _observed(vault: Vault, sessions: Iterable[str]) -> list[Record]:
+def _observations(vault: Vault, sessions: Iterable[str]) -> list[Record]:
     found: list[Record] = []
     for session in sessions:
         with suppress(CrucibleError):  # what is damaged of it; what was read is told
@@ -135,13 +136,13 @@ def _observed(vault: Vault, sessions: Iterable[str]) -> list[Record]:
     return found
 
 
-def _moved(vault: Vault, opened: OpenedTask, status: str, now: datetime, redact: Redact) -> None:
+def _set_status(vault: Vault, opened: OpenedTask, status: str, now: datetime, redact: Redact) -> None:
     writer = TaskWriter(vault, opened.owner.id, now=now, redact=redact, ours=opened.is_ours, **recording_place())
     writer.move(opened.task.ref.id, status)
     warn(*writer.warnings)
 
 
-def _note_taken(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
+def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
     """In the session that works on another one's task."""
     if not our_session() or opened.is_ours:
         return
@@ -211,13 +212,13 @@ def annotate(
     said, why, found = (normal(redact(text)[0]) for text in (decision, rationale, discovery))
     choice = Choice(normal_line(said), why, ChoiceKind(kind) if kind else None, propagate)
     found = normal_line(found)
-    _noted(vault, opened, choice, found, now, redact)
-    for warning in _logged(vault, opened, choice, found, applies_to, redact):
+    _annotate(vault, opened, choice, found, now, redact)
+    for warning in _log(vault, opened, choice, found, applies_to, redact):
         warn(warning)
     write(str(opened.task.ref))
 
 
-def _noted(vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: datetime, redact: Redact) -> None:
+def _annotate(vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: datetime, redact: Redact) -> None:
     """In the annotation; recall is asked when the task is picked up."""
 
     def add(old: Annotation) -> Annotation:
@@ -234,7 +235,7 @@ def _noted(vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: da
     change_annotation(shelf_of(vault), new, add)
 
 
-def _logged(
+def _log(
     vault: Vault,
     opened: OpenedTask,
     choice: Choice,
@@ -287,15 +288,15 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
     opened = open_task(vault, task)
     path = opened.check_noted()
     if opened.task.stage is not Stage.COMPLETED:
-        _moved(vault, opened, "completed", now, redact)
+        _set_status(vault, opened, "completed", now, redact)
     note = vault.read(path)
     tasks = tasks_of(note.session)
-    for problem in _flow(vault, opened, now, redact):
+    for problem in _hand_on(vault, opened, now, redact):
         warn(problem)
     captured = None
     if captures is not False and (captures or vault.settings.tasks.capture_on_completion):
-        captured = _captured(door, vault, opened, path, now, redact)
-    told, ready = _told(vault, opened, tasks), _freed(opened, tasks)
+        captured = _capture(door, vault, opened, path, now, redact)
+    told, ready = _inheriting(vault, opened, tasks), _freed(opened, tasks)
     if format_ == "json":
         kept = captured.made if captured else ()
         write_json(
@@ -316,7 +317,7 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
         say_captured(vault, captured)
 
 
-def _flow(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) -> Iterator[str]:
+def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) -> Iterator[str]:
     """What the task decided goes to those that depend on it; a line for what could not be told."""
     try:
         session = vault.read(opened.check_noted()).session
@@ -325,7 +326,7 @@ def _flow(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) -> It
         yield f"its decisions were not handed on: {error}"
 
 
-def _told(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+def _inheriting(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
     """The tasks that inherited something from it."""
     settings = vault.settings.tasks
     with suppress(CrucibleError):
@@ -342,7 +343,7 @@ def _freed(opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...
     return tuple(one.task for one in ready if opened.task.ref.id in one.task.needs)
 
 
-def _captured(
+def _capture(
     door: Door, vault: Vault, opened: OpenedTask, path: Path, now: datetime, redact: Redact
 ) -> Captured | None:
     """What is worth keeping of it; nothing of this keeps a task from its end."""
@@ -354,7 +355,7 @@ def _captured(
             ask=terminal_ask(door, vault),
             when=When.TASK,
             task=opened.task.ref.id,
-            folder=project_folder(opened.owner.project),
+            folder=folder_of(opened.owner.project),
             redact=redact,
         )
     except CrucibleError as error:

@@ -264,10 +264,11 @@ def list_tasks(
 
 def _titles(door: Door, shelf: Shelf, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
     """What recall found for each task that is shown, a line each, for a vault that wishes so."""
-    from crucible.cli.recall_engine import Asker, open_asked  # noqa: PLC0415  few vaults wish so, and it takes long to import
+    # Late: few vaults want it, and it takes long to import.
+    from crucible.cli.recall_engine import RecallScope, open_recall  # noqa: PLC0415  as above
 
     found: dict[Ref, tuple[str, ...]] = {}
-    recall = open_asked(door, Asker(everything=True), lambda *_: None, embedded=False).recall
+    recall = open_recall(door, RecallScope(everything=True)).recall
     for task in shown_tasks(told.status):
         if not any(told.recall.get(task.ref, ())):
             continue

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crucible.cli.environment import project_here, working_directory
+from crucible.cli.environment import claude_folder, project_here, working_directory
 from crucible.cli.index_access import asked
 from crucible.cli.vault_access import index_of, newest_session
 from crucible.core.errors import CrucibleError, UsageError, VaultError
@@ -84,7 +84,7 @@ def scope_of(root: Path, project: str | None, days: int, now: datetime, *, every
 
 def client_here(root: Path, project: str) -> Client:
     """Claude Code's lists; of those that no note names, with a project only such as began in this folder, when it is the project's."""
-    folder = _client_folder()
+    folder = claude_folder()
     if not project:
         return Client(folder)
     here = working_directory() if project == project_here(root) else None
@@ -94,11 +94,6 @@ def client_here(root: Path, project: str) -> Client:
             began = os.listdir(folder / "projects" / _NO_LETTER.sub("-", os.path.realpath(here)))
             names = {name.removesuffix(".jsonl") for name in began if name.endswith(".jsonl")}
     return Client(folder, names)
-
-
-def _client_folder() -> Path:
-    config = os.environ.get("CLAUDE_CONFIG_DIR")
-    return Path(config) if config else Path(os.path.expanduser("~"), ".claude")
 
 
 def open_task(vault: Vault, called: str) -> OpenedTask:
@@ -114,7 +109,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
         if own and own not in found.owners:
             more = tasks_called(view, own)
             found = Found((*found.tasks, *more.tasks), {**found.owners, **more.owners})
-        return with_stores(view, found, vault.root, _client_folder(), is_wanted=is_wanted)[0]
+        return with_stores(view, found, vault.root, claude_folder(), is_wanted=is_wanted)[0]
 
     found, _ = asked(index_of(vault), question)
     try:
@@ -129,7 +124,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
     if not owner.path:
         return OpenedTask(named, listed, owner, None, None)
     note = vault.read(vault.root / owner.path)
-    tasks = _whole(listed, tasks_of(note.session))
+    tasks = _with_full_texts(listed, tasks_of(note.session))
     task = next((one for one in tasks if one.ref == named.ref), named)
     return OpenedTask(task, tasks, owner, note.session, note.path)
 
@@ -143,7 +138,7 @@ def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
             yield from (f"{owner.id}:{one.line}: {one.message}" for one in wrong if one.code == "broken-tasks")
 
 
-def _whole(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
+def _with_full_texts(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
     """The list with all words of what the note has: the index keeps the beginning of each."""
     words = {task.ref: task.content for task in noted}
     return tuple(replace(one, content=words.get(one.ref, one.content)) for one in listed)

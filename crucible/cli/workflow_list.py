@@ -12,7 +12,7 @@ from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write_json, write_text
 from crucible.cli.table_output import write_paths, write_rows
-from crucible.cli.workflow_lookup import Known, Shelf, Unread, known
+from crucible.cli.workflow_lookup import CheckedWorkflow, UnreadableWorkflow, WorkflowFinder, checked
 from crucible.core.errors import CrucibleError
 from crucible.core.toon import dump_rows
 from crucible.documents.workflow.marker_rows import runs_of
@@ -44,7 +44,7 @@ def list_workflows(door: Door, /, *, format_: str, null: bool) -> int:
       cru workflow list --format paths -0 | xargs -0r git add --
     """
     check_null(format_, null=null)
-    shelf = Shelf(door)
+    shelf = WorkflowFinder(door)
     if format_ == "paths":
         vault, paths, complete = shelf.paths()
         rows: list[dict[str, Any]] = [{"path": cell_of_path(vault.relative(path))} for path in paths]
@@ -77,9 +77,9 @@ def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
       cru workflow validate release-checklist
       cru workflow validate docs/pipeline.md --format json
     """
-    shelf, wrong, complete = Shelf(door), list[CrucibleError](), True
+    shelf, wrong, complete = WorkflowFinder(door), list[CrucibleError](), True
     if workflows:
-        notes: Sequence[WorkflowNote | Unread] = [*_named(shelf, workflows, wrong)]
+        notes: Sequence[WorkflowNote | UnreadableWorkflow] = [*_named(shelf, workflows, wrong)]
     else:
         notes, complete = shelf.every()
     found = [problem for note in notes for problem in _problems(note)]
@@ -99,7 +99,7 @@ def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
     return PROBLEMS_FOUND if errors or not complete else 0
 
 
-def _named(shelf: Shelf, refs: Iterable[str], wrong: list[CrucibleError]) -> Iterable[WorkflowNote]:
+def _named(shelf: WorkflowFinder, refs: Iterable[str], wrong: list[CrucibleError]) -> Iterable[WorkflowNote]:
     """Those that are there, each once; a line on stderr for every other one."""
     seen = set()
     for ref in refs:
@@ -123,12 +123,12 @@ class _Last(NamedTuple):
     status: str | None = None
 
 
-def _row(one: WorkflowNote | Unread) -> dict[str, Any]:
-    if isinstance(one, Unread):
+def _row(one: WorkflowNote | UnreadableWorkflow) -> dict[str, Any]:
+    if isinstance(one, UnreadableWorkflow):
         say(f"{one.shown}:1: unreadable-note: {one.error}", style="yellow")
         name = os.path.basename(one.shown).removesuffix(".md")
         return {"name": name, "problems": 1, "errors": 1, "sessions": [], "path": one.shown}
-    last, of = _last(one), known(one)
+    last, of = _last(one), checked(one)
     return {
         "name": one.name,
         "title": one.workflow.title or None,
@@ -148,17 +148,17 @@ def _last(one: WorkflowNote) -> _Last:
     return _Last(len(runs), utc(runs[0].started) if runs[0].started else None, runs[0].status) if runs else _Last(0)
 
 
-def _errors(of: Known) -> int:
+def _errors(of: CheckedWorkflow) -> int:
     return sum(one.severity is Severity.ERROR for one in of.diagnostics)
 
 
-def _problems(one: WorkflowNote | Unread) -> list[dict[str, Any]]:
-    if isinstance(one, Unread):
+def _problems(one: WorkflowNote | UnreadableWorkflow) -> list[dict[str, Any]]:
+    if isinstance(one, UnreadableWorkflow):
         told = (one.shown, 1, 1, Severity.ERROR.value, "unreadable-note", str(one.error))
         return [dict(zip(_PROBLEM, told, strict=True))]
     return [
         dict(zip(_PROBLEM, (one.shown, *of.place, of.severity.value, of.code, of.message), strict=True))
-        for of in known(one).diagnostics
+        for of in checked(one).diagnostics
     ]
 
 

@@ -20,7 +20,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CheckedWorkflow:
     """A workflow's note, its graph, and everything that is wrong with it, sorted by place."""
 
     note: WorkflowNote
@@ -29,7 +29,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadableWorkflow:
     """A note that cannot be read; `shown` is its path as a reader is told it."""
 
     path: Path
@@ -37,7 +37,7 @@ class Unread:
     error: CrucibleError
 
 
-class Shelf:
+class WorkflowFinder:
     """Where workflows are found: the vault, or only what has a path when there is none.
 
     No session is looked after, as nothing here asks how one stands.
@@ -71,26 +71,26 @@ class Shelf:
         warn(*missed)
         return self.vault, paths, not missed
 
-    def every(self) -> tuple[list[WorkflowNote | Unread], bool]:
+    def every(self) -> tuple[list[WorkflowNote | UnreadableWorkflow], bool]:
         """The same, read."""
         vault, paths, complete = self.paths()
         return [_read(vault, path) for path in paths], complete
 
 
-def _read(vault: Vault, path: Path) -> WorkflowNote | Unread:
+def _read(vault: Vault, path: Path) -> WorkflowNote | UnreadableWorkflow:
     try:
         return read_workflow_note(vault, path)
     except CrucibleError as error:
-        return Unread(path, vault.relative(path), error)
+        return UnreadableWorkflow(path, vault.relative(path), error)
 
 
-def known(note: WorkflowNote) -> Known:
+def checked(note: WorkflowNote) -> CheckedWorkflow:
     """Its graph, and what is wrong."""
     graph = build_graph(note.workflow)
-    return Known(note, graph, check_workflow(note.workflow, graph))
+    return CheckedWorkflow(note, graph, check_workflow(note.workflow, graph))
 
 
-def say_diagnostics(of: Known) -> None:
+def say_diagnostics(of: CheckedWorkflow) -> None:
     """What is wrong, on stderr: for a command that shows it all the same."""
     for one in of.diagnostics[:_SHOWN]:
         place = f"{of.note.shown}:{one.place.line}:{one.place.column}"

@@ -17,10 +17,10 @@ from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, warn
-from crucible.cli.run_report import tell_plan, tell_report, watching
-from crucible.cli.run_session import Going, begin, find_going, recording
+from crucible.cli.run_report import watching, write_plan, write_report
+from crucible.cli.run_session import ContinuedRun, find_continued_run, open_session, recording_run
 from crucible.cli.vault_access import here, open_vault
-from crucible.cli.workflow_lookup import Known, known, say_diagnostics
+from crucible.cli.workflow_lookup import CheckedWorkflow, checked, say_diagnostics
 from crucible.clients.launch.answering_process import Reins
 from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
@@ -42,7 +42,7 @@ _MOST = 1 << 26
 """Bytes that an agent may print in a step: some tell every one of their events."""
 
 
-class _Wish(NamedTuple):
+class _RunOptions(NamedTuple):
     """What was asked for."""
 
     named: tuple[str, ...]
@@ -119,26 +119,26 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     """
     door = ctx.ensure_object(Door)
     vault = open_vault(door)
-    found = known(read_workflow_note(vault, find_workflow(vault, workflow, here())))
+    found = checked(read_workflow_note(vault, find_workflow(vault, workflow, here())))
     say_diagnostics(found)
     if has_errors(found.diagnostics):
         say("cru: the workflow has errors, so it is not run", style="red")
         ctx.exit(PROBLEMS_FOUND)
-    wish = _Wish(more=client_arguments(ctx), **given)
+    wish = _RunOptions(more=client_arguments(ctx), **given)
     plan, folder = _plan(found, wish)
     executors = _executors(found, wish)
     if dry_run:
-        tell_plan(found, plan, executors, format_)
+        write_plan(found, plan, executors, format_)
         return
-    going = find_going(vault, found, plan, wish.first) if wish.goes_on else None
+    going = find_continued_run(vault, found, plan, wish.first) if wish.goes_on else None
     _check(plan, executors, wish, going)
     report, session_id = _run(vault, found, plan, folder, executors, wish, going, door)
-    tell_report(found, report, session_id, format_)
-    _say_how_to_go_on(workflow, wish, report)
+    write_report(found, report, session_id, format_)
+    _say_how_to_continue(workflow, wish, report)
     ctx.exit(_INTERRUPTED if report.stopped else 0 if report.is_done else 1)
 
 
-def _plan(found: Known, wish: _Wish) -> tuple[Plan, RunInputs]:
+def _plan(found: CheckedWorkflow, wish: _RunOptions) -> tuple[Plan, RunInputs]:
     folder = here()
     if folder is None:
         raise CrucibleError("the working directory is gone", "go to the folder that the agents are to work in")
@@ -163,13 +163,13 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _executors(found: Known, wish: _Wish) -> Executors:
+def _executors(found: CheckedWorkflow, wish: _RunOptions) -> Executors:
     agents = [step.agent for step in found.graph.steps if step.agent and not is_frame(step)]
     roles = {name for agent in agents for name in (agent.name, str(agent))}
     return choose_executors(wish.named, user_settings().agents.command, roles, wish.more)
 
 
-def _check(plan: Plan, executors: Executors, wish: _Wish, going: Going | None) -> None:
+def _check(plan: Plan, executors: Executors, wish: _RunOptions, going: ContinuedRun | None) -> None:
     """Everything that can be refused before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
@@ -201,12 +201,12 @@ def _ask(commands: Sequence[str]) -> None:
 
 def _run(
     vault: Vault,
-    found: Known,
+    found: CheckedWorkflow,
     plan: Plan,
     given: RunInputs,
     executors: Executors,
-    wish: _Wish,
-    going: Going | None,
+    wish: _RunOptions,
+    going: ContinuedRun | None,
     door: Door,
 ) -> tuple[RunReport, str]:
     redact = redact_of(vault.settings.secrets)
@@ -214,9 +214,9 @@ def _run(
     signals = StopSignals()
     with ExitStack() as stack:
         # From the session's first line to its last one, so that it never stays active.
-        stack.enter_context(_caught(signals))
-        recorder = begin(vault, found, going)
-        record = stack.enter_context(recording(vault, found, recorder, redact))
+        stack.enter_context(_ending_on_signals(signals))
+        recorder = open_session(vault, found, going)
+        record = stack.enter_context(recording_run(vault, found, recorder, redact))
         progress = stack.enter_context(watching(plan, door))
         reins = Reins(record.started)
         means = RunSetup(
@@ -235,7 +235,7 @@ def _run(
     return report, recorder.id
 
 
-def _runner(job: Job, executors: Executors, given: RunInputs, wish: _Wish, reins: Reins) -> Runner:
+def _runner(job: Job, executors: Executors, given: RunInputs, wish: _RunOptions, reins: Reins) -> Runner:
     executor = executors.executor(job)
     assert executor is not None  # noqa: S101  checked before the run began
     program = Program(
@@ -251,7 +251,7 @@ def _runner(job: Job, executors: Executors, given: RunInputs, wish: _Wish, reins
 
 
 @contextmanager
-def _caught(signals: StopSignals) -> Iterator[None]:
+def _ending_on_signals(signals: StopSignals) -> Iterator[None]:
     """Whoever wants us to end gets an end in good order.  What is ignored stays so, as `nohup` wants it."""
     before = {}
     try:
@@ -265,7 +265,7 @@ def _caught(signals: StopSignals) -> Iterator[None]:
             signal.signal(number, old if old is not None else signal.SIG_DFL)
 
 
-def _say_how_to_go_on(workflow: str, wish: _Wish, report: RunReport) -> None:
+def _say_how_to_continue(workflow: str, wish: _RunOptions, report: RunReport) -> None:
     if report.is_done:
         return
     if report.stopped:

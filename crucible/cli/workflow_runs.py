@@ -14,7 +14,7 @@ from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
 from crucible.cli.table_output import write_rows
-from crucible.cli.workflow_lookup import Shelf, Unread
+from crucible.cli.workflow_lookup import UnreadableWorkflow, WorkflowFinder
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.marker_rows import (
     MarkerFigures,
@@ -129,9 +129,11 @@ def marker_rows(
       cru workflow sessions --workflow release-checklist --by step
     """
     query = MarkerQuery(**options, where=tuple(map(parse_where, where)))
-    shelf, complete = Shelf(door), True
+    shelf, complete = WorkflowFinder(door), True
     if workflows:
-        notes: Sequence[WorkflowNote | Unread] = list({n.path: n for n in map(shelf.load, workflows)}.values())
+        notes: Sequence[WorkflowNote | UnreadableWorkflow] = list(
+            {n.path: n for n in map(shelf.load, workflows)}.values()
+        )
     else:
         notes, complete = shelf.every()
     complete &= not sum(map(_say_unread, notes))
@@ -140,8 +142,8 @@ def marker_rows(
     ]
     named = [re.split("[=!<>~]", text, maxsplit=1)[0].strip().casefold() for text in where]
     _say_unknown([found.row for found in every], [*named, *([by.casefold()] if by else [])])
-    _say_strange([found.row for found in every], query)
-    chosen = _chosen(every, query)
+    _say_unknown_values([found.row for found in every], query)
+    chosen = _matching(every, query)
     if by is None:
         _write_rows(chosen[:limit], named, format_, door)
     else:
@@ -150,7 +152,7 @@ def marker_rows(
     return 0 if complete else PROBLEMS_FOUND
 
 
-def _say_unread(note: WorkflowNote | Unread) -> bool:
+def _say_unread(note: WorkflowNote | UnreadableWorkflow) -> bool:
     if isinstance(note, WorkflowNote):
         return False
     say(f"{note.shown}:1: unreadable-note: {note.error}", style="yellow")
@@ -165,7 +167,7 @@ def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
             say(f"no row has a column {column!r}; there are {', '.join(sorted(known))}", style="yellow")
 
 
-def _say_strange(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
+def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
     """The same for a slip in a value."""
     for column in ("agent", "channel", "status", "phase"):
         value = getattr(query, column)
@@ -175,7 +177,7 @@ def _say_strange(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
             say(f"no row has the {column} {value!r}; there are {shown or 'none'}", style="yellow")
 
 
-def _chosen(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:
+def _matching(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:
     """Those that fit, newest first; rows that only the missing time keeps out are counted on stderr."""
     paths = {id(found.row): found.path for found in every}
     fitting = select_rows((found.row for found in every), query._replace(since=None, until=None))
@@ -192,7 +194,7 @@ def _chosen(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:
 
 def _write_rows(found: Sequence[_Found], named: Sequence[str], format_: str, door: Door) -> None:
     if format_ == "json":
-        write_json([_whole(one) for one in found])
+        write_json([_export(one) for one in found])
         return
     more = named if format_ == "table" else [column for one in found for column in one.row.columns]
     columns = list(dict.fromkeys([*(_TABLE if format_ == "table" else _KNOWN), *more]))
@@ -212,7 +214,7 @@ def _flat(found: _Found, columns: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _whole(found: _Found) -> dict[str, Any]:
+def _export(found: _Found) -> dict[str, Any]:
     row = found.row
     cells = _flat(found, _KNOWN)
     ours = {column: cells.pop(column) for column in _OURS}
@@ -229,7 +231,7 @@ def _write_stats(stats: MarkerStats, format_: str, door: Door) -> None:
     if format_ == "table":
         # A column may be called as one of the figures is.
         name = f"{stats.by} " if stats.by in _HEADS.values() else str(stats.by)
-        lines = [_line(one, name) for one in (*stats.groups, replace(stats.total, name="total"))]
+        lines = [_figures_row(one, name) for one in (*stats.groups, replace(stats.total, name="total"))]
         write_rows(lines, [name, *_HEADS.values()], format_, "", door, texts=(name,))
         return
     total = asdict(stats.total)
@@ -249,15 +251,15 @@ def _well_formed(name: str | None) -> str | None:
     return name and name.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def _line(figures: MarkerFigures, name: str) -> dict[str, Any]:
+def _figures_row(figures: MarkerFigures, name: str) -> dict[str, Any]:
     cells = asdict(figures)
     if figures.failure_rate is not None:
         cells["failure_rate"] = f"{figures.failure_rate * 100:.1f} %"
     return {name: figures.name, **{head: cells[key] for key, head in _HEADS.items()}}
 
 
-_TABLE_WORKFLOW_HISTORY = ("started", "status", "run", "steps", "failed", "duration_ms", "tokens_used")
-_COLUMNS = ("started", "status", "run", "steps", "success", "failed", "skipped", "timeout",
+_HISTORY_TABLE = ("started", "status", "run", "steps", "failed", "duration_ms", "tokens_used")
+_HISTORY_COLUMNS = ("started", "status", "run", "steps", "success", "failed", "skipped", "timeout",
             "duration_ms", "tokens_used", "failures", "names", "agents")  # fmt: skip
 _PAGE = 20
 
@@ -290,17 +292,17 @@ def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str
       cru workflow history release-checklist -n 50 --page 2
       cru workflow history release-checklist --format json
     """
-    note = Shelf(door).load(workflow)
+    note = WorkflowFinder(door).load(workflow)
     runs = runs_of(note.workflow)
     pages = max(1, -(-len(runs) // limit))
     if page > pages:
         raise UsageError(f"there is no page {page}", f"the last one is {pages}")
-    rows = [_told(run) for run in runs[(page - 1) * limit : page * limit]]
+    rows = [_run_row(run) for run in runs[(page - 1) * limit : page * limit]]
     if format_ == "table":
-        columns: Sequence[str] = _TABLE_WORKFLOW_HISTORY
+        columns: Sequence[str] = _HISTORY_TABLE
         rows = [{**row, "run": row["run"] or f"({', '.join(row['names'])})"} for row in rows]
     else:
-        columns = _COLUMNS
+        columns = _HISTORY_COLUMNS
     write_rows(rows, columns, format_, "runs", door, texts=("run",))
     if not runs:
         say("no runs yet")
@@ -309,7 +311,7 @@ def history(door: Door, /, workflow: str, *, limit: int, page: int, format_: str
         say(f"page {page} of {pages}, {len(runs):,} runs{more}")
 
 
-def _told(run: Run) -> dict[str, Any]:
+def _run_row(run: Run) -> dict[str, Any]:
     figures, failures = run.figures, run.failures
     return {
         "started": utc(run.started) if run.started else None,

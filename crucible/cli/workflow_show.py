@@ -23,7 +23,7 @@ from crucible.cli.options import Door, GivenPath, format_option
 from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
 from crucible.cli.session_view import console_for
 from crucible.cli.table_output import STATUS_STYLES
-from crucible.cli.workflow_lookup import Known, Shelf, known, say_diagnostics
+from crucible.cli.workflow_lookup import CheckedWorkflow, WorkflowFinder, checked, say_diagnostics
 from crucible.core.errors import NoteExists
 from crucible.core.files import create_exclusive, holds, write_atomic
 from crucible.documents.workflow.datum import render_datum
@@ -54,8 +54,8 @@ def show_workflow(door: Door, /, workflow: str, *, format_: str) -> None:
       cru workflow show release-checklist
       cru workflow show docs/pipeline.md --format json
     """
-    note = Shelf(door).load(workflow)
-    of = known(note)
+    note = WorkflowFinder(door).load(workflow)
+    of = checked(note)
     if format_ == "markdown":
         write_document(note.source.to_bytes(), door)
     elif format_ == "json":
@@ -65,12 +65,12 @@ def show_workflow(door: Door, /, workflow: str, *, format_: str) -> None:
     say_diagnostics(of)
 
 
-def _drawn(of: Known) -> Iterator[ConsoleRenderable]:
+def _drawn(of: CheckedWorkflow) -> Iterator[ConsoleRenderable]:
     workflow = of.note.workflow
     yield _header(of)
     if workflow.preamble:
         yield Markdown(clean(workflow.preamble))
-    figures = _figures(of)
+    figures = _markers(of)
     depths: list[int] = []
     for at, step in enumerate(of.graph.steps):
         above = of.graph.parents[at]
@@ -79,7 +79,7 @@ def _drawn(of: Known) -> Iterator[ConsoleRenderable]:
         yield Padding(Group(*_step(step, figures[at])), (0, 0, 0, 2 * depths[at]))
 
 
-def _header(of: Known) -> ConsoleRenderable:
+def _header(of: CheckedWorkflow) -> ConsoleRenderable:
     workflow, rows = of.note.workflow, Table.grid(padding=(0, 2))
     rows.add_column(style="dim", no_wrap=True)
     rows.add_column(overflow="fold")
@@ -93,8 +93,8 @@ def _header(of: Known) -> ConsoleRenderable:
     }
     for key, value in facts.items():
         if value:
-            rows.add_row(key, _plain(value))
-    return Panel(rows, title=_plain(workflow.title or of.note.name, "bold"), border_style="bright_black")
+            rows.add_row(key, _line(value))
+    return Panel(rows, title=_line(workflow.title or of.note.name, "bold"), border_style="bright_black")
 
 
 def _step(step: Step, rows: Sequence[Marker]) -> Iterator[ConsoleRenderable]:
@@ -110,14 +110,14 @@ def _step(step: Step, rows: Sequence[Marker]) -> Iterator[ConsoleRenderable]:
     yield head
     for flow in step.flows:
         for line in render_flow(flow):
-            yield _plain(line, "green")
+            yield _line(line, "green")
     if rows:
-        yield _told(rows)
+        yield _last_run(rows)
     if step.prose:
         yield Markdown(clean(step.prose))
 
 
-def _told(rows: Sequence[Marker]) -> Text:
+def _last_run(rows: Sequence[Marker]) -> Text:
     """How often it was done, how that ended, and the figures of the last time."""
     last = rows[-1]
     counts = Counter(row.status for row in rows)
@@ -127,13 +127,13 @@ def _told(rows: Sequence[Marker]) -> Text:
         for key, unit in (("duration_ms", " ms"), ("tokens_used", " tokens"))
         if isinstance(last.values.get(key), int | float)
     ]
-    line = _plain(f"{shown}; last: ", "dim")
+    line = _line(f"{shown}; last: ", "dim")
     line.append(clean_line(last.status), STATUS_STYLES.get(last.status, ""))
     line.append("".join(f", {one}" for one in figures), "dim")
     return line
 
 
-def _figures(of: Known) -> list[list[Marker]]:
+def _markers(of: CheckedWorkflow) -> list[list[Marker]]:
     """Of each step its rows in the order of the note, wherever their blocks stand."""
     places = {step.key: at for at, step in reversed([*enumerate(of.graph.steps)])}
     found: list[list[Marker]] = [[] for _ in of.graph.steps]
@@ -145,7 +145,7 @@ def _figures(of: Known) -> list[list[Marker]]:
     return found
 
 
-def _plain(text: str, style: str = "") -> Text:
+def _line(text: str, style: str = "") -> Text:
     """One line of somebody's text."""
     return Text(clean_line(text), style=style)
 
@@ -184,11 +184,11 @@ def graph(door: Door, /, workflow: str, format_: str | None, output: Path | None
       cru workflow graph release-checklist --format dot | dot -Tsvg > graph.svg
       cru workflow graph docs/pipeline.md -o pipeline.mmd
     """
-    of = known(Shelf(door).load(workflow))
-    format_ = format_ or _wanted(door, output)
-    text = _drawn_workflow_graph(of, format_, None if output else room_of(door))
+    of = checked(WorkflowFinder(door).load(workflow))
+    format_ = format_ or _default_format(door, output)
+    text = _graph_text(of, format_, None if output else room_of(door))
     if output is None and format_ == "json":
-        write_json(_plain_workflow_graph(of))
+        write_json(_export_graph(of))
     elif output is None:
         click.echo(text)
     else:
@@ -196,22 +196,22 @@ def graph(door: Door, /, workflow: str, format_: str | None, output: Path | None
     say_diagnostics(of)
 
 
-def _wanted(door: Door, output: Path | None) -> str:
+def _default_format(door: Door, output: Path | None) -> str:
     if output is not None:
         return _BY_ENDING.get(output.suffix.lower(), "mermaid")
     return "text" if door.terminal else "mermaid"
 
 
-def _drawn_workflow_graph(of: Known, format_: str, room: int | None) -> str:
+def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
     """Without a line end, and nothing in it that a terminal would obey."""
     if format_ == "json":
-        return json.dumps(_plain_workflow_graph(of), ensure_ascii=False, indent=2)
+        return json.dumps(_export_graph(of), ensure_ascii=False, indent=2)
     if format_ == "text":
         return "\n".join(map(clean_line, render_lines(of.graph, room or _WIDE)))
     return clean((render_dot if format_ == "dot" else render_mermaid)(of.graph)).rstrip("\n")
 
 
-def _plain_workflow_graph(of: Known) -> dict[str, Any]:
+def _export_graph(of: CheckedWorkflow) -> dict[str, Any]:
     """What `cru workflow show` tells of how the steps are joined, and the steps flat, in the order of the note."""
     ids = step_ids(of.graph)
     nodes = [
