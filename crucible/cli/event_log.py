@@ -18,8 +18,8 @@ from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.documents.recording.call_lines import one_line
+from crucible.vault.events.event_files import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
 from crucible.vault.events.event_lines import cut_mark, record_line
-from crucible.vault.events.event_paths import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
 from crucible.vault.events.event_reading import Record, load_meta, read_records
 from crucible.vault.events.event_retention import (
     Kept,

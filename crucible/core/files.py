@@ -16,12 +16,11 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from crucible.core.errors import (
-    LockTimeout,
     NoteChanged,
     NoteExists,
     NoteUnreadable,
@@ -30,12 +29,12 @@ from crucible.core.errors import (
     reason_of,
 )
 from crucible.core.file_exchange import exchange
-from crucible.core.locks import Lock, hold
 
 LARGEST_NOTE = 64 * 1024 * 1024
 """Bytes.  A larger file is not read as a note: parsing it would take minutes and gigabytes."""
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 _UNSTABLE_READS = 5
 QUIET_NS = 50_000_000
 """Nanoseconds without a write after which a file counts as whole: editors empty a file, write a part, and then the rest."""
@@ -162,7 +161,7 @@ def write_atomic(
     Nothing is left behind on any failure.  `path` must be real (see `inside`): a symlink there would be replaced by a
     file.
     """
-    with _write_errors(path):
+    with write_errors(path):
         temporary = _write_beside(path, data, fsync, like=path)
         try:
             if before_replace:
@@ -206,7 +205,7 @@ def _content(path: Path) -> bytes | None:
 
 def create_exclusive(path: Path, data: bytes, *, fsync: bool = True) -> None:
     """Put `data` into a new file, whole or not at all; an existing one raises `NoteExists` and stays as it is."""
-    with _write_errors(path):
+    with write_errors(path):
         temporary = _write_beside(path, data, fsync, like=None)
         try:
             _rename_exclusive(temporary, path)
@@ -221,7 +220,7 @@ def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
     """Rename without overwriting: `NoteExists` when something else is at `new`."""
     if finish_move(old, new):
         return
-    with _write_errors(new):
+    with write_errors(new):
         _rename_exclusive(old, new)
         if fsync:
             fsync_folder(new.parent)
@@ -230,7 +229,7 @@ def move_exclusive(old: Path, new: Path, *, fsync: bool = True) -> None:
 
 def finish_move(old: Path, new: Path) -> bool:
     """Remove the old name of a file that has both, as an interrupted move leaves it; False for any other files."""
-    with _write_errors(new):
+    with write_errors(new):
         try:
             same = os.path.samestat(old.lstat(), new.lstat())
         except FileNotFoundError:
@@ -273,7 +272,7 @@ def _rename_over_claim(old: Path, new: Path) -> None:
 def make_folders(root: Path, folder: Path) -> Path:
     """The folder, made with its parents where missing, never through a symlink that leaves `root`."""
     real = inside(root, folder)
-    with _write_errors(folder):
+    with write_errors(folder):
         real.mkdir(parents=True, exist_ok=True)
     return real
 
@@ -285,23 +284,6 @@ def remove_leftovers(path: Path) -> None:
         for entry in entries:
             if entry.name.startswith(prefix):
                 _remove(Path(entry.path))
-
-
-@contextmanager
-def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
-    """Hold the lock of one note, against every process that asks for it; seconds until `LockTimeout`.
-
-    The lock is a file in the vault's cache, named by a hash: the note may not exist yet, and the file may be deleted
-    whenever nobody writes.  Not reentrant.
-    """
-    name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
-    folder = make_folders(root, root / ".crucible" / "cache" / "locks")
-    with ExitStack() as stack:
-        with _write_errors(folder):
-            held = stack.enter_context(hold(folder / f"{name}.lock", timeout))
-        if held is None:
-            raise LockTimeout(f"{path}: another process has held it for {timeout:g} s", "try again")
-        yield held
 
 
 def _temporary_prefix(path: Path) -> str:
@@ -367,15 +349,25 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
-def _write_errors(path: Path) -> Iterator[None]:
-    """A system's refusal becomes one clear line."""
+def write_errors(path: Path) -> Iterator[None]:
+    """Report an `OSError` as a `VaultError`."""
     try:
         yield
     except OSError as error:
         raise VaultError(f"{path}: cannot be written: {reason_of(error)}", _hint(error)) from error
 
 
+@contextmanager
+def append_errors(path: Path, doing: str = "written") -> Iterator[None]:
+    """Report an `OSError` on a file to which lines are appended as a `VaultError`."""
+    try:
+        yield
+    except OSError as error:
+        hint = "what was there is untouched; make room and try again" if error.errno in _FULL else ""
+        raise VaultError(f"{path}: cannot be {doing}: {reason_of(error)}", hint) from error
+
+
 def _hint(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in _FULL:
         return "the old content is untouched; make room and try again"
     return "check the file's permissions" if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else ""

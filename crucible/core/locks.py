@@ -1,113 +1,121 @@
-"""One lock file, held by one process or thread at a time.
-
-Owns how it is waited for.  Which file locks what is for `files`.  Where the system has `flock`, that is asked directly, as
-filelock would: importing filelock takes longer than the write that is locked.
-"""
+"""Lock files between processes: the system's own locks, which end with the process that holds them."""
 
 from __future__ import annotations
 
-import errno
+import hashlib
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-_HAS_FLOCK = os.name == "posix"
+from crucible.core.errors import LockTimeout
+from crucible.core.files import inside, make_folders, write_errors
+
+_FLAGS = os.O_RDWR | os.O_CREAT
+for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    _FLAGS |= getattr(os, _name, 0)
+_FAR = 1 << 40
+"""A byte far behind the end: Windows keeps others from reading what is locked."""
 
 _SHORTEST, _LONGEST = 0.001, 0.5
-"""Seconds between two attempts.  Who has waited for long has many before him, and asks less often: with hundreds waiting,
-asking takes the time from the one that works."""
-_HELD = {errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK}
-_NO_FLOCK = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP}
+"""Seconds between two attempts: the longer one has waited, the more wait before it, and asking takes time from the holder."""
 
 
 class Lock(NamedTuple):
-    """A lock that is held, and what the file says: the one who held it before may have left a word there."""
+    """A lock that is held.  Its file may hold a word for the next holder."""
 
     descriptor: int
 
     def word(self) -> str:
-        """What was left last; "" where nothing was, or cannot be."""
-        return os.pread(self.descriptor, 200, 0).decode("ascii", "replace") if self.descriptor >= 0 else ""
+        """What was left last, or ""."""
+        os.lseek(self.descriptor, 0, os.SEEK_SET)
+        return os.read(self.descriptor, 200).decode("ascii", "replace")
 
     def leave(self, word: str) -> None:
-        """Tell it to the next one.  It may get lost."""
-        if self.descriptor >= 0:
-            with suppress(OSError):
-                os.ftruncate(self.descriptor, 0)
-                os.pwrite(self.descriptor, word.encode("ascii"), 0)
+        """Leave a word for the next holder.  It may get lost."""
+        with suppress(OSError):
+            os.ftruncate(self.descriptor, 0)
+            os.lseek(self.descriptor, 0, os.SEEK_SET)
+            os.write(self.descriptor, word.encode("ascii"))
+
+
+@contextmanager
+def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
+    """Hold the lock of a file of the vault; `LockTimeout` after `timeout` seconds.  Not reentrant.
+
+    The lock is a file in the vault's cache, named by a hash: the file itself may not exist yet, and the lock may be
+    deleted whenever nobody writes.
+    """
+    name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
+    folder = make_folders(root, root / ".crucible" / "cache" / "locks")
+    with ExitStack() as stack:
+        with write_errors(folder):
+            held = stack.enter_context(hold(folder / f"{name}.lock", timeout))
+        if held is None:
+            raise timed_out(path, timeout)
+        yield held
+
+
+def timed_out(path: Path, seconds: float) -> LockTimeout:
+    """The error after waiting for a file's lock."""
+    return LockTimeout(f"{path}: another process has held it for {seconds:g} s", "try again")
 
 
 @contextmanager
 def hold(path: Path, timeout: float) -> Iterator[Lock | None]:
-    """Hold the lock file, made where it is missing; None when `timeout` seconds were not enough.
-
-    The system lets go when the process ends, however it ends.  Not reentrant.  Raises `OSError`.
-    """
-    descriptor = _wait(path, timeout) if _HAS_FLOCK else _UNKNOWN
-    if descriptor == _UNKNOWN:
-        with _hold_by_library(path, timeout) as held:
-            yield Lock(-1) if held else None
-        return
+    """Hold a lock file, made where it is missing; None when `timeout` seconds were not enough.  Raises `OSError`."""
+    descriptor = open_locked(path, timeout)
     try:
-        yield Lock(descriptor) if descriptor >= 0 else None
+        yield None if descriptor is None else Lock(descriptor)
     finally:
-        if descriptor >= 0:
+        if descriptor is not None:
             os.close(descriptor)
 
 
-_TAKEN, _UNKNOWN = -1, -2
+def open_locked(path: Path | str, timeout: float, flags: int = 0) -> int | None:
+    """Open a file, made where it is missing, and lock it until it is closed; None after `timeout` seconds.
 
-
-def _wait(path: Path, timeout: float) -> int:
-    """A descriptor that holds the lock, `_TAKEN` when time is up, `_UNKNOWN` where the file system has no such lock."""
+    Raises `OSError`.
+    """
     begin = time.monotonic()
-    while (descriptor := _attempt(path)) == _TAKEN:
+    while (descriptor := _attempt(path, _FLAGS | flags)) is None:
         waited = time.monotonic() - begin
         if waited >= timeout:
             break
         pause = min(max(waited / 8, _SHORTEST), _LONGEST)
-        # Not all at once.  Late: most wait for nobody.
-        import random  # noqa: PLC0415
+        import random  # noqa: PLC0415  most wait for nobody
 
         time.sleep(min(timeout - waited, pause * random.uniform(0.5, 1.5)))  # noqa: S311
     return descriptor
 
 
-def _attempt(path: Path) -> int:
-    import fcntl  # noqa: PLC0415  there is none on Windows
-
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+def _attempt(path: Path | str, flags: int) -> int | None:
+    descriptor = os.open(path, flags, 0o666)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Somebody may have emptied the cache meanwhile: a file that has no name any more locks nothing.
-        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
-            return descriptor
-        result = _TAKEN
-    except FileNotFoundError:
-        result = _TAKEN
-    except OSError as error:
-        if error.errno not in _HELD | _NO_FLOCK:
-            os.close(descriptor)
-            raise
-        result = _UNKNOWN if error.errno in _NO_FLOCK else _TAKEN
+        # Somebody may have removed the file meanwhile: one that has no name any more locks nothing.
+        with suppress(FileNotFoundError):
+            if _take(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+                return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
     os.close(descriptor)
-    return result
+    return None
 
 
-@contextmanager
-def _hold_by_library(path: Path, timeout: float) -> Iterator[bool]:
-    from filelock import FileLock, Timeout  # noqa: PLC0415  slow to import, and only some systems need it
-
-    lock = FileLock(path, timeout=timeout)
+def _take(descriptor: int) -> bool:
     try:
-        lock.acquire(poll_interval=0.01)
-    except Timeout:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()
+        if os.name == "nt":
+            import msvcrt  # noqa: PLC0415  there is one on Windows only
+
+            os.lseek(descriptor, _FAR, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl  # noqa: PLC0415  there is none on Windows
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

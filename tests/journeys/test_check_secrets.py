@@ -11,8 +11,7 @@ from crucible.commands.check.check_secrets import check_secrets
 from crucible.core.errors import SecretsError
 from crucible.core.settings.settings import load_vault_settings
 from crucible.vault.events.event_archive import put_away
-from crucible.vault.events.event_files import held
-from crucible.vault.events.event_paths import archive_folder
+from crucible.vault.events.event_files import archive_folder, held
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, note, write
 from tests.running import Cru

@@ -17,7 +17,7 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.recording.call_lines import call_line, one_line
 from crucible.documents.session.markup import CALL_LIMIT
 from crucible.documents.session.session import Outcome, ToolCall
-from crucible.vault.events.event_paths import may_have_records
+from crucible.vault.events.event_files import may_have_records
 from crucible.vault.events.event_reading import Record, read_records
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from crucible.commands.capture.candidates import Candidate, Proposal, Way
 from crucible.commands.capture.question import Budget, Interaction
-from crucible.core import files
+from crucible.core.locks import locked
 from crucible.documents.knowledge.novelty import normal_title
 from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before
 from crucible.memory.history.history import Capture, Captures
@@ -189,7 +189,7 @@ def spend(
     """
     top = Path(os.path.realpath(root))
     # Not the lock of the file itself, which who appends to it takes.
-    with files.locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
+    with locked(top, top / ".crucible" / "memory" / "captures", _PATIENCE):
         spent = load_known(root, session_id).spent
         if not budget.after(*spent).allows(*what):
             return False

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from crucible.core import files
 from crucible.core.errors import VaultError
+from crucible.core.locks import locked
 from crucible.core.settings.toml_values import Table, file_text
 
 _CONFIG = ".crucible/config.toml"
@@ -27,7 +28,7 @@ def set_preference(root: Path, key: str, value: bool | float) -> bool:
     Raises `VaultError` for a file that is no TOML or cannot be written, and `NoteChanged` when somebody else saved it meanwhile.
     """
     path = files.inside(root, root / _CONFIG)
-    with files.locked(root, path):
+    with locked(root, path):
         there, text = path.exists(), file_text(path) or ""
         changed = _with(text, path, key, value)
         if changed == text:

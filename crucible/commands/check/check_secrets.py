@@ -25,7 +25,7 @@ from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteUnreadable, VaultError, reason_of
 from crucible.core.secrets import Scanner
 from crucible.vault.events.event_archive import archived_lines, archived_meta
-from crucible.vault.events.event_paths import OWN_FIELDS, archive_path, flight_folder
+from crucible.vault.events.event_files import OWN_FIELDS, archive_path, flight_folder
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 

@@ -27,7 +27,6 @@ from crucible.commands.imports.import_report import Importing, ImportOptions, Im
 from crucible.commands.imports.note_sources import SourceTable, source_name
 from crucible.commands.imports.strands import Strand
 from crucible.commands.imports.transcript_search import Search, find_transcripts, reason_at
-from crucible.core import files
 from crucible.core.errors import (
     CrucibleError,
     EditRefused,
@@ -38,6 +37,7 @@ from crucible.core.errors import (
     OutsideVault,
     TranscriptError,
 )
+from crucible.core.locks import locked
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
@@ -175,7 +175,7 @@ class _Run:
             with ExitStack() as stack:
                 if not self.options.dry_run:
                     place = self.vault.root / ".crucible" / "import"
-                    stack.enter_context(files.locked(self.vault.root, place, _LOCK_SECONDS))
+                    stack.enter_context(locked(self.vault.root, place, _LOCK_SECONDS))
                 self.table.refresh()
                 self._write(self._batch(first, transcripts))
         link_moves(self.vault, self.table, self.moves, set(self.outcome.created))

@@ -27,7 +27,7 @@ from crucible.commands.rename.rename_history import move_history
 from crucible.commands.rename.rename_targets import Left, check_is_session, copy_bookmarks, move_events, move_tasks
 from crucible.core import files
 from crucible.core.errors import CrucibleError, LockTimeout
-from crucible.core.locks import Lock
+from crucible.core.locks import Lock, locked
 from crucible.core.secrets.redaction import refuse_secret
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Problem, Source, Span
@@ -115,7 +115,7 @@ def finish_rename(vault: Vault) -> RenameReport | None:
 
 def _alone(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
     """Lock out other renames: there is only one journal."""
-    return files.locked(vault.root, journal_path(vault.root), seconds)
+    return locked(vault.root, journal_path(vault.root), seconds)
 
 
 def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:

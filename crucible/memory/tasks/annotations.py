@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import NoteExists, NoteUnreadable, OutsideVault, VaultError
+from crucible.core.locks import locked
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter, set_key
@@ -212,7 +213,7 @@ def change_annotation(
     ref = new.ref
     path = annotation_path(shelf, ref)
     top = Path(os.path.realpath(shelf.root))
-    with files.locked(top, path):
+    with locked(top, path):
         if not os.path.lexists(path):
             annotate(shelf, after := change(new), fsync=fsync)
             return after

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from crucible.core.errors import IndexBroken
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import FolderRows, compare_folders
-from crucible.vault.index.index_files import IndexFolder
-from crucible.vault.index.index_manifest import EMPTY, Manifest
+from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
 from crucible.vault.index.scan import joined
 from crucible.vault.index.scan import look as look_at_notes
 

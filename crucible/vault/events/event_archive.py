@@ -20,10 +20,9 @@ from typing import IO, NamedTuple
 import orjson
 
 from crucible.core.errors import VaultError
-from crucible.core.files import fsync_folder
+from crucible.core.files import append_errors, fsync_folder
 from crucible.core.patterns import late_pattern
-from crucible.vault.events.event_files import Held, number_of
-from crucible.vault.events.event_paths import EVENTS, TOOLS, archive_path, refusals
+from crucible.vault.events.event_files import EVENTS, TOOLS, Held, archive_path, number_of
 from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
 
 
@@ -178,7 +177,7 @@ def put_away(vault_root: Path, session_id: str, files: Held) -> Contents:
     """
     path = archive_path(vault_root, session_id)
     new = path.with_name(f"{path.name}.tmp")
-    with refusals(path):
+    with append_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             wanted = _write(new, vault_root, session_id, files)
@@ -230,7 +229,7 @@ def _contents(lines: Iterable[Line], written: Counter[str]) -> Contents:
 def _reading(path: Path) -> Iterator[IO[bytes]]:
     from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  slow to import, and little is ever archived
 
-    with refusals(path, "read"), path.open("rb") as packed:
+    with append_errors(path, "read"), path.open("rb") as packed:
         try:
             with ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
                 yield io.BufferedReader(stream, _BUFFER)

@@ -17,7 +17,6 @@ import math
 import os
 import re
 import stat
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -25,9 +24,67 @@ from pathlib import Path
 
 import orjson
 
-from crucible.core.errors import LockTimeout, OutsideVault, VaultError
+from crucible.core.errors import OutsideVault, VaultError
+from crucible.core.files import append_errors, inside
+from crucible.core.locks import open_locked, timed_out
 from crucible.core.patterns import late_pattern
-from crucible.vault.events.event_paths import EVENTS, TOOLS, refusals
+from crucible.documents.session.session_id import check_session_id
+
+EVENTS, TOOLS, META = "events.jsonl", "tools.jsonl", "meta.json"
+
+OWN_FIELDS = frozenset({"seq", "key", "type", "time", "phase", "source", "line", "row", "agent", "cut"})
+"""Fields that every record has or may have; all others are values."""
+
+TOOL_TYPES = frozenset({"tool", "ToolUsed", "ToolReturned", "SubagentStarted", "SubagentReturned"})
+"""The records that stand in `tools.jsonl`."""
+
+
+def flights_folder(vault_root: Path) -> Path:
+    """Where the sessions' folders lie."""
+    return _inside(vault_root, vault_root / ".crucible" / "flight")
+
+
+def flight_folder(vault_root: Path, session_id: str) -> Path:
+    """Where a session's records lie; never outside the vault, whatever the id or a symlink says."""
+    return _inside(vault_root, vault_root / ".crucible" / "flight" / check_session_id(session_id))
+
+
+def archive_folder(vault_root: Path) -> Path:
+    """Where the archives lie."""
+    return _inside(vault_root, vault_root / ".crucible" / "archive")
+
+
+def archive_path(vault_root: Path, session_id: str) -> Path:
+    """The file that the records are compressed into; the same holds for it."""
+    return _inside(vault_root, archive_folder(vault_root) / f"{check_session_id(session_id)}.jsonl.zst")
+
+
+def may_have_records(vault_root: Path, session_id: str) -> bool:
+    """Whether anything goes by the name of a session's records: quick to ask, and a promise neither that it is that nor where it lies."""
+    inner = os.path.join(vault_root, ".crucible")
+    # The folder first: a purge puts what it takes from it into the archive before.
+    return os.path.lexists(os.path.join(inner, "flight", session_id)) or os.path.lexists(
+        os.path.join(inner, "archive", f"{session_id}.jsonl.zst")
+    )
+
+
+def keys_path(vault_root: Path, session_id: str) -> Path:
+    """The file, in the cache, that remembers which records there are."""
+    return _cached(vault_root, f"{check_session_id(session_id)}.keys")
+
+
+def purged_path(vault_root: Path) -> Path:
+    """The file, in the cache, that remembers when old records were last put away."""
+    return _cached(vault_root, "purged")
+
+
+def _cached(vault_root: Path, name: str) -> Path:
+    return _inside(vault_root, vault_root / ".crucible" / "cache" / "flight" / name)
+
+
+def _inside(vault_root: Path, path: Path) -> Path:
+    return inside(Path(os.path.realpath(vault_root)), path)
+
 
 LOCK_SECONDS = 10.0
 """How long to wait for another process.  None holds the lock for longer than it takes to write a megabyte, but one that
@@ -35,10 +92,6 @@ puts a large session away."""
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _BLOCK = 1 << 16
-_WINDOWS_LOCK_AT = 1 << 40
-"""A byte far behind the end: Windows keeps others from reading what is locked."""
-_SHORTEST, _LONGEST = 0.0005, 0.02
-"""Seconds between two attempts."""
 
 
 class Held:
@@ -107,7 +160,7 @@ def held(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> I
     """
     if make:
         make_folder(folder)
-    with refusals(folder):
+    with append_errors(folder):
         descriptor = _locked(folder, seconds, make=make)
         try:
             files = Held(folder, descriptor)
@@ -122,7 +175,7 @@ def held(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> I
 
 def make_folder(folder: Path) -> None:
     """The folder of a session, and no symlink where its files are."""
-    with refusals(folder):
+    with append_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in (EVENTS, TOOLS):
             if (folder / name).is_symlink():
@@ -160,48 +213,19 @@ def _whole_end(descriptor: int, size: int) -> int:
 
 
 def _locked(folder: Path, seconds: float, *, make: bool) -> int:
-    """A descriptor of `events.jsonl` with the lock; another file may have taken its place while we waited."""
-    deadline = time.monotonic() + seconds
-    path = folder / EVENTS
+    """A descriptor of `events.jsonl` with its lock; a purge may remove the folder while we wait."""
     while True:
         if make:
             folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, _FLAGS | os.O_CREAT, 0o666)
         try:
-            _wait(descriptor, deadline, path, seconds)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), path.lstat()):
-                    return descriptor
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
-
-
-def _wait(descriptor: int, deadline: float, path: Path, seconds: float) -> None:
-    pause = _SHORTEST
-    while not _take(descriptor):
-        if time.monotonic() >= deadline:
-            raise LockTimeout(f"{path}: another process has held it for {seconds:g} s", "try again")
-        time.sleep(pause)
-        pause = min(pause * 2, _LONGEST)
-
-
-def _take(descriptor: int) -> bool:
-    """The system's own lock, which ends with the process.  filelock, the notes' lock, takes 40 ms to import."""
-    try:
-        if os.name == "nt":
-            import msvcrt  # noqa: PLC0415  there is one on Windows only
-
-            os.lseek(descriptor, _WINDOWS_LOCK_AT, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl  # noqa: PLC0415  there is none on Windows
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
+            descriptor = open_locked(folder / EVENTS, seconds, os.O_APPEND)
+        except FileNotFoundError:
+            if not make:
+                raise
+            continue
+        if descriptor is None:
+            raise timed_out(folder / EVENTS, seconds)
+        return descriptor
 
 
 def _open_if_there(path: Path) -> int:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import orjson
 
 from crucible.core.patterns import late_pattern
-from crucible.vault.events.event_paths import EVENTS, TOOLS, keys_path
+from crucible.vault.events.event_files import EVENTS, TOOLS, keys_path
 
 _MAGIC = b"cruk\x01"
 _WORTH_IT = 1 << 18

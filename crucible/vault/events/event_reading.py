@@ -31,8 +31,7 @@ from crucible.vault.events.event_archive import (
     folder_lines,
     joined_meta,
 )
-from crucible.vault.events.event_files import last_lines
-from crucible.vault.events.event_paths import OWN_FIELDS, archive_path, flight_folder
+from crucible.vault.events.event_files import OWN_FIELDS, archive_path, flight_folder, last_lines
 from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
 
 

@@ -23,10 +23,22 @@ from typing import NamedTuple, Self, get_args
 import orjson
 
 from crucible.clients.events import Event
+from crucible.core.files import append_errors
 from crucible.vault.events.event_archive import next_number
-from crucible.vault.events.event_files import LOCK_SECONDS, Held, cut_values, dump_record, held, make_folder
+from crucible.vault.events.event_files import (
+    EVENTS,
+    LOCK_SECONDS,
+    OWN_FIELDS,
+    TOOL_TYPES,
+    TOOLS,
+    Held,
+    cut_values,
+    dump_record,
+    flight_folder,
+    held,
+    make_folder,
+)
 from crucible.vault.events.event_keys import Keys
-from crucible.vault.events.event_paths import EVENTS, OWN_FIELDS, TOOL_TYPES, TOOLS, flight_folder, refusals
 from crucible.vault.events.event_reading import RENAMED
 from crucible.vault.events.event_summary import AGENT_SWITCH, Facts, facts_of, keep_meta
 
@@ -57,7 +69,7 @@ class FlightWriter:
         self._waiting: dict[int, _Waiting] = {}
         self._size = 0
         make_folder(self.folder)
-        with refusals(self.folder):
+        with append_errors(self.folder):
             self._keys.look(self.folder)
 
     def write(self, event: Event, phase: str = "", source: str = "") -> bool:

@@ -17,21 +17,24 @@ from typing import NamedTuple
 import orjson
 
 from crucible.core.errors import BadSessionId, CrucibleError, reason_of
+from crucible.core.files import append_errors
 from crucible.core.settings.settings import FlightSettings
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.events.event_archive import put_away
-from crucible.vault.events.event_files import LOCK_SECONDS, Held, held, last_lines
-from crucible.vault.events.event_keys import forget_keys
-from crucible.vault.events.event_paths import (
+from crucible.vault.events.event_files import (
     EVENTS,
+    LOCK_SECONDS,
     TOOLS,
+    Held,
     archive_folder,
     archive_path,
     flight_folder,
     flights_folder,
+    held,
+    last_lines,
     purged_path,
-    refusals,
 )
+from crucible.vault.events.event_keys import forget_keys
 from crucible.vault.events.event_summary import META_FILES, rename_in_meta
 
 _ARCHIVE = ".jsonl.zst"
@@ -113,7 +116,7 @@ def flight_ids(vault_root: Path) -> list[str]:
     """The sessions that have a folder, in order; what is none of ours is left alone."""
     folder = flights_folder(vault_root)
     names: list[str] = []
-    with refusals(folder, "read"), suppress(FileNotFoundError), os.scandir(folder) as entries:
+    with append_errors(folder, "read"), suppress(FileNotFoundError), os.scandir(folder) as entries:
         names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     return sorted(name for name in names if _is_id(name))
 
@@ -121,7 +124,7 @@ def flight_ids(vault_root: Path) -> list[str]:
 def archived_ids(vault_root: Path) -> list[str]:
     """The sessions that have an archive, in order."""
     folder = archive_folder(vault_root)
-    with refusals(folder, "read"):
+    with append_errors(folder, "read"):
         names = [path.name.removesuffix(_ARCHIVE) for path in folder.glob(f"*{_ARCHIVE}")]
     return sorted(name for name in names if _is_id(name))
 
@@ -162,7 +165,7 @@ class _Purge(NamedTuple):
         return found
 
     def judge(self, session_id: str, folder: Path) -> Purged | Kept:
-        with refusals(folder, "read"):
+        with append_errors(folder, "read"):
             last = last_time(folder)
             size = sum(path.stat().st_size for path in (folder / EVENTS, folder / TOOLS) if path.is_file())
         if session_id not in self.note_ids:
@@ -180,7 +183,7 @@ class _Purge(NamedTuple):
         if self.settings.after != "delete":
             put_away(self.vault_root, session_id, files)
         forget_keys(self.vault_root, session_id)
-        with refusals(files.folder, "removed"):
+        with append_errors(files.folder, "removed"):
             _remove(files)
 
 
@@ -222,7 +225,7 @@ def _time_of(line: bytes) -> datetime | None:
 def _sweep(vault_root: Path) -> None:
     """Remove what a killed purge left of an archive, unless its session's folder is there and it may still be written."""
     folder = archive_folder(vault_root)
-    with refusals(folder, "removed"):
+    with append_errors(folder, "removed"):
         for path in folder.glob(f"*{_ARCHIVE}.tmp"):
             name = path.name.removesuffix(f"{_ARCHIVE}.tmp")
             if _is_id(name) and not flight_folder(vault_root, name).exists():

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crucible.vault.events.event_files import LOCK_SECONDS, Held, held, number_of
-from crucible.vault.events.event_paths import EVENTS, META, TOOLS, flight_folder
+from crucible.vault.events.event_files import EVENTS, LOCK_SECONDS, META, TOOLS, Held, flight_folder, held, number_of
 
 AGENT_SWITCH = "agent_switch"
 """The type of a record whose `from_agent` and `to_agent` the summary repeats."""

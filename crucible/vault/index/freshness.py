@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from crucible.vault.index.index_files import IndexFolder
-from crucible.vault.index.index_manifest import FolderBlock, Manifest
+from crucible.vault.index.index_files import FolderBlock, IndexFolder, Manifest
 from crucible.vault.index.scan import FolderScan, Stamp, joined, parted
 from crucible.vault.index.schema import cell_of_path, decode_lines, encode_rows, path_of_cell
 

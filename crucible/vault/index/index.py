@@ -18,8 +18,7 @@ from crucible.core.processes import cores, spread
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names
 from crucible.vault.index.index_draft import Change, Draft
-from crucible.vault.index.index_files import IndexFolder
-from crucible.vault.index.index_manifest import EMPTY, Manifest
+from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
 from crucible.vault.index.scan import Seen, look
 from crucible.vault.index.schema import View
 

@@ -17,8 +17,7 @@ from zlib import crc32
 from crucible.core.errors import reason_of
 from crucible.core.patterns import late_pattern
 from crucible.vault.index.freshness import FileRow, FolderRows, Suspects, in_doubt
-from crucible.vault.index.index_files import IndexFolder
-from crucible.vault.index.index_manifest import FolderBlock, Manifest, next_token
+from crucible.vault.index.index_files import FolderBlock, IndexFolder, Manifest, next_token
 from crucible.vault.index.scan import FolderScan, parted
 from crucible.vault.index.schema import TABLES, cell_of_path, encode_cell, head_of
 

@@ -14,7 +14,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -22,8 +22,9 @@ from typing import TypeVar
 import orjson
 
 from crucible.core import files
-from crucible.core.errors import BadSessionId, CrucibleError, OutsideVault, VaultError, reason_of
+from crucible.core.errors import BadSessionId, CrucibleError, OutsideVault, VaultError
 from crucible.core.git import is_commit
+from crucible.core.locks import locked
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session_id import check_session_id
@@ -40,7 +41,6 @@ _FLAGS = (
     | getattr(os, "O_BINARY", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 _AT, _AT_LENGTH = b'"at":"', 19
 _ATTEMPTS = 5
 _MEMORY = "memory"
@@ -79,7 +79,7 @@ def append_lines(
     top = Path(os.path.realpath(root))
     path = _place(top, name, folder)
     files.make_folders(top, path.parent)
-    with _refusals(path, "written"), files.locked(top, path, _PATIENCE):
+    with files.append_errors(path, "written"), locked(top, path, _PATIENCE):
         for _ in range(_ATTEMPTS):
             if _append(path, data, fsync=fsync):
                 return
@@ -99,7 +99,7 @@ def rewrite_lines(
     path = _place(top, name)
     if not path.exists():
         return False
-    with _refusals(path, "written"), files.locked(top, path, _PATIENCE):
+    with files.append_errors(path, "written"), locked(top, path, _PATIENCE):
         files.remove_leftovers(path)
         old = _bytes(path)
         lines = old.removesuffix(b"\n").split(b"\n") if old else []
@@ -127,10 +127,10 @@ def read_lines(
     """
     top = Path(os.path.realpath(root))
     path = _place(top, name, folder)
-    with _refusals(path, "read"):
+    with files.append_errors(path, "read"):
         data = _bytes(path)
         if data and not data.endswith(b"\n"):  # torn, or being written at this moment
-            with suppress(CrucibleError), files.locked(top, path, _PATIENCE):
+            with suppress(CrucibleError), locked(top, path, _PATIENCE):
                 data = _bytes(path)
     found: list[_Value] = []
     problems: list[Problem] = []
@@ -252,16 +252,6 @@ def _latest(lines: Iterable[tuple[int, bytes]], count: int) -> list[tuple[int, b
         found.sort(key=lambda one: one[1].partition(_AT)[2][:_AT_LENGTH], reverse=True)
         del found[count:]
     return found
-
-
-@contextmanager
-def _refusals(path: Path, doing: str) -> Iterator[None]:
-    """What the system refuses, said in one line."""
-    try:
-        yield
-    except OSError as error:
-        hint = "what was there is untouched; make room and try again" if error.errno in _FULL else ""
-        raise VaultError(f"{path}: cannot be {doing}: {reason_of(error)}", hint) from error
 
 
 Fields = Mapping[str, object]

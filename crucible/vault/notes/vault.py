@@ -31,7 +31,7 @@ from crucible.core.errors import (
     VaultError,
 )
 from crucible.core.files import Stamp
-from crucible.core.locks import Lock
+from crucible.core.locks import Lock, locked
 from crucible.core.settings.settings import VaultSettings, load_vault_settings
 from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.names import check_new_id
@@ -208,7 +208,7 @@ class Vault:
 
     def locked(self, path: Path) -> AbstractContextManager[Lock]:
         """Hold a note's lock.  `save` and `update` take it themselves."""
-        return files.locked(self.root, path, self.settings.lock_seconds)
+        return locked(self.root, path, self.settings.lock_seconds)
 
     def _notes(self, start: Path, on_error: OnError | None) -> list[Path]:
         found = [folder / name for folder, names in find_notes(self.root, start, on_error) for name in names]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crucible.integrations.hooks.sync import write_down
-from crucible.vault.events.event_paths import archive_path, flight_folder
+from crucible.vault.events.event_files import archive_path, flight_folder
 from crucible.vault.events.event_reading import load_flight
 from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Vault

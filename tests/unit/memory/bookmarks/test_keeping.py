@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import LockTimeout, OutsideVault, VaultError
-from crucible.core.files import locked
+from crucible.core.locks import locked
 from crucible.memory.bookmarks import bookmark as keeping
 from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, follow_rename, latest, load_bookmarks
 from crucible.vault.logs import jsonl_store as lines

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import At, Prompted, ToolUsed
 from crucible.core.errors import BadSessionId, LockTimeout, OutsideVault, VaultError
-from crucible.vault.events.event_files import held
-from crucible.vault.events.event_paths import EVENTS, META, TOOLS, flight_folder
+from crucible.vault.events.event_files import EVENTS, META, TOOLS, flight_folder, held
 from crucible.vault.events.event_reading import load_flight, load_meta
 from crucible.vault.events.event_recorder import FlightWriter, append_entry
 from crucible.vault.events.event_summary import Facts, save_meta

@@ -23,8 +23,7 @@ from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import FlightSettings
 from crucible.vault.events import event_archive as archive
 from crucible.vault.events import event_retention as retention
-from crucible.vault.events.event_files import held
-from crucible.vault.events.event_paths import EVENTS, META, TOOL_TYPES, TOOLS, archive_path, flight_folder
+from crucible.vault.events.event_files import EVENTS, META, TOOL_TYPES, TOOLS, archive_path, flight_folder, held
 from crucible.vault.events.event_reading import Record, load_flight, load_meta, read_records
 from crucible.vault.events.event_recorder import FlightWriter, append_entry
 from crucible.vault.events.event_retention import Kept, PurgeReport, is_due, last_time, move_flight, purge

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from crucible.clients.events import At, Prompted
-from crucible.vault.events.event_files import held
-from crucible.vault.events.event_paths import EVENTS, TOOLS, flight_folder
+from crucible.vault.events.event_files import EVENTS, TOOLS, flight_folder, held
 from crucible.vault.events.event_reading import Record, load_flight, load_meta, read_records
 from crucible.vault.events.event_recorder import FlightWriter
 from tests.paths import ROOT

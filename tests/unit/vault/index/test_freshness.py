@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import IndexBroken
 from crucible.vault.index.freshness import FileRow, FolderRows, Suspects, compare_folders, compare_names, in_doubt
-from crucible.vault.index.index_files import IndexFolder
-from crucible.vault.index.index_manifest import EMPTY, FolderBlock, Manifest
+from crucible.vault.index.index_files import EMPTY, FolderBlock, IndexFolder, Manifest
 from crucible.vault.index.scan import UNKNOWN, FolderScan, Stamp
 from crucible.vault.index.schema import cell_of_path, encode_rows, head_of
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.vault.index.index_manifest import (
+from crucible.vault.index.index_files import (
     EMPTY,
     FolderBlock,
     Manifest,

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from crucible.core import files
 from crucible.core.errors import LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, VaultError
 from crucible.core.file_exchange import exchange
+from crucible.core.locks import locked
 from tests.paths import ROOT
 
 
@@ -384,7 +385,7 @@ def test_folders_are_not_made_through_a_symlink_that_leaves(tmp_path: Path) -> N
 
 
 def hold(root: str, path: str, ready: multiprocessing.synchronize.Event, seconds: float) -> None:
-    with files.locked(Path(root), Path(path)):
+    with locked(Path(root), Path(path)):
         ready.set()
         time.sleep(seconds)
 
@@ -396,18 +397,18 @@ def test_a_lock_held_by_another_process_times_out_and_comes_free(tmp_path: Path)
     holder = context.Process(target=hold, args=(str(tmp_path), str(note), ready, 1.0))
     holder.start()
     assert ready.wait(30)
-    with pytest.raises(LockTimeout, match=r"n\.md"), files.locked(tmp_path, note, timeout=0.1):
+    with pytest.raises(LockTimeout, match=r"n\.md"), locked(tmp_path, note, timeout=0.1):
         pytest.fail("two processes hold one lock")
-    with files.locked(tmp_path, tmp_path / "other.md", timeout=0):
+    with locked(tmp_path, tmp_path / "other.md", timeout=0):
         pass
-    with files.locked(tmp_path, note, timeout=30):
+    with locked(tmp_path, note, timeout=30):
         pass
     holder.join()
     assert holder.exitcode == 0
 
 
 def test_locks_lie_in_the_cache_and_not_beside_the_note(tmp_path: Path) -> None:
-    with files.locked(tmp_path, tmp_path / "sessions" / "n.md"):
+    with locked(tmp_path, tmp_path / "sessions" / "n.md"):
         assert os.listdir(tmp_path) == [".crucible"]
         assert len(os.listdir(tmp_path / ".crucible" / "cache" / "locks")) == 1
 
@@ -417,6 +418,6 @@ def test_a_lock_is_not_made_outside_the_vault(tmp_path: Path) -> None:
     root.mkdir()
     outside.mkdir()
     (root / ".crucible").symlink_to(outside)
-    with pytest.raises(OutsideVault), files.locked(root, root / "n.md"):
+    with pytest.raises(OutsideVault), locked(root, root / "n.md"):
         pass
     assert os.listdir(outside) == []
