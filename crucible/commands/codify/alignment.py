@@ -1,7 +1,6 @@
-"""Which steps of two sessions are the same step, and the best way to pair two sequences of them.
+"""Align the drafts of several sessions: pair steps that are the same, and branch to those that only some sessions have.
 
-Steps are alike by what was done to what, by what was done to whatever, and by their names, in this order.  Two steps of one name are
-the same unless others fit better.
+Steps are alike by what was done to which files, by kinds of work, and by name.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft_steps import Branch, Drafted, DraftStep, Figures, Remark, RemarkKind
-from crucible.commands.codify.step_titles import Names, work_name
+from crucible.commands.codify.draft_steps import Branch, Draft, DraftStep, Remark, RemarkKind, StepRun
+from crucible.commands.codify.step_titles import Names, join_words, work_name
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
@@ -32,12 +31,12 @@ _KINDS = {
     Deed.FETCH: _LOOK,
     Deed.PLAN: "",
 }
-"""Deeds that come to the same; those that are not here are their own kind, and bookkeeping is none."""
+"""Deeds of one kind; others are a kind of their own, and bookkeeping is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a step and all below it do, and what it is called."""
+    """What a step and all below it do, and its name."""
 
     key: str
     words: frozenset[str]
@@ -46,7 +45,7 @@ class Traits:
 
 
 def traits_of(step: DraftStep) -> Traits:
-    """What a step is compared by.  What was only looked at counts where nothing else was done."""
+    """The traits of a step; lookups count only if nothing else was done."""
     done = frozenset(trait for one in step.walk() for act in one.acts for trait in _done(act))
     worked = frozenset(trait for trait in done if trait[0] != _LOOK)
     words = frozenset(filter(None, map(key_of, step.name.split())))
@@ -54,7 +53,7 @@ def traits_of(step: DraftStep) -> Traits:
 
 
 def _done(act: Act) -> Iterator[tuple[str, str]]:
-    """An act's kind with each thing that it was done to."""
+    """An act's kind with each of its targets."""
     kind = _KINDS.get(act.deed, act.deed.value)
     if kind:
         # What a check writes has the name of every other check's.
@@ -63,7 +62,7 @@ def _done(act: Act) -> Iterator[tuple[str, str]]:
 
 
 def best_pairs(left: Sequence[Sequence[Traits]], right: Sequence[Traits]) -> list[tuple[int, int]]:
-    """The pairs of positions that together are most alike, no two crossing, in order; `left` has a step of several sessions at each."""
+    """The pairs of positions that are most alike in sum, in order and without crossings; `left` has the steps of several sessions."""
     best = [[0.0] * (len(right) + 1)]
     for several in left:
         above, row = best[-1], [0.0]
@@ -85,7 +84,7 @@ def best_pairs(left: Sequence[Sequence[Traits]], right: Sequence[Traits]) -> lis
 
 
 def _alike(one: Traits, other: Traits) -> float:
-    """From 0 to 1; 0 for what is not to be paired."""
+    """From 0 to 1; 0 for steps that are not to be paired."""
     same_name = one.key == other.key
     names = 1.0 if same_name else overlap(one.words, other.words, "union")
     if not one.done and not other.done:
@@ -103,7 +102,7 @@ _ARROW = late_pattern(r"\s*(?:→|[-=]>)\s*")
 
 @dataclass(slots=True)
 class _Column:
-    """A step of the workflow to be: how each session had it, what is below it, and where it leads under which conditions."""
+    """A step of the workflow: the draft step of each session, the columns below it, and its conditional branches."""
 
     members: dict[str, DraftStep]
     traits: list[Traits]
@@ -112,22 +111,23 @@ class _Column:
     report: Datum | None = None
     remarks: list[Remark] = field(default_factory=list)
     branches: list[tuple[str, _Column]] = field(default_factory=list)
-    sessions: frozenset[str] = frozenset()
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        return frozenset(self.members)
 
 
-def align(drafts: Sequence[Drafted]) -> tuple[DraftStep, ...]:
-    """The steps of one workflow that tells of all these sessions; a session that is given twice counts once."""
+def align(drafts: Sequence[Draft]) -> tuple[DraftStep, ...]:
+    """The steps of one workflow of all these sessions; a session that is given twice counts once."""
     given = {draft.session: draft for draft in reversed(drafts)}
     order = list(dict.fromkeys(draft.session for draft in drafts))
     if len(given) == 1:
         return given[order[0]].steps
     columns = _aligned({session: given[session].steps for session in sorted(given)})
-    whole = list(_walk(columns))
-    for column in whole:
-        column.sessions = frozenset(column.members)
-    _name(whole)
-    _branch(whole, frozenset(given))
-    merger = _Merger(order, whole)
+    every = list(_walk(columns))
+    _name(every)
+    _branch(every, frozenset(given))
+    merger = _Merger(order, every)
     return tuple(merger.step(column) for column in columns)
 
 
@@ -144,7 +144,7 @@ def _aligned(sequences: Mapping[str, Sequence[DraftStep]]) -> list[_Column]:
 
 
 def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) -> list[_Column]:
-    """The columns and one more session's steps: what has no partner stands behind the columns before its neighbour."""
+    """The columns with one more session; steps without a partner go between those of their neighbours."""
     own = [_Column({session: step}, [traits_of(step)]) for step in steps]
     woven: list[_Column] = []
     done = taken = 0
@@ -158,7 +158,7 @@ def _with(columns: Sequence[_Column], session: str, steps: Sequence[DraftStep]) 
 
 
 def _as_group(step: DraftStep) -> DraftStep:
-    """A step without children whose like has some: what it did itself is its only child, with all that was said of that."""
+    """Make a step a group, as its counterparts are: its own work becomes its only child."""
     if step.children or not (step.acts or step.takes or step.report):
         return step
     work = replace(
@@ -180,10 +180,10 @@ def _walk(columns: Iterable[_Column]) -> Iterator[_Column]:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def _name(whole: Sequence[_Column]) -> None:
-    """Each column the name that most of its sessions have; those that more sessions have choose first."""
+def _name(every: Sequence[_Column]) -> None:
+    """Name each column as most of its sessions do; columns of more sessions choose first."""
     names, reports = Names(), Names(str.casefold, "_")
-    for column in sorted(whole, key=lambda column: -len(column.members)):
+    for column in sorted(every, key=lambda column: -len(column.members)):
         column.name = names.claim(_most(step.name for step in column.members.values()) or "Step")
         report = _most(step.report for step in column.members.values())
         if report:
@@ -194,69 +194,68 @@ _H = TypeVar("_H", bound=Hashable)
 
 
 def _most(values: Iterable[_H | None]) -> _H | None:
-    """The one that is there most often, of several the first; None if there is none."""
+    """The most frequent value, the first of several; None without any."""
     counted = Counter(value for value in values if value)
     return max(counted, key=counted.__getitem__, default=None)
 
 
-# --- ways ------------------------------------------------------------------------------------------------------------
+# --- branches --------------------------------------------------------------------------------------------------------
 
 
-def _branch(whole: Sequence[_Column], everyone: frozenset[str]) -> None:
-    """A branch to each step that only some sessions have, or a word in it where no step stands before it.
+def _branch(every: Sequence[_Column], everyone: frozenset[str]) -> None:
+    """Add a branch to each step that only some sessions have, or a remark to it if no step comes before.
 
-    The branch is at the last step before it that these sessions and others have; at one with parts, which does nothing itself, only
-    where no other is, and never into its own parts.  Parts of a step go with it.
+    The branch starts at the last step before it that these sessions and others have, at a group only if there is no other.
     """
-    nexts = _nexts(whole)
-    ends = [at + sum(1 for _ in _walk([column])) for at, column in enumerate(whole)]
-    gone_along = {id(part) for column in whole for part in column.below if part.sessions == column.sessions}
+    nexts = _nexts(every)
+    ends = [at + sum(1 for _ in _walk([column])) for at, column in enumerate(every)]
+    gone_along = {id(part) for column in every for part in column.below if part.sessions == column.sessions}
     targets: dict[int, list[int]] = {}
-    for at, column in enumerate(whole):
+    for at, column in enumerate(every):
         if id(column) in gone_along or column.sessions == everyone:
             continue
-        before = [n for n in range(at) if ends[n] <= at and whole[n].sessions > column.sessions]
+        before = [n for n in range(at) if ends[n] <= at and every[n].sessions > column.sessions]
         if before:
-            source = max(before, key=lambda n: (not whole[n].below, n))
+            source = max(before, key=lambda n: (not every[n].below, n))
             targets.setdefault(source, []).append(at)
         else:
             column.remarks.append(Remark(RemarkKind.ONLY_IN, _listed(column.sessions)))
     for source, found in targets.items():
-        whole[source].branches = list(_ways(whole, source, found, nexts[source]))
+        every[source].branches = list(_ways(every, source, found, nexts[source]))
 
 
-def _nexts(whole: Sequence[_Column]) -> list[dict[int, set[str]]]:
-    """Where the sessions of each column went on to, and which did; `len(whole)` where they ended."""
+def _nexts(every: Sequence[_Column]) -> list[dict[int, set[str]]]:
+    """For each column its next columns with the sessions that went there; `len(every)` is the end."""
     following: dict[str, int] = {}
-    nexts: list[dict[int, set[str]]] = [{} for _ in whole]
-    for at in range(len(whole) - 1, -1, -1):
-        for session in whole[at].members:
-            nexts[at].setdefault(following.get(session, len(whole)), set()).add(session)
+    nexts: list[dict[int, set[str]]] = [{} for _ in every]
+    for at in range(len(every) - 1, -1, -1):
+        for session in every[at].members:
+            nexts[at].setdefault(following.get(session, len(every)), set()).add(session)
             following[session] = at
     return nexts
 
 
 def _ways(
-    whole: Sequence[_Column], source: int, targets: Sequence[int], nexts: Mapping[int, set[str]]
+    every: Sequence[_Column], source: int, targets: Sequence[int], nexts: Mapping[int, set[str]]
 ) -> Iterator[tuple[str, _Column]]:
-    """A condition for each target.  Where no session simply went on, the way of most of them is `Otherwise`."""
-    went_on = any(at == len(whole) or whole[at].sessions >= whole[source].sessions for at in nexts)
+    """A condition for each target.  If no session simply went on, the branch of most sessions is `Otherwise`."""
+    went_on = any(at == len(every) or every[at].sessions >= every[source].sessions for at in nexts)
     main: set[str] = set()
     if not went_on:
         main = max(nexts.items(), key=lambda way: (len(way[1]), way[0]))[1]
-    others = [at for at in targets if not whole[at].sessions <= main]
+    others = [at for at in targets if not every[at].sessions <= main]
     opened: dict[frozenset[str], str] = {}
     for at in others or targets:
-        sessions = whole[at].sessions
-        opened[sessions] = _opening(whole[at]) or opened.get(sessions) or _failure(whole[source], sessions)
-        when = opened[sessions] or f'"{contain_line(whole[at].name)}" is called for'
-        yield f"{_ARROW.sub(', ', when)} (as in {_listed(sessions)})", whole[at]
+        sessions = every[at].sessions
+        opened[sessions] = _opening(every[at]) or opened.get(sessions) or _failure(every[source], sessions)
+        when = opened[sessions] or f'"{contain_line(every[at].name)}" is called for'
+        yield f"{_ARROW.sub(', ', when)} (as in {_listed(sessions)})", every[at]
     if others:
-        yield from (("", whole[at]) for at in targets if at not in others)
+        yield from (("", every[at]) for at in targets if at not in others)
 
 
 def _opening(column: _Column) -> str:
-    """The words with which a user opened a step, of the first session in which one did."""
+    """The words with which a user started this step, in the first session that has any."""
     for step in column.members.values():
         for one in step.walk():
             for remark in one.remarks:
@@ -266,7 +265,7 @@ def _opening(column: _Column) -> str:
 
 
 def _failure(column: _Column, sessions: Iterable[str]) -> str:
-    """What had failed last in a step of these sessions."""
+    """What failed last in this step of these sessions."""
     for session in sorted(sessions):
         step = column.members[session]
         acts = [act for one in step.walk() for act in one.acts if act.outcome is Outcome.FAILED and key_of(act.what)]
@@ -278,30 +277,28 @@ def _failure(column: _Column, sessions: Iterable[str]) -> str:
 
 
 def _listed(sessions: Iterable[str]) -> str:
-    """Ids of sessions, a few of many."""
     names = sorted(sessions)
     more = [f"{len(names) - _MOST_SESSIONS} more"] if len(names) > _MOST_SESSIONS else []
-    names = [*names[:_MOST_SESSIONS], *more]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return join_words([*names[:_MOST_SESSIONS], *more])
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
 class _Merger:
-    """Columns as steps; `order` is that of the sessions as they were given."""
+    """Merges columns to steps; `order` is the order of the sessions as given."""
 
-    def __init__(self, order: Sequence[str], whole: Sequence[_Column]) -> None:
+    def __init__(self, order: Sequence[str], every: Sequence[_Column]) -> None:
         self._order = order
         self._reports = {
             (session, step.report.name.casefold()): column.report
-            for column in whole
+            for column in every
             for session, step in column.members.items()
             if step.report and column.report
         }
 
     def step(self, column: _Column) -> DraftStep:
-        """What all members of a column come to."""
+        """The step of a column."""
         steps = list(column.members.values())
         below = tuple(self.step(part) for part in column.below)
         return DraftStep(
@@ -323,8 +320,8 @@ class _Merger:
             for datum in step.takes:
                 yield self._reports.get((session, datum.name.casefold())) or datum
 
-    def _runs(self, column: _Column) -> Iterator[Figures]:
-        """Every run with the agent that it was by, which need not be the step's."""
+    def _runs(self, column: _Column) -> Iterator[StepRun]:
+        """Every run, with its own agent."""
         for session in self._order:
             step = column.members.get(session)
             if step:
@@ -332,7 +329,7 @@ class _Merger:
 
 
 def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
-    """Each once; one without a reason is told by the same one with a reason."""
+    """Each remark once, the ones with a reason if any has one."""
     told: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
     for remark in (remark for step in steps for remark in step.remarks):
         told[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
@@ -341,7 +338,7 @@ def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
 
 
 def _unsaid(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[Remark]:
-    """What the steps below do not say already."""
+    """The remarks that the steps below do not have."""
     told = {
         (remark.kind, normal_line(remark.text), why)
         for child in below
@@ -355,7 +352,7 @@ def _unsaid(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[R
 
 
 def _acts(steps: Sequence[DraftStep]) -> tuple[Act, ...]:
-    """The acts of all of them, those of one only where no other did the same; what went well once stands for all."""
+    """All acts, equal ones once; of these a successful one."""
     acts: dict[tuple[object, ...], Act] = {}
     for act in (act for step in steps for act in step.acts):
         key = (act.deed, act.what, act.reads, act.writes)

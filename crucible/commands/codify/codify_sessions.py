@@ -1,7 +1,6 @@
-"""Codifying: recorded sessions in, one workflow out.
+"""Turn recorded sessions into one workflow: draft each session, redact it, align the drafts, assemble the steps.
 
-Owns the order of it: each session is drafted, secrets are taken out of every text that came from it, drafts are aligned, and what
-they have in common is settled.  Nothing here reads a file or a clock, and the same sessions always give the same workflow.
+Reads no file and no clock.
 """
 
 from __future__ import annotations
@@ -16,14 +15,13 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.codify.alignment import align
 from crucible.commands.codify.draft_steps import (
-    Drafted,
+    Draft,
     DraftStep,
-    Figured,
-    Figures,
     Node,
     Parameter,
     Remark,
     RemarkKind,
+    StepRun,
     Stretch,
     fold,
 )
@@ -40,41 +38,64 @@ from crucible.documents.session.session import AgentRef, Session
 from crucible.documents.session.titles import untagged
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, Workflow, key_of
 
+_EXAMPLE = 80
+"""Most code points of a parameter's example; cut after redaction, since half a secret is not recognized."""
 
-def requests_of(
-    session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
-) -> list[Node]:
-    """A session's requests with what was done in each; never raises for what a session holds.
 
-    `children` has the sessions of its subagents at any depth by id, None for a missing one; `evidence` gives the records of a session.
+@dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """A session, the sessions of its subagents at any depth by id (None if missing), and the records of a session's calls."""
+
+    session: Session
+    children: Mapping[str, Session | None] = field(default_factory=dict)
+    evidence: Callable[[str], Evidence] = lambda _: Evidence()
+
+
+def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:
+    """Make one workflow of sessions, titled after the first; the same sessions always give the same workflow.
+
+    Sessions without work are dropped from its `sessions`; if none has any, the workflow has no steps.
     """
-    return TreeBuilder(session, children, evidence).requests()
+    requests = [TreeBuilder(one.session, one.children, one.evidence).requests() for one in recorded]
+    names = Counter(name for nodes in requests for name in {key_of(node.name) for node in nodes})
+    again = {name for name, count in names.items() if count > 1}
+    drafts = [
+        _clean(draft_session(one.session, nodes, again), redact) for one, nodes in zip(recorded, requests, strict=True)
+    ]
+    drafts = [draft for draft in drafts if draft.steps] or drafts
+    title = drafts[0].title if drafts else "Untitled"
+    parameters = [one for draft in drafts for one in draft.parameters]
+    sessions = list(dict.fromkeys(draft.session for draft in drafts))
+    return assemble(title, align(drafts), sessions, parameters)
 
 
-def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Drafted:
+# --- one session -----------------------------------------------------------------------------------------------------
+
+
+def draft_session(session: Session, nodes: list[Node], again: Collection[str] = ()) -> Draft:
     """A session's steps; `again` are the keys of requests that other sessions have too."""
     title = cut_at_word(normal_line(untagged(session.title)), 120) or "Untitled"
     kept, parameters, title = repeated(title, nodes, parameters_of(session, nodes), again)
     for node in kept:
         fold(node)
-    kept = [*_worth_telling(kept)] if kept == nodes else kept
+    kept = [*_worth_keeping(kept)] if kept == nodes else kept
     drafter = _Drafter(parameters)
     steps = tuple(drafter.step(node, 0) for node in kept)
-    return Drafted(title, steps, session.id, parameters)
+    return Draft(title, steps, session.id, parameters)
 
 
-def _worth_telling(nodes: Sequence[Node]) -> Sequence[Node]:
-    """Requests that changed, ran or checked something, or delegated; else those that looked; else those with findings; at least one."""
+def _worth_keeping(nodes: Sequence[Node]) -> Sequence[Node]:
+    """Requests that worked or delegated; else those that looked; else those with findings; at least one."""
     worked = [node for node in nodes if not node.only_looked() or any(one.reports for one in node.walk())]
     looked = [node for node in nodes if node.parts]
-    told = [node for node in nodes if any(one.kind is not RemarkKind.ASKED for one in node.remarks)]
-    return worked or looked or told or nodes[:1]
+    noted = [node for node in nodes if any(one.kind is not RemarkKind.ASKED for one in node.remarks)]
+    return worked or looked or noted or nodes[:1]
 
 
 class _Drafter:
-    """Makes steps of nodes in order.
+    """Makes steps of nodes, in order.
 
-    `owed` are the reports that an agent, by its number, was given and has not used; `last` is what it made last.
+    `owed` are the reports that an agent, by its number, got and has not used; `last` is what it made last.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -110,14 +131,14 @@ class _Drafter:
         work.is_critical |= node.is_open
         report = report or (self._reports.get(id(own[-1])) if own else None)
         step = self._made(node, work, name, report)
-        run = _run(node.whole, node.agent, failed=node.failed())
+        run = _run(node.run, node.agent, failed=node.failed())
         return replace(step, remarks=(*_remarks(node, name), *step.remarks), runs=(run,))
 
     def _group(self, node: Node, name: str) -> DraftStep:
         children = tuple(
             self.step(part, node.by) if isinstance(part, Node) else self._stretch(node, part) for part in node.parts
         )
-        run = _run(node.whole, node.agent, failed=node.failed())
+        run = _run(node.run, node.agent, failed=node.failed())
         grade = Grade.CRITICAL if node.is_open else Grade.PLAIN
         remarks = _remarks(node, name)
         return DraftStep(name, node.agent, node.channel, grade, remarks, children=children, runs=(run,))
@@ -138,13 +159,13 @@ class _Drafter:
             tuple(work.acts),
             report,
             takes,
-            runs=(_run(Figured(node.whole.session), node.agent, failed=work.last_failed),),
+            runs=(_run(StepRun(node.run.session), node.agent, failed=work.last_failed),),
         )
 
     def _handed(
         self, name: str, by: int, acts: Sequence[Act], report: Datum | None
     ) -> tuple[Datum | None, tuple[Datum, ...]]:
-        """What work hands on beside its files, and what it was handed; work that takes nothing else takes what was made last."""
+        """The report and the inputs of work; work without inputs takes what was made last."""
         takes = tuple(self._owed.pop(by, ())) if acts else ()
         if not takes and by in self._last and (acts or report) and not any(act.reads for act in acts):
             takes = (self._last[by],)
@@ -155,7 +176,7 @@ class _Drafter:
         return report, takes
 
     def _findings(self, name: str, by: int, acts: Sequence[Act]) -> Datum | None:
-        """What work that left no file found out, for the same agent's next work."""
+        """The findings of work that left no file, for the same agent's next work."""
         if not acts or any(act.writes for act in acts):
             return None
         is_run = any(act.deed is Deed.RUN for act in acts)
@@ -177,66 +198,31 @@ def _own(node: Node, by: int) -> Iterator[Stretch]:
 
 
 def _name(node: Node, own: Sequence[Stretch]) -> str:
-    """The request; else what was done."""
+    """Named after the request, else after the work."""
     return tidy_name(node.name) or work_name([act for stretch in own for act in stretch.acts])
 
 
 def _remarks(node: Node, name: str) -> tuple[Remark, ...]:
-    """The remarks that a step's heading does not say already."""
+    """The remarks, without a prompt that is the step's name."""
     return tuple(one for one in node.remarks if not (one.kind is RemarkKind.ASKED and _says(name, one.text)))
 
 
 def _says(name: str, text: str) -> bool:
-    """Whether a name is all that a text says, but for the mark at its end."""
+    """True if a text is no more than the name, apart from punctuation at the end."""
     return normal_line(text).rstrip(" .!").casefold() == name.rstrip(" .!").casefold()
 
 
-def _run(whole: Figured, agent: AgentRef | None, *, failed: bool) -> Figures:
-    status = RunStatus.FAILED if failed else RunStatus.SUCCESS
-    return Figures(whole.session, status, agent, whole.started, whole.duration_ms, whole.tokens)
+def _run(run: StepRun, agent: AgentRef | None, *, failed: bool) -> StepRun:
+    return replace(run, status=RunStatus.FAILED if failed else RunStatus.SUCCESS, agent=agent)
 
+
+# --- redaction -------------------------------------------------------------------------------------------------------
 
 _T = TypeVar("_T")
-_EXAMPLE = 80
-"""Most code points of a user's text; cut after redaction, since half a secret is not recognized."""
 
 
-def _nothing(_: str) -> Evidence:
-    return Evidence()
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedSession:
-    """A session, its subagents' sessions at any depth by id, and what the flight recorder knows of a session's calls.
-
-    `children` has None for one that is not there.
-    """
-
-    session: Session
-    children: Mapping[str, Session | None] = field(default_factory=dict)
-    evidence: Callable[[str], Evidence] = _nothing
-
-
-def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:
-    """The workflow of one or more sessions, the first of which gives the title.
-
-    A session in which nothing was done is none of its `sessions` beside others; where nothing was done in any, it has no steps.
-    """
-    told = [requests_of(one.session, one.children, one.evidence) for one in recorded]
-    names = Counter(name for nodes in told for name in {key_of(node.name) for node in nodes})
-    again = {name for name, count in names.items() if count > 1}
-    drafts = [
-        _clean(draft_session(one.session, nodes, again), redact) for one, nodes in zip(recorded, told, strict=True)
-    ]
-    drafts = [draft for draft in drafts if draft.steps] or drafts
-    title = drafts[0].title if drafts else "Untitled"
-    parameters = [one for draft in drafts for one in draft.parameters]
-    sessions = list(dict.fromkeys(draft.session for draft in drafts))
-    return assemble(title, align(drafts), sessions, parameters)
-
-
-def _clean(drafted: Drafted, redact: Redact) -> Drafted:
-    """A draft without secrets and with its parameters in the place of their values; each text is looked at once."""
+def _clean(drafted: Draft, redact: Redact) -> Draft:
+    """Redact a draft, and replace values by their parameters; each text is scanned once."""
 
     @cache
     def clean(text: str) -> str:
@@ -254,7 +240,7 @@ def _clean(drafted: Drafted, redact: Redact) -> Drafted:
 
 
 class _Cleaner:
-    """`used` are the names of the parameters that stand in a text; names of steps that have become alike are told apart again."""
+    """Redacts steps and keeps their names unique; `used` are the parameters that occur in a text."""
 
     def __init__(self, clean: Callable[[str], str], parameters: Sequence[Parameter]) -> None:
         self._clean = clean
@@ -287,7 +273,7 @@ class _Cleaner:
         return filled(self._clean(text), self._values)
 
     def _text(self, value: _T, clean: Callable[[str], str]) -> _T:
-        """A value with every text in it cleaned."""
+        """Clean every text in a value."""
         found: Any = value
         if isinstance(value, tuple):
             found = tuple(self._text(one, clean) for one in value)
@@ -304,6 +290,6 @@ class _Cleaner:
         return AgentRef(self._word(agent.name, "agent") or "agent", self._word(agent.version, "version"))
 
     def _word(self, text: str | None, kind: Literal["agent", "version", "channel"]) -> str | None:
-        """A word of a heading, which stays one."""
+        """A word of a heading, which stays one word."""
         clean = self._clean(text or "")
         return text if not text or clean == text else slug(clean, kind) or None

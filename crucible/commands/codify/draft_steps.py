@@ -1,13 +1,12 @@
-"""What codifying passes on: the steps that are made of what a session did.
+"""The two forms of a session's work: nodes as it happened, and draft steps for a workflow.
 
-Owns the values between the parts of this room: `drafting` makes steps, `aligning` makes one workflow of
-several sessions, `settling` gives them data flow and markers.
+Folding a node drops noise and dead ends: refused and failed calls, reverted edits, and checks before the last change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,9 +15,11 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.documents.session.session import AgentRef, Outcome
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus
 
+# --- draft steps -----------------------------------------------------------------------------------------------------
+
 
 class RemarkKind(StrEnum):
-    """What a line of a step's prose is; `settling` has its label."""
+    """What a line of a step's prose is; `workflow_assembly` has its label."""
 
     ASKED = "asked"
     CONSTRAINT = "constraint"
@@ -34,9 +35,9 @@ class RemarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One line of a step's prose: foreign text, decoded; `why` is what else is said of it, `points` its parts.
+    """A line of a step's prose: foreign text, decoded; `why` is the reason, `points` are its parts.
 
-    `finding` is the id of the finding that it comes from, "" for what the user asked and for commands.
+    `finding` is the id of its finding, "" for the user's words and for commands.
     """
 
     kind: RemarkKind
@@ -47,15 +48,28 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """One session's execution of a step; `duration_ms` and `tokens` None where unknown."""
+class StepRun:
+    """One session's execution of a step: when it began, how long it took and what it cost, as far as known."""
 
     session: str
-    status: RunStatus
+    status: RunStatus = RunStatus.SUCCESS
     agent: AgentRef | None = None
     started: datetime | None = None
     duration_ms: int | None = None
     tokens: int | None = None
+
+    def plus(self, other: StepRun) -> StepRun:
+        """Include the figures of work that belongs to this one."""
+        return replace(
+            self,
+            started=self.started or other.started,
+            duration_ms=_sum(self.duration_ms, other.duration_ms),
+            tokens=_sum(self.tokens, other.tokens),
+        )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else one + other
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +82,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class DraftStep:
-    """A step to be.
+    """A step of a draft; names are unique in a draft by `key_of`.
 
-    `report` is what it hands on beside the files that it wrote: what a subagent hands back to who delegated to it or, of work that
-    left no file, its findings or output.  `takes` are such data that this step was given.
-    A step with children has no acts of its own.  `branches` lead on after it.  Names are unique in a whole draft by `key_of`.
+    `report` is what it hands on besides files: a subagent's report or, of work that left no file, its findings or output;
+    `takes` are reports that it was given.  A step with children has no acts.  `branches` lead on after it.
     """
 
     name: str
@@ -85,7 +98,7 @@ class DraftStep:
     takes: tuple[Datum, ...] = ()
     branches: tuple[Branch, ...] = ()
     children: tuple[DraftStep, ...] = ()
-    runs: tuple[Figures, ...] = ()
+    runs: tuple[StepRun, ...] = ()
 
     def walk(self) -> Iterator[DraftStep]:
         """Itself, then every step below it, in order."""
@@ -95,7 +108,7 @@ class DraftStep:
 
 
 class Parameter(NamedTuple):
-    """A name, what it is, and the value that it had."""
+    """What varies between runs: its name, meaning, and value in the session."""
 
     name: str
     meaning: str
@@ -103,7 +116,7 @@ class Parameter(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
+class Draft:
     """A session as steps."""
 
     title: str
@@ -112,21 +125,36 @@ class Drafted:
     parameters: tuple[Parameter, ...] = ()
 
 
+# --- kinds of work ---------------------------------------------------------------------------------------------------
+
 NOISE = frozenset({Deed.PLAN, Deed.DELEGATE})
 """An agent's own bookkeeping; delegated work is a step."""
 LOOKING = frozenset({Deed.READ, Deed.SEARCH, Deed.FETCH})
-_IDLE = LOOKING | NOISE
 PROVING = frozenset({Deed.TEST, Deed.CHECK, Deed.BUILD})
 """Acts that show whether work is right; a step in which one failed is critical."""
+CHANGING = frozenset({Deed.WRITE, Deed.EDIT, Deed.DELETE})
 MERGES = ("git merge ", "git rebase ", "git pull", "git cherry-pick ")
 CONFLICT = "conflict"
 """The verdict of a merge with conflicts."""
-CHANGING = frozenset({Deed.WRITE, Deed.EDIT, Deed.DELETE})
+STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
+
+
+def is_done(act: Act) -> bool:
+    """True if it succeeded."""
+    return act.outcome is Outcome.OK
+
+
+def merged(act: Act) -> bool:
+    """True if other work was merged, after which everything is checked again."""
+    return act.command.startswith(MERGES) and "--abort" not in act.command
+
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Stretch:
-    """What one agent did in one go; `is_critical` if a check failed, `last_failed` if its last call that counts did."""
+    """One agent's work without a break; `is_critical` if a check failed, `last_failed` if its last call did."""
 
     acts: list[Act] = field(default_factory=list)
     is_critical: bool = False
@@ -141,32 +169,12 @@ class Stretch:
 
     def only_looked(self) -> bool:
         """True if nothing was changed, run or checked."""
-        return all(act.deed in _IDLE for act in self.acts)
-
-
-@dataclass(slots=True)
-class Figured:
-    """When work began, how long it took and what it cost, as far as that is known."""
-
-    session: str
-    started: datetime | None = None
-    duration_ms: int | None = None
-    tokens: int | None = None
-
-    def add(self, other: Figured) -> None:
-        """Add the figures of work that belongs to this one."""
-        self.started = self.started or other.started
-        self.duration_ms = _sum(self.duration_ms, other.duration_ms)
-        self.tokens = _sum(self.tokens, other.tokens)
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else one + other
+        return all(act.deed in LOOKING | NOISE for act in self.acts)
 
 
 @dataclass(slots=True)
 class Node:
-    """A request with the phases that only go on with it, a sub-phase, or a subagent's work; `parts` are in order.
+    """A request with the phases that continue it, a sub-phase, or a subagent's work; `parts` are in order.
 
     `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent, `is_open` if an error
     stayed unresolved, `is_late` if all of its work followed a reply of the user.  `about` is the title of a subagent's note.
@@ -174,7 +182,7 @@ class Node:
 
     name: str
     by: int
-    whole: Figured
+    run: StepRun
     agent: AgentRef | None = None
     channel: str | None = None
     reports: bool = False
@@ -185,16 +193,15 @@ class Node:
     parts: list[Stretch | Node] = field(default_factory=list)
 
     def stretch(self) -> Stretch:
-        """The stretch that goes on at its end."""
-        last = self.parts[-1] if self.parts else None
-        if isinstance(last, Stretch):
-            return last
-        new = Stretch()
-        self.parts.append(new)
-        return new
+        """The stretch at its end, to add work to."""
+        if not self.parts or isinstance(self.parts[-1], Node):
+            self.parts.append(Stretch())
+        last = self.parts[-1]
+        assert isinstance(last, Stretch)  # noqa: S101
+        return last
 
-    def hear(self, remark: Remark) -> None:
-        """Add a remark that is not there yet."""
+    def add(self, remark: Remark) -> None:
+        """Add a remark once."""
         if remark not in self.remarks:
             self.remarks.append(remark)
 
@@ -230,18 +237,8 @@ class Node:
                 yield from part.walk()
 
 
-def is_done(act: Act) -> bool:
-    """True if it succeeded."""
-    return act.outcome is Outcome.OK
-
-
-def merged(act: Act) -> bool:
-    """True if other work was merged, after which everything is checked again."""
-    return act.command.startswith(MERGES) and "--abort" not in act.command
-
-
 def fold(node: Node) -> None:
-    """Fold a node and all below it: noise goes, and what only looked joins the next stretch of work."""
+    """Drop noise from a node and all below it; what only looked joins the next stretch of work."""
     for part in node.parts:
         if isinstance(part, Node):
             fold(part)
@@ -251,7 +248,7 @@ def fold(node: Node) -> None:
 
 
 def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
-    """Move what only looked into the next stretch that worked, else into the last one; if none did, what is below is all of the work."""
+    """Move what only looked into the next stretch that worked, else into the last one; if none did, only nodes are work."""
     own = [part for part in parts if isinstance(part, Stretch)]
     homes = [stretch for stretch in own if not stretch.only_looked()]
     if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):
@@ -272,31 +269,29 @@ def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
     return kept
 
 
+_Key = tuple[Act | Deed, str, int]
+
+
 def folded_acts(acts: Iterable[Act]) -> list[Act]:
     """Acts without noise, repeats and dead ends; a check occurs once, and again after each merge."""
-    done = [act for act in acts if act.deed not in NOISE and act.outcome not in _STOPPED]
-    kept: dict[tuple[Act | Deed, str, int], Act] = {}
+    kept: dict[_Key, Act] = {}
     merges = 0
-    for act in done:
+    for act in acts:
+        if act.deed in NOISE or act.outcome in STOPPED:
+            continue
         if act.deed in PROVING:  # the last time counts
-            key = (act.deed, act.what, merges)
-            kept.pop(key, None)
-            kept[key] = act
+            _keep_last(kept, (act.deed, act.what, merges), act)
         elif act.deed is Deed.REVERT:
-            _revert(kept, act)
+            gone = set(act.writes)
+            kept = {key: one for key, one in kept.items() if one.deed not in CHANGING or not set(one.writes) <= gone}
         elif act.outcome is not Outcome.FAILED:
             merges += merged(act)
             if act.deed is Deed.RUN:  # as in `git push`
-                kept.pop((act, "", 0), None)
+                _keep_last(kept, (act, "", 0), act)
             kept.setdefault((act, "", 0), act)
     return list(kept.values())
 
 
-_STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
-
-
-def _revert(kept: dict[tuple[Act | Deed, str, int], Act], revert: Act) -> None:
-    """Drop the changes of files that were set back."""
-    gone = set(revert.writes)
-    for key in [key for key, act in kept.items() if act.deed in CHANGING and set(act.writes) <= gone]:
-        del kept[key]
+def _keep_last(kept: dict[_Key, Act], key: _Key, act: Act) -> None:
+    kept.pop(key, None)
+    kept[key] = act

@@ -1,7 +1,6 @@
-"""A workflow on its reader's desk: a draft file, an editor, what is wrong with it, and once more until it is saved.
+"""Edit a draft workflow: open an editor on a draft file, show its problems, and repeat until it is saved.
 
-Owns the draft file, the comments that tell problems in it, and that no word is lost: not when an editor fails, empties the file
-or is not there, not when saving is refused.  Which editor, and how a person is asked, is the door's.
+No text is lost if an editor fails or empties the file, or if saving is refused.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from crucible.vault.notes.vault import Vault
 
 _FOLDER = Path(".crucible", "cache", "drafts")
 _MOST = 50
-"""Problems that are told at the top of a draft."""
+"""Most problems listed at the top of a draft."""
 
 
 class Choice(Enum):
-    """What is to become of a draft after an editor."""
+    """What to do with a draft after editing."""
 
     EDIT = auto()
     SAVE = auto()
@@ -37,23 +36,23 @@ class Choice(Enum):
 
 
 class DraftEditor(Protocol):
-    """The person and the editor."""
+    """The user and their editor."""
 
     def edit(self, path: Path) -> str:
-        """Have the file edited; what went wrong with the editor, or ""."""
+        """Edit the file; return the editor's failure, or ""."""
         ...
 
     def tell(self, line: str) -> None:
-        """Say a line, which may hold foreign text."""
+        """Show a line, which may hold foreign text."""
         ...
 
     def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
-        """What next; with `sure` once more, for a workflow with errors that is to be saved."""
+        """Ask what to do next; `sure` asks again before saving errors."""
         ...
 
 
 def place_draft(vault: Vault, slug: str, text: str) -> Path:
-    """A new draft file; one that was left behind keeps its name."""
+    """Create a draft file; an older one keeps its name."""
     folder = files.make_folders(vault.root, vault.root / _FOLDER)
     for number in itertools.count(1):
         path = folder / (f"{slug}.md" if number == 1 else f"{slug}-{number}.md")
@@ -65,26 +64,23 @@ def place_draft(vault: Vault, slug: str, text: str) -> Path:
     raise AssertionError("never reached")
 
 
-def revise(path: Path, text: str, desk: DraftEditor) -> str | None:
-    """The text as its reader wants it saved, or None to leave it; either way the draft file holds what there is of it."""
+def revise(path: Path, text: str, editor: DraftEditor) -> str | None:
+    """The text to save, or None to quit; the draft file has the last text either way."""
     choice, drafted = Choice.EDIT, text
     problems = problems_of(text)
     while choice is Choice.EDIT:
-        text = _followed(_edited(path, text, problems, desk), drafted)
+        text = _followed(_edited(path, text, problems, editor), drafted)
         problems = problems_of(text)
         for problem in problems:
-            desk.tell(_line(problem, 0))
-        choice = desk.choose(problems, sure=False)
+            editor.tell(_line(problem, 0))
+        choice = editor.choose(problems, sure=False)
         if choice is Choice.SAVE and has_errors(problems):
-            choice = desk.choose(problems, sure=True)
+            choice = editor.choose(problems, sure=True)
     return text if choice is Choice.SAVE else None
 
 
 def _followed(text: str, drafted: str) -> str:
-    """The text with the rows and the ways of the draft under the new names of their steps.
-
-    A step whose name is gone, and below whose new heading its row stands, was renamed.
-    """
+    """Rename rows and targets of renamed steps: those whose name is gone, with their row below a new heading."""
     old = {step.key: step.name for step in read_workflow(Source(drafted), "").walk()}
     steps = list(read_workflow(Source(text), "").walk())
     keys = {step.key for step in steps}
@@ -107,27 +103,27 @@ _WAY = late_pattern(r"(.*(?:→|->)[ \t]*proceed to )(\S.*?)[ \t]*\Z")
 
 
 def problems_of(text: str) -> tuple[Diagnostic, ...]:
-    """What is wrong with a workflow, by place."""
+    """The problems of a workflow, by place."""
     workflow = read_workflow(Source(text), "")
     return check_workflow(workflow, build_graph(workflow))
 
 
-def _edited(path: Path, text: str, problems: Sequence[Diagnostic], desk: DraftEditor) -> str:
-    """What the file holds after the editor; as it was before when that is nothing."""
+def _edited(path: Path, text: str, problems: Sequence[Diagnostic], editor: DraftEditor) -> str:
+    """The edited text; the text before if the file is empty."""
     files.write_atomic(path, Source(with_problems(text, problems)).to_bytes(), fsync=False)
-    if failed := desk.edit(path):
-        desk.tell(failed)
+    if failed := editor.edit(path):
+        editor.tell(failed)
     try:
         source = Source.from_bytes(files.read_bytes(path)[0])
     except NoteUnreadable as error:
-        desk.tell(f"{error}; it is put back as it was before")
+        editor.tell(f"{error}; it is put back as it was before")
         source = Source("")
     found = without_problems(source.text)
     if found.strip():
         if found != source.text:
             files.write_atomic(path, Source(found).to_bytes(), fsync=False)
         return found
-    desk.tell("the editor left nothing; the workflow is put back as it was before")
+    editor.tell("the editor left nothing; the workflow is put back as it was before")
     files.write_atomic(path, Source(text).to_bytes(), fsync=False)
     return text
 
@@ -139,7 +135,7 @@ _NOT_IN_A_COMMENT = late_pattern(r"\s+|%(?=%)|[\x00-\x1f\x7f-\x9f]")
 
 
 def with_problems(text: str, problems: Sequence[Diagnostic]) -> str:
-    """The text behind a comment for each problem, `%% line:col: message %%`; lines are those of the whole."""
+    """Put a comment for each problem above the text: `%% line:col: message %%`, lines counted with the comments."""
     shown = problems[:_MOST]
     if not shown:
         return text

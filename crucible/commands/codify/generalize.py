@@ -1,4 +1,4 @@
-"""Generalize the work of steps for another run: checks on what changed, and no files of this run only."""
+"""Choose the requests worth repeating, and generalize their work: no file names and texts of this run only."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ class _Repeater:
         if given is LOG and (check := _named_check(node, words.lead)):
             reds, given = [check], None
         for check in reds:
-            node.hear(Remark(RemarkKind.LOOK, check))
+            node.add(Remark(RemarkKind.LOOK, check))
         if given:
             self._one_off.add(id(node))
         self._generalize(node, name, self._with_given(Words(lead, given, words.rest)))
@@ -327,7 +327,7 @@ def _opened(node: Node) -> Iterator[Stretch | Node]:
     for part in node.parts:
         if isinstance(part, Node) and not part.reports:
             for remark in part.remarks:
-                node.hear(remark)
+                node.add(remark)
             yield from _opened(part)
         else:
             yield part
@@ -367,10 +367,10 @@ def _says_its_kind(part: Node, *, can_tell: bool) -> bool:
 
 def _absorb(before: Node, node: Node) -> None:
     """A step takes over the checks and the command corrections of requests that continue it."""
-    before.whole.add(node.whole)
+    before.run = before.run.plus(node.run)
     for one in filter(None, (held(one, is_one_off=True) for one in node.remarks)):
         if one.kind is RemarkKind.CONSTRAINT:
-            before.hear(one)
+            before.add(one)
     for stretch in node.stretches():
         stretch.acts = [act for act in stretch.acts if act.deed in CHANGING | PROVING]
         home = next((one for one in before.stretches() if hands_on(one.acts)), None)

@@ -1,6 +1,6 @@
-"""What varies from one run of a workflow to the next: addresses, ids, versions and branches, which become `{{parameters}}`.
+"""What varies between runs of a workflow and becomes `{{parameters}}`: values by their form, and texts of the user.
 
-A value is one by its form and because the user named it, or because it is the session's branch.
+A value is a parameter if it looks like an address, id, version or path and the user named it, or if it is the branch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LOOKED_UP = late_pattern(
 )
 _SAME = {"number": "pull_request", "release": "version"}
 _NUMBERED = r"#|\b[Vv]ersion v?|\bPR #?|\bpr [a-z]+ |\bissue [a-z]+ |/pulls?/|/issues/|/merge_requests/"
-"""What stands before a number that is an id."""
+"""What precedes a number that is an id."""
 _MEANINGS = {
     "pull_request_url": "the pull request's address",
     "url": "an address that the request names",
@@ -53,13 +53,13 @@ _MEANINGS = {
     "base_branch": "another branch that the request names",
 }
 _USED = frozenset({"id", "date", "path", "commit"})
-"""Values that count only if a call used them too: pasted logs are full of them."""
+"""Values that count only if a call used them: pasted logs are full of them."""
 _TRUNKS = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _MOST, _READ = 8, 20_000
 
 
 def parameters_of(session: Session, nodes: Iterable[Node]) -> tuple[Parameter, ...]:
-    """The parameters of a session's requests, at most eight, in the order in which they are named."""
+    """The parameters of a session's requests, at most eight, in order of appearance."""
     nodes = [one for node in nodes for one in node.walk()]
     asked = [one.text[:_READ] for node in nodes for one in node.remarks if one.kind is RemarkKind.ASKED]
     asked += [one.text for node in nodes for one in node.remarks if one.kind is RemarkKind.CONSTRAINT]
@@ -95,7 +95,7 @@ def _formed(forms: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
 
 
 def filled(text: str, parameters: Sequence[Parameter]) -> str:
-    """The text with `{{name}}` for each parameter's value, the longest first; a bare number only where its words say what it is."""
+    """Replace values by `{{name}}`, longest first; a bare number only after words such as `PR`."""
     names = {one.value: one.name for one in parameters if one.value in text}
     if not names:
         return text
@@ -132,12 +132,12 @@ def in_words(text: str) -> str:
 
 _LONGEST_LINE = 120
 LONGEST = 200
-"""Code points of a request that names a kind of work; a longer one describes the work itself."""
+"""Most code points of a request that names a kind of work; longer ones describe the work itself."""
 _SPECIFIC = late_pattern(
     r"`[^`]+`|\"[^\"]{3,}\"|(?<!\w)(?!Git(?:Hub|Lab))\w*[a-z0-9][A-Z]|\w_\w|\w\(|\b(?!e\.g|i\.e)\w+\.(?!(?:md|txt|ya?ml|toml|json)\b)[a-z]{1,4}\b"
     r"|\b\d+(?:[-,.:]\d+)*\b|::|=>?"
 )
-"""Names of a part of the code, or of a numbered item: another run has others."""
+"""Names of a part of the code or of a numbered item, which another run would not have."""
 _HEADING = late_pattern(r"(?m)^#{1,6} ")
 _LOGGED = late_pattern(r"(?m)\w\.\w+:\d+(?::\d+)?\b|^\s*(?:---|[A-Z]\w*Error:|error:|FAIL)|Exit code \d")
 _ITEM = late_pattern(r"(?m)^\s*(?:[-*+•]|\d+[.)])\s")

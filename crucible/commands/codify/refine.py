@@ -1,7 +1,6 @@
-"""Having an agent refine a draft: clean names, missing types, clear conditions.
+"""Ask an agent to refine a draft: clear names, missing types, decidable conditions.
 
-Owns what it is asked, with which template, and that whatever happens there is a workflow in the end: an answer that
-may not take the draft's place (`accepting` says which) leaves the draft.  Who is asked is the caller's.
+If no answer passes `refine_check`, the draft stays.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from crucible.documents.session.session import (
 from crucible.documents.workflow.workflow import Step, Workflow
 
 _PHASE, _TEXT, _RESULT = 6000, 1500, 200
-"""The most code points of a phase, of one text in it, and of a call's result."""
+"""Most code points of a phase, of one text in it, and of a call's result."""
 
 
 def phase_text(phase: Phase, seen: Callable[[str], str]) -> str:
-    """What happened in a phase; only our own words begin a line.  `seen` is applied to each text before it is cut: half a secret is not found."""
+    """A phase as text; only our own words start a line.  `seen` redacts each text before it is cut."""
     told = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry, seen) if line)
     return f"PHASE {normal_line(seen(phase.name))[:200]}:\n{shorten(told, _PHASE)}"
 
@@ -99,17 +98,14 @@ Keep:
 - data inside of the project: no name that the draft has not begins with `/` or `~`, or holds `..`;
 - agents and channels: no others than the draft has. No command in a condition that the draft has not.
 Leave out frontmatter, session-toon blocks and diagrams: they are put in afterwards. No step may wait for itself, however far round."""
-"""What stands before all else.  `{s3}` is an example; the draft's own ids may look different."""
+"""The prompt's rules.  `{s3}` is an example; the draft's ids may look different."""
 
 _VARIABLES = frozenset({"rules", "sessions", "draft", "refused"})
 
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """What came of it: the answer's workflow, or the draft with the `problem` that kept the answer from its place.
-
-    `answers` are all that were given.
-    """
+    """The refined workflow, or the draft and the `problem` with the answer; `answers` are all that were given."""
 
     workflow: Workflow
     problem: str = ""
@@ -130,9 +126,9 @@ def refine(
     redact: Callable[[str], tuple[str, object]],
     budget: Budget = BUDGET,
 ) -> Refined:
-    """Ask for a refined workflow, as `ask_checked` asks; never raises for what an agent does or says.
+    """Ask for a refined workflow, as `ask_checked` does; never raises for an agent's failure or answer.
 
-    Sessions are cut to the `budget`; the draft is shown whole, since an answer may not lose a step of it.  `codify` already redacted its names.
+    Sessions are cut to the `budget`; the draft is shown in full.  `codify` already redacted its names.
     """
     if not draft.steps:
         return Refined(draft, "it has no step that could be refined")
@@ -154,7 +150,7 @@ def refine(
 
 
 def _named(complaint: str, tagged: Tagged) -> str:
-    """A complaint for somebody who never saw the ids: with the names of their steps."""
+    """A complaint with the names of the steps added to their ids."""
 
     def name(found: re.Match[str]) -> str:
         step = tagged.steps.get(int(found[1]))
@@ -164,7 +160,7 @@ def _named(complaint: str, tagged: Tagged) -> str:
 
 
 def _seen(step: Step, seen: Callable[[str], str]) -> Step:
-    """The step as an agent sees it.  Prose is contained again: without its unseen character `%?%` would open a comment."""
+    """The redacted step.  Prose is contained again, since removing an invisible character may open a comment."""
     prose = seen(step.prose)
     return replace(
         step,

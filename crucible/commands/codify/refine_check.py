@@ -1,8 +1,7 @@
-"""Whether an agent's answer may take a draft's place, and the workflow that it then is.
+"""Check an agent's answer to a draft, and merge it with the draft's facts.
 
-A draft is shown with an id (`{s3}`) at each heading, by which its steps are found again in the answer.  An answer may not lose or change a
-decision or a correction, nor add prose, an agent, a command or a path out of the project.  Its text is contained and redacted like
-any foreign text; figures, failures' grades and agents are the draft's.
+A draft is shown with an id (`{s3}`) at each heading, to find its steps in the answer.  An answer may not lose or change a
+decision or a correction, nor add prose, agents, commands or paths outside the project.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from crucible.documents.workflow.workflow_markup import phase_name, render_workf
 from crucible.documents.workflow.workflow_reader import read_workflow
 
 _KEPT = ("decided:", "constraint:")
-"""Lines that a step never loses."""
+"""Labels of lines that an answer must keep."""
 _LABELLED = late_pattern(
     r"[ \t]*(?:[-*+]|\d+[.)])?[ \t]*[*_]*(decided|constraint|asked|did|part|learned|look[ \t]+up|run|check|only[ \t]+in)[*_]*:[*_]*[ \t]*(.*)",
     re.IGNORECASE,
@@ -35,7 +34,7 @@ _ITEM = late_pattern(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
 _NAME = late_pattern(r"[\w .,/:+@*~#=()&'-]{1,200}")
 _TYPE = late_pattern(r"[\w.:/+-]{1,100}(?:\[\])?")
 _AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
-"""A name that may be a path out of the project."""
+"""A name that may be a path outside the project."""
 
 
 # --- ids -------------------------------------------------------------------------------------------------------------
@@ -43,7 +42,7 @@ _AFAR = late_pattern(r"\A\s*(?:[/\\~]|[A-Za-z]:|file:)|\.\.", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Tagged:
-    """A draft's text with ids, without frontmatter and markers.  `steps` are the draft's own by their number."""
+    """A draft's text with ids, without frontmatter and markers; `steps` are the draft's steps by number."""
 
     draft: Workflow
     text: str
@@ -52,12 +51,12 @@ class Tagged:
 
     @property
     def ids(self) -> re.Pattern[str]:
-        """Finds an id with the blanks before it; its group is the number."""
+        """Matches an id and the blanks before it; its group is the number."""
         return re.compile(rf"[ \t]*\{{{self.word}(\d{{1,9}})\}}")
 
 
 def tag(draft: Workflow) -> Tagged:
-    """The draft as an agent is to see it."""
+    """The draft as an agent sees it."""
     bare = replace(draft, sessions=(), properties={}, steps=tuple(map(_unmarked, draft.steps)))
     source = Source(render_workflow(bare))
     text = source.text[find_frontmatter_span(source).end :].strip("\n") + "\n"
@@ -74,7 +73,7 @@ def _unmarked(step: Step) -> Step:
     return replace(step, markers=(), children=tuple(map(_unmarked, step.children)))
 
 
-# --- where the workflow is in an answer ------------------------------------------------------------------------------
+# --- the workflow in an answer ---------------------------------------------------------------------------------------
 
 _START = late_pattern(
     r"^[ \t]{0,3}(?P<mark>`{3,}|~{3,})(?:markdown|md)?[ \t]*\n(?=\s*#{1,6}[ \t])|^#{1,6}[ \t]", re.MULTILINE
@@ -82,7 +81,7 @@ _START = late_pattern(
 
 
 def document_of(answer: str) -> str:
-    """The workflow in an answer: what a `markdown` fence holds up to the last line that closes one, else all from the first heading on."""
+    """The workflow in an answer: the content of a `markdown` fence, else everything from the first heading on."""
     start = _START.search(answer)
     if start is None or answer.startswith("---"):  # refused by what it is
         return answer.strip("\n") + "\n"
@@ -98,10 +97,9 @@ def document_of(answer: str) -> str:
 
 
 def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Workflow:
-    """The workflow that an answer is, `document_of` it; or `Refused`.
+    """The workflow of an answer's document; raises `Refused`.
 
-    `clean` takes the secrets out of each text that the draft has not: never of the whole, where an id behind a word like `token:`
-    would be one.
+    `clean` redacts each text that the draft does not have, one by one: in the whole an id after `token:` would look like a secret.
     """
     if find_frontmatter_span(Source(text)).end:
         raise Refused(["it has frontmatter: answer without any"])
@@ -132,7 +130,7 @@ def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Work
 
 
 def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
-    """With the names of now for targets that are called as in the draft."""
+    """Rename targets that have their name in the draft."""
     flows = (
         flow if key_of(flow.target) in keys else replace(flow, target=renamed.get(key_of(flow.target), flow.target))
         for flow in step.flows
@@ -142,7 +140,7 @@ def _retargeted(step: Step, renamed: Mapping[str, str], keys: set[str]) -> Step:
 
 
 def errors_of(workflow: Workflow) -> list[str]:
-    """A line for each error of a workflow, with its place where it has one."""
+    """A line for each error of a workflow."""
     return [
         f"{f'line {one.place.line}: ' if one.place.line else ''}{one.code}: {one.message}"
         for one in check_workflow(workflow, build_graph(workflow))
@@ -155,7 +153,7 @@ def _refuse_if(complaints: Sequence[str]) -> None:
         raise Refused(complaints)
 
 
-# --- what is wrong with it -------------------------------------------------------------------------------------------
+# --- complaints ------------------------------------------------------------------------------------------------------
 
 
 def _unreadable(found: Workflow) -> list[str]:
@@ -171,7 +169,7 @@ def _unreadable(found: Workflow) -> list[str]:
 
 
 def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[Step]]) -> Iterator[str]:
-    """Decisions and corrections that are not in the step that stands for theirs."""
+    """Decisions and corrections that their step lost."""
     for number, origin in tagged.steps.items():
         kept = {said for said in _items_of(origin.prose) if said.startswith(_KEPT)}
         holders = [step for step in found.walk() if origin in origins[step.place.line]]
@@ -182,7 +180,7 @@ def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[
 
 
 def _items_of(prose: str) -> list[str]:
-    """Each item and each paragraph of a step's prose in one line, decoded; one with a label begins with it, in lower case."""
+    """The items and paragraphs of prose as decoded lines; labels in lower case."""
     found: list[list[str]] = []
     goes_on = False
     for line in prose.split("\n"):
@@ -197,7 +195,7 @@ def _items_of(prose: str) -> list[str]:
 
 
 def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
-    """Words, agents, channels, commands and data that the draft has not."""
+    """Words, agents, channels, commands and data that the draft does not have."""
     told = {said for prose in (draft.preamble, *(step.prose for step in draft.walk())) for said in _items_of(prose)}
     texts = [("the preamble", found.preamble), *((f"“{step.name}”", step.prose) for step in found.walk())]
     for where, prose in texts:
@@ -234,11 +232,11 @@ def _data(step: Step) -> Iterator[Datum]:
     return (datum for flow in step.flows for stage in flow.stages for datum in stage)
 
 
-# --- the facts are the draft's ---------------------------------------------------------------------------------------
+# --- merging ---------------------------------------------------------------------------------------------------------
 
 
 class _Merger:
-    """Puts the draft's facts into an answer; texts that the draft has have no secrets any more, all others are cleaned."""
+    """Puts the draft's facts into an answer, and cleans texts that the draft does not have."""
 
     def __init__(self, draft: Workflow, origins: Mapping[int, Sequence[Step]], clean: Callable[[str], str]) -> None:
         self._draft = draft
@@ -278,7 +276,7 @@ class _Merger:
         )
 
     def _agent(self, told: AgentRef | None, own: Sequence[AgentRef]) -> AgentRef | None:
-        """With the version that the draft has, where an answer has none or another one."""
+        """The draft's agent of this name, with its version."""
         if told is None:
             return own[0] if own else None
         name = told.name.casefold()
@@ -288,7 +286,7 @@ class _Merger:
         return contain(uncontain(text if text in self._known else self._clean(text))) if text else ""
 
     def _line(self, text: str) -> str:
-        """A name as it reads back: with one blank where an answer has several."""
+        """A cleaned name in one line."""
         line = normal_line(text)
         return line if line in self._known else normal_line(self._clean(line))
 
@@ -320,7 +318,7 @@ def _texts(draft: Workflow) -> Iterator[str]:
 
 
 def _marker(row: Marker, origin: Step, name: str) -> Marker:
-    """A row follows its step to the new name."""
+    """The row under its step's new name."""
     if key_of(row.phase) != origin.key or key_of(row.phase) == key_of(name):
         return row
     return Marker({**row.values, "phase": phase_name(name)})

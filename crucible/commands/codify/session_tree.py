@@ -1,19 +1,19 @@
-"""A session's phases and subagents as nodes, each with its work and its findings.
+"""Read a session's phases and subagents as nodes, each with its work and findings.
 
-A prompt that only answers, goes on or corrects continues the step before it, so that the step is right from the start.
+A prompt that only answers, continues or corrects belongs to the request before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
+from typing import NamedTuple
 
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
 from crucible.analysis.tools.whole_calls import Evidence
-from crucible.commands.codify.draft_steps import CONFLICT, NOISE, PROVING, Figured, Node, Remark, RemarkKind
+from crucible.commands.codify.draft_steps import CONFLICT, NOISE, PROVING, STOPPED, Node, Remark, RemarkKind, StepRun
 from crucible.documents.markdown.containment import cut, normal_line, slug
 from crucible.documents.recording.subagent_ends import part_ending
 from crucible.documents.recording.verdicts import verdict
@@ -46,12 +46,12 @@ _ORDER = [*_REMARKS]
 
 
 def add_findings(node: Node, found: Sequence[Finding]) -> None:
-    """Add a phase's findings.  Left out: open ends and reports, and commits, which are commands."""
+    """Add a phase's findings, except open ends, reports and commits, which are commands."""
     kept = [one for one in found if one.kind in _ORDER and one.source != Source.COMMIT]
     corrected = {normal_line(one.summary).strip('"') for one in kept if one.kind == Kind.CORRECTION}
     kept = [one for one in kept if one.kind != Kind.DECISION or one.summary not in corrected]
     for one in sorted(kept, key=lambda one: _ORDER.index(Kind(one.kind))):
-        node.hear(_remark(one))
+        node.add(_remark(one))
 
 
 def _remark(one: Finding) -> Remark:
@@ -71,17 +71,15 @@ def _remark(one: Finding) -> Remark:
 DEEPEST = 4
 """Levels of steps below the first: a heading has at most six marks."""
 _FEW = 2
-"""Words of a prompt that names no work: `go on`, `yes please`, `thanks`."""
+"""Most words of a prompt that names no work: `go on`, `yes please`, `thanks`."""
 _LONGEST, _SHORT = 4000, 120
-_STOPPED = frozenset({Outcome.REJECTED, Outcome.INTERRUPTED})
 _ANSWERS = frozenset({Source.REPLY, Source.OPTION})
 _CONFLICT = ("CONFLICT (", "Automatic merge failed")
-"""What git prints when it fails but leaves its work to be finished."""
+"""What git prints for a merge with conflicts."""
 
 
-@dataclass(slots=True)
-class _Target:
-    """Where entries go: a node, its depth, the calls' records and the session that they stand in."""
+class _Target(NamedTuple):
+    """The node that entries are added to, its depth, and the session and records that they come from."""
 
     node: Node
     depth: int
@@ -90,7 +88,7 @@ class _Target:
 
 
 class TreeBuilder:
-    """Reads one session and its subagents."""
+    """Builds the nodes of one session and its subagents."""
 
     def __init__(
         self, session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
@@ -100,15 +98,15 @@ class TreeBuilder:
         self._evidence = evidence
         self._files = Files()
         self._seen = {session.id}
-        self._people = 0
+        self._agents = 0
 
     def requests(self) -> list[Node]:
         """The session's work, request by request."""
-        return self._requests(self._session, 0, self._who())
+        return self._requests(self._session, 0, self._next_agent())
 
-    def _who(self) -> int:
-        self._people += 1
-        return self._people
+    def _next_agent(self) -> int:
+        self._agents += 1
+        return self._agents
 
     # --- phases ------------------------------------------------------------------------------------------------------
 
@@ -116,43 +114,44 @@ class TreeBuilder:
         evidence, found = self._evidence(session.id), findings_by_phase(session)
         nodes: list[Node] = []
         for phase in _phases_of(session):
-            told, words = found.get(phase.id, ()), _first_words(phase)
-            figured = _figured(self._session.id, phase)
+            findings, words = found.get(phase.id, ()), _first_words(phase)
+            run = _phase_run(self._session.id, phase)
             name = _phase_name(phase, words)
-            before = _before(nodes, phase, words, told) if words else None
+            before = _before(nodes, phase, words, findings) if words else None
             if before is not None:
                 nodes = _absorbed(nodes, before)
-                nodes[-1].whole.add(figured)
+                nodes[-1].run = nodes[-1].run.plus(run)
                 nodes[-1].is_late |= nodes[-1].only_looked()
             else:
-                nodes.append(Node(name, by, figured, phase.agent, phase.channel))
+                nodes.append(Node(name, by, run, phase.agent, phase.channel))
                 _ask(nodes[-1], words)
             self._phase(_Target(nodes[-1], depth, evidence, session), phase, found)
         return nodes
 
-    def _phase(self, told: _Target, phase: Phase, found: Mapping[str, Sequence[Finding]]) -> None:
-        add_findings(told.node, found.get(phase.id, ()))
-        self._entries(told, phase.entries)
-        is_alone = len(phase.subphases) == 1 and not told.node.has_work()
+    def _phase(self, at: _Target, phase: Phase, found: Mapping[str, Sequence[Finding]]) -> None:
+        self._own(at, phase, found)
+        is_alone = len(phase.subphases) == 1 and not at.node.has_work()
         for sub in phase.subphases:
-            if told.depth >= DEEPEST or (is_alone and _is_task(told.session, sub)):
-                add_findings(told.node, found.get(sub.id, ()))
-                self._entries(told, sub.entries)
+            if at.depth >= DEEPEST or (is_alone and _is_task(at.session, sub)):
+                self._own(at, sub, found)
                 continue
-            node = told.node
-            figured = _figured(self._session.id, sub)
+            node = at.node
+            run = _phase_run(self._session.id, sub)
             if phase.tokens is not None:  # a phase's tokens include those of its sub-phases
-                figured.tokens = None
-            below = Node(sub.name, node.by, figured, sub.agent or node.agent, sub.channel or node.channel)
-            add_findings(below, found.get(sub.id, ()))
-            self._entries(_Target(below, told.depth + 1, told.evidence, told.session), sub.entries)
+                run = replace(run, tokens=None)
+            below = Node(sub.name, node.by, run, sub.agent or node.agent, sub.channel or node.channel)
+            self._own(at._replace(node=below, depth=at.depth + 1), sub, found)
             node.parts.append(below)
+
+    def _own(self, at: _Target, phase: Phase, found: Mapping[str, Sequence[Finding]]) -> None:
+        add_findings(at.node, found.get(phase.id, ()))
+        self._entries(at, phase.entries)
 
     # --- entries -----------------------------------------------------------------------------------------------------
 
-    def _entries(self, told: _Target, entries: Sequence[Entry]) -> None:
+    def _entries(self, at: _Target, entries: Sequence[Entry]) -> None:
         """Add entries; the work of a subagent that is too deep for a step of its own comes after them."""
-        waiting = [(told, entries)]
+        waiting = [(at, entries)]
         for here, part in waiting:
             for entry in part:
                 match entry:
@@ -168,12 +167,12 @@ class TreeBuilder:
                     case _:
                         pass
 
-    def _deep(self, told: _Target, entry: Subagent) -> Iterator[tuple[_Target, Sequence[Entry]]]:
+    def _deep(self, at: _Target, entry: Subagent) -> Iterator[tuple[_Target, Sequence[Entry]]]:
         child = self._child(entry) if self._is_new(entry) else None
         if child:
-            yield _Target(told.node, told.depth, self._evidence(child.id), child), tuple(child.all_entries())
+            yield at._replace(evidence=self._evidence(child.id), session=child), tuple(child.all_entries())
         elif entry.mode is Mode.INLINE:
-            yield told, entry.entries
+            yield at, entry.entries
 
     def _is_new(self, entry: Subagent) -> bool:
         """False for a second callout of the same note."""
@@ -181,9 +180,9 @@ class TreeBuilder:
         self._seen.add(entry.link or "")
         return is_new
 
-    def _call(self, told: _Target, call: ToolCall) -> None:
-        acts = _judged(acts_of(call, told.evidence, self._files), call, told.evidence)
-        stretch = told.node.stretch()
+    def _call(self, at: _Target, call: ToolCall) -> None:
+        acts = _judged(acts_of(call, at.evidence, self._files), call, at.evidence)
+        stretch = at.node.stretch()
         stretch.acts += acts
         if any(act.deed not in NOISE for act in acts):
             stretch.last_failed = acts[-1].outcome is not Outcome.OK
@@ -191,45 +190,45 @@ class TreeBuilder:
 
     # --- subagents ---------------------------------------------------------------------------------------------------
 
-    def _delegated(self, told: _Target, entry: Subagent) -> None:
+    def _delegated(self, at: _Target, entry: Subagent) -> None:
         """Add a subagent's work as a node below."""
         if not self._is_new(entry):
             return
         child = self._child(entry)
         shown, ended = part_ending(entry.text)
         task = untagged(_task(entry, child, shown))
-        tokens = next((r.tokens for r in told.session.subagents if r.session == entry.link), None)
-        whole = _whole(self._session.id, child, tokens)
-        channel = _channel(child) or told.node.channel
-        node = Node(_agent_name(task, entry), self._who(), whole, entry.agent, channel, reports=True)
+        tokens = next((r.tokens for r in at.session.subagents if r.session == entry.link), None)
+        run = _subagent_run(self._session.id, child, tokens)
+        channel = _channel(child) or at.node.channel
+        node = Node(_agent_name(task, entry), self._next_agent(), run, entry.agent, channel, reports=True)
         node.is_open = ended is not Outcome.OK
         node.about = untagged(child.title if child else entry.task or "")
         _ask(node, task)
-        below = _Target(node, told.depth + 1, told.evidence, told.session)
+        below = at._replace(node=node, depth=at.depth + 1)
         if child is None:
             self._entries(below, entry.entries)
         else:
             self._child_phases(below, child)
-        told.node.parts.append(node)
+        at.node.parts.append(node)
 
     def _child(self, entry: Subagent) -> Session | None:
         return None if entry.mode is Mode.INLINE else self._children.get(entry.link or "")
 
-    def _child_phases(self, told: _Target, child: Session) -> None:
+    def _child_phases(self, at: _Target, child: Session) -> None:
         """A subagent with one phase is one step; the steps of several are below it."""
         own = [phase for phase in _phases_of(child) if phase.entries or phase.subphases]
-        if len(own) <= 1 or told.depth >= DEEPEST:
+        if len(own) <= 1 or at.depth >= DEEPEST:
             found = findings_by_phase(child)
-            here = _Target(told.node, told.depth, self._evidence(child.id), child)
+            here = at._replace(evidence=self._evidence(child.id), session=child)
             for phase in own:
                 self._phase(here, phase, found)
             return
-        below = self._requests(child, told.depth + 1, told.node.by)
-        told.node.parts += below
-        counted = [node.whole.tokens for node in below if node.whole.tokens is not None]
+        below = self._requests(child, at.depth + 1, at.node.by)
+        at.node.parts += below
+        counted = [node.run.tokens for node in below if node.run.tokens is not None]
         if counted:  # else they would be counted twice
-            rest = (told.node.whole.tokens or 0) - sum(counted)
-            told.node.whole.tokens = rest if rest > 0 else None
+            rest = (at.node.run.tokens or 0) - sum(counted)
+            at.node.run = replace(at.node.run, tokens=rest if rest > 0 else None)
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
@@ -243,7 +242,7 @@ def _judged(acts: Sequence[Act], call: ToolCall, evidence: Evidence) -> tuple[Ac
     checks = [at for at, act in enumerate(acts) if act.deed in PROVING]
     runs = [at for at, act in enumerate(acts) if act.deed is Deed.RUN]
     at = checks[-1] if checks else runs[0] if len(runs) == 1 else -1
-    if at < 0 or call.outcome in _STOPPED:
+    if at < 0 or call.outcome in STOPPED:
         return tuple(acts)
     found = verdict(result or "", is_whole=True, failed=call.outcome is Outcome.FAILED)
     if not found.text:
@@ -259,13 +258,13 @@ def _judged(acts: Sequence[Act], call: ToolCall, evidence: Evidence) -> tuple[Ac
 
 def _ask(node: Node, words: str) -> None:
     if words:
-        node.hear(Remark(RemarkKind.ASKED, cut(untagged(words), _LONGEST)))
+        node.add(Remark(RemarkKind.ASKED, cut(untagged(words), _LONGEST)))
 
 
 def _before(nodes: Sequence[Node], phase: Phase, words: str, found: Sequence[Finding]) -> int | None:
-    """The place of the request that a prompt goes on with.
+    """The position of the request that a prompt continues, None for a new one.
 
-    A prompt that answers a proposal goes on with what led to it: not with a question in between.
+    A prompt that answers a proposal skips a question in between.
     """
     if not nodes or not _goes_on(nodes[-1], phase, words, found):
         return _same_request(nodes, phase.name)
@@ -280,7 +279,7 @@ def _is_question(node: Node) -> bool:
 
 
 def _same_request(nodes: Sequence[Node], name: str) -> int | None:
-    """The place of the request of this name that nothing but looking follows: it was handed over again, as plans are."""
+    """The position of an earlier request with this name, if only lookups follow: plans are repeated like this."""
     for at in reversed(range(len(nodes))):
         if key_of(nodes[at].name) == key_of(name):
             return at
@@ -290,14 +289,14 @@ def _same_request(nodes: Sequence[Node], name: str) -> int | None:
 
 
 def _absorbed(nodes: Sequence[Node], at: int) -> list[Node]:
-    """The requests up to a place; what followed is part of that one."""
+    """The requests up to a position; those after it become part of it."""
     kept, first = list(nodes[: at + 1]), nodes[at]
     for node in nodes[at + 1 :]:
-        first.whole.add(node.whole)
+        first.run = first.run.plus(node.run)
         first.parts += node.parts
         for remark in node.remarks:
             if remark.kind is not RemarkKind.ASKED:
-                first.hear(remark)
+                first.add(remark)
     return kept
 
 
@@ -307,13 +306,13 @@ def _first_words(phase: Phase) -> str:
 
 
 def _phase_name(phase: Phase, words: str) -> str:
-    """A phase's own name; one without words is named by what was asked in it."""
+    """A phase's own name; one without words is named after its prompt."""
     name = untagged(phase.name)
     return prompt_name(words) if words and (name == UNTITLED or not any(map(str.isalnum, name))) else name
 
 
 def _goes_on(before: Node, phase: Phase, words: str, found: Sequence[Finding]) -> bool:
-    """True if a prompt corrects the request before it, answers its proposal, has too few words, or names its phase by what it answers."""
+    """True if a prompt corrects the request before it, answers its proposal, or names no work of its own."""
     if any(one.kind == Kind.CORRECTION and is_said_in(one, words) for one in found):
         return True
     if before.only_looked() and any(one.kind == Kind.DECISION and one.source in _ANSWERS for one in found):
@@ -324,7 +323,7 @@ def _goes_on(before: Node, phase: Phase, words: str, found: Sequence[Finding]) -
 
 
 def _phases_of(session: Session) -> Sequence[Phase]:
-    """A session's phases; work before the first of them belongs to it, or is one of its own."""
+    """A session's phases; work before the first one belongs to it."""
     loose = tuple(entry for entry in session.preamble if not isinstance(entry, Prose | Callout))
     if not loose:
         return session.phases
@@ -342,11 +341,11 @@ def _is_task(session: Session, phase: Phase) -> bool:
 
 
 def _task(entry: Subagent, child: Session | None, shown: str) -> str:
-    """What a subagent was told to do, as far as it is known; `shown` is what its callout says of it."""
+    """A subagent's task, as far as known; `shown` is its callout's text."""
     if child is None:
         return entry.task or shown
-    told = "\n".join(part.text for part in child.preamble if isinstance(part, Prose))
-    return told or entry.task or child.title or shown
+    text = "\n".join(part.text for part in child.preamble if isinstance(part, Prose))
+    return text or entry.task or child.title or shown
 
 
 def _agent_name(task: str, entry: Subagent) -> str:
@@ -355,22 +354,21 @@ def _agent_name(task: str, entry: Subagent) -> str:
 
 
 def _channel(child: Session | None) -> str | None:
-    """A note's own channel, which anybody may have written, as a heading can hold it."""
+    """A note's channel, as a heading can hold it."""
     return (slug(child.channel, "channel") or None) if child and child.channel else None
 
 
-def _figured(session: str, phase: Phase) -> Figured:
-    return Figured(session, phase.started, _took(phase.started, phase.ended), phase.tokens)
+def _phase_run(session: str, phase: Phase) -> StepRun:
+    start, end = phase.started, phase.ended
+    took = int((end - start).total_seconds() * 1000) if start and end and end >= start else None
+    return StepRun(session, started=start, duration_ms=took, tokens=phase.tokens)
 
 
-def _whole(session: str, child: Session | None, tokens: int | None) -> Figured:
-    """What a subagent's work took: by its own note, else by its parent's."""
+def _subagent_run(session: str, child: Session | None, tokens: int | None) -> StepRun:
+    """The figures of a subagent's own note, else its parent's."""
     if child is None:
-        return Figured(session, tokens=tokens)
+        return StepRun(session, tokens=tokens)
     known = child.duration()
     took = int(known.total_seconds() * 1000) if known is not None else None
-    return Figured(session, child.started, took, child.tokens_used if child.tokens_used is not None else tokens)
-
-
-def _took(start: datetime | None, end: datetime | None) -> int | None:
-    return int((end - start).total_seconds() * 1000) if start and end and end >= start else None
+    used = child.tokens_used if child.tokens_used is not None else tokens
+    return StepRun(session, started=child.started, duration_ms=took, tokens=used)

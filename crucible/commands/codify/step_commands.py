@@ -1,7 +1,7 @@
-"""What a step's work says in its prose: the commands to run again, the checks and what they showed, and where to look.
+"""The commands in a step's prose: those to run again, checks and their results, and lookups.
 
-A command is kept if it had an effect outside the files that the data flow names: version control, forges, package managers, task
-runners and publishing.  A lookup is kept if it reads from elsewhere, or if it names a parameter.
+A command is kept if it left something behind outside the step's files; a lookup if it reads from elsewhere, or names a
+parameter.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from crucible.analysis.tools.shell_parser import Part, take_apart
 from crucible.analysis.tools.shell_paths import command_text, leads_out
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.draft_steps import CHANGING, MERGES, PROVING, Remark, RemarkKind, merged
+from crucible.commands.codify.step_titles import join_words
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 
@@ -55,7 +56,7 @@ _RANGE = late_pattern(r"(?!.*:|.*\b(?=[a-f]*\d)[0-9a-f]{6,}\b)(?:origin/|.*[\w}]
 _KEYED = late_pattern(r"(\w+)=.*\s", re.DOTALL)
 _ID = late_pattern(r"\b\d{6,}\b")
 _LONG = 40
-"""Code points of an option's value from which on it is a text, which is written for each run."""
+"""Code points from which on an option's value is a text, written for each run."""
 _TEXTS = {"-m": "message", "--message": "message", "-t": "title", "--title": "title", "-b": "body", "--body": "body"}  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def has_effect(act: Act) -> bool:
 
 
 def _looks_elsewhere(act: Act) -> bool:
-    """True for what reads from outside the project's files: an address, a forge, another branch.  Web searches apply only once."""
+    """True for reading an address, a forge or another branch; web searches apply only once."""
     if act.deed is Deed.FETCH:
         return "://" in act.what
     words = _words(act) if act.deed in (Deed.RUN, Deed.SEARCH) else ()
@@ -185,7 +186,7 @@ def _folder(act: Act) -> str:
 
 
 def _looks_up(act: Act, parameters: Sequence[str]) -> bool:
-    """True for a server's tool that only shows something, with a parameter's value."""
+    """True for an MCP tool that only shows something, with a parameter's value."""
     tool = act.what.partition(" ")[0].split("_")
     return act.deed is Deed.OTHER and bool(_LOOKS.intersection(tool)) and any(value in act.what for value in parameters)
 
@@ -213,14 +214,11 @@ def _by_forge(act: Act) -> bool:
 def commands_name(acts: Iterable[Act]) -> str:
     """A step's name from its version control commands: `Commit and push`."""
     verbs = [verb for verb in dict.fromkeys(map(_handed_on, acts)) if verb and verb != "api"][:3]
-    return " and ".join(filter(None, (", ".join(verbs[:-1]), *verbs[-1:]))).capitalize()
+    return join_words(verbs).capitalize()
 
 
 def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
-    """A remark for each command worth repeating, in the order of their last run; a lookup needs one of the values in `parameters`.
-
-    Checks come before each commit, and again after a merge if they ran again there.
-    """
+    """A remark for each command worth repeating, by its last run, checks before commits; `parameters` are values for lookups."""
     acts = tuple(acts)
     found: dict[tuple[str, ...], Remark] = {}
     is_changed = any(act.deed in CHANGING for act in acts)
@@ -248,19 +246,19 @@ def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Re
 
 def _checked_first(lines: Iterable[Remark]) -> list[Remark]:
     """Move checks from after a commit to before it, up to the next merge."""
-    told: list[Remark] = []
+    sorted_: list[Remark] = []
     commit: int | None = None
     for one in lines:
         if one.kind is RemarkKind.CHECK and commit is not None:
-            told.insert(commit, one)
+            sorted_.insert(commit, one)
             commit += 1
             continue
         if one.text.startswith(("git add ", "git commit ")):
-            commit = len(told) if commit is None else commit
+            commit = len(sorted_) if commit is None else commit
         elif one.text.startswith(MERGES):
             commit = None
-        told.append(one)
-    return told
+        sorted_.append(one)
+    return sorted_
 
 
 def _line(act: Act, parameters: Sequence[str], *, is_changed: bool) -> Remark | None:

@@ -1,8 +1,4 @@
-"""Names of steps and of what they hand on: short, in one line, each only once.
-
-Owns the words for work that nobody named.  How a name stands in a heading is `workflow.headings`', which files a text names
-`naming`'s.
-"""
+"""Names of steps and of what they hand on: short, in one line, unique."""
 
 from __future__ import annotations
 
@@ -25,7 +21,7 @@ _WORD = late_pattern(r"\w+")
 
 
 class Names:
-    """Gives every name once; another of the same key gets a number behind it."""
+    """Gives out names once; later ones of the same key get a number."""
 
     def __init__(self, key: Callable[[str], str] = key_of, joint: str = " ") -> None:
         self._key = key
@@ -34,7 +30,7 @@ class Names:
         self._last: dict[str, int] = {}
 
     def claim(self, name: str) -> str:
-        """The name, or the first free one that begins with it."""
+        """The name, with a number if it is taken."""
         first = key = self._key(name)
         found = name
         while key in self._taken:
@@ -46,32 +42,37 @@ class Names:
 
 
 def tidy_name(name: str) -> str:
-    """A name of one line that is not too long; "" for one without a letter or a digit, which no marker could match."""
+    """A short name of one line; "" without a letter or digit, since no marker could match it."""
     short = cut_at_word(normal_line(name), _LONGEST)
     return short if any(map(str.isalnum, short)) else ""
 
 
 def slug_of(name: str, kind: str) -> str:
-    """What a step hands on, as a name of one word: `find_how_retries_done_report`."""
+    """A name of one word for what a step hands on: `find_how_retries_done_report`."""
     words = _WORD.findall(_APOSTROPHE.sub("", key_words(name, 32)).casefold())
     return "_".join([*(words[:-1] if words[-1:] == [kind] else words), kind])
 
 
-# --- work that nobody named ------------------------------------------------------------------------------------------
+# --- names of work ---------------------------------------------------------------------------------------------------
 
 _VERBS = {Deed.WRITE: "write", Deed.EDIT: "edit", Deed.DELETE: "delete"}
 _PROOFS = {Deed.TEST: "the tests", Deed.CHECK: "the checks"}
 
 
 def work_name(acts: Sequence[Act]) -> str:
-    """What was done, in a few words: `Edit limiter.py and run the tests`; "" for nothing that has a name."""
+    """The work in a few words: `Edit limiter.py and run the tests`; "" for nothing that has a name."""
     told = [*_changes(acts), *_proofs(acts)] or [*_others(acts)]
-    joined = " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+    joined = join_words(told)
     return tidy_name(joined[:1].upper() + joined[1:])
 
 
+def join_words(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def _changes(acts: Sequence[Act]) -> Iterable[str]:
-    """What was written, edited and deleted; a file once, by what was done to it first."""
+    """The changed files, each once, by what was done to it first."""
     done: dict[str, Deed] = {}
     for act in acts:
         if act.deed in _VERBS:
@@ -95,7 +96,7 @@ def _proofs(acts: Sequence[Act]) -> Iterable[str]:
 
 
 def _others(acts: Sequence[Act]) -> Iterable[str]:
-    """Commands, else tools, else what was looked at: the first kind of these that there is."""
+    """The commands, else the tools, else what was looked at."""
     for deed, verb in _OTHERS.items():
         found = dict.fromkeys(act.what for act in acts if act.deed is deed and act.what)
         if found:

@@ -1,7 +1,6 @@
-"""A draft's steps as a workflow: prose, data flow and marker rows.
+"""Assemble draft steps into a workflow: prose, data flow and marker rows.
 
-Owns the labels of a step's prose and the columns of its markers.  Foreign text stands in names, which `workflow.headings`
-contains, and behind a label in one line, contained here: none of it is ever a heading, a flow or a fence.
+Foreign text is contained here, one line behind a label: it never becomes a heading, a flow or a fence.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC
 
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.commands.codify.draft_steps import DraftStep, Figures, Parameter, Remark, RemarkKind
+from crucible.commands.codify.draft_steps import DraftStep, Parameter, Remark, RemarkKind, StepRun
 from crucible.commands.codify.step_titles import Names, slug_of
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import code_span
@@ -21,12 +20,12 @@ from crucible.documents.workflow.workflow import Cell, Condition, Datum, Flow, M
 from crucible.documents.workflow.workflow_markup import phase_name
 
 MOST = 8
-"""Names that a step takes or makes at most, but for those that it must take because it changes them."""
+"""Most names that a step takes or makes, except those it must take because it changes them."""
 
 
 @dataclass(slots=True)
 class InOut:
-    """What one step takes and makes, each name once; `kept` are names that it must not lose."""
+    """What a step takes and makes, by casefolded name; `kept` must not be cut."""
 
     inputs: dict[str, Datum]
     outputs: dict[str, Datum]
@@ -34,7 +33,7 @@ class InOut:
 
 
 def flows_of(steps: Sequence[DraftStep]) -> list[InOut]:
-    """For each step what it takes and makes, both empty for one that did nothing; a type stands where its name is first met."""
+    """What each step takes and makes, both empty for one that did nothing."""
     found = [_raw(step) for step in steps]
     shared = Counter(key for one in found for key in {*one.inputs, *one.outputs})
     names = Names(str.casefold, "_")
@@ -51,7 +50,7 @@ def flows_of(steps: Sequence[DraftStep]) -> list[InOut]:
 
 
 def _raw(step: DraftStep) -> InOut:
-    """What its acts read and wrote, and what it was handed and hands on."""
+    """What its acts read and wrote, and the reports that it takes and makes."""
     inputs: dict[str, Datum] = {}
     outputs: dict[str, Datum] = {}
     for act in step.acts:
@@ -72,7 +71,7 @@ def _raw(step: DraftStep) -> InOut:
 
 
 def _settle(found: Iterable[InOut], shared: Mapping[str, int], request: Datum) -> None:
-    """Cut to what matters, and let who changes something take it."""
+    """Cut long lists, and let steps take what they change."""
     seen: dict[str, Datum] = {}
     for one in found:
         one.outputs = dict(_most(one.outputs, one.kept, shared))
@@ -85,7 +84,7 @@ def _settle(found: Iterable[InOut], shared: Mapping[str, int], request: Datum) -
 
 
 def _most(data: Mapping[str, Datum], must: Iterable[str], shared: Mapping[str, int]) -> Iterator[tuple[str, Datum]]:
-    """Those that must stay and of the others those that most steps share, in their order."""
+    """Those that must stay, and the ones that most steps share, in order."""
     if len(data) <= MOST:
         return iter(data.items())
     kept = {key for key in must if key in data}
@@ -95,7 +94,7 @@ def _most(data: Mapping[str, Datum], must: Iterable[str], shared: Mapping[str, i
 
 
 def _put_types(found: Iterable[InOut]) -> None:
-    """A name is spelled as it was first met, and has its type there alone, which holds for all of it."""
+    """Spell each name as at its first use, and put its type only there."""
     found = list(found)
     types: dict[str, str] = {}
     names: dict[str, str] = {}
@@ -129,14 +128,14 @@ _BACKTICK = late_pattern(r"\\?`")
 _WORD = late_pattern(r"[^\W_]")
 _WRITTEN = late_pattern(r"\{\{([a-z_]+)\}\}")
 _MOST = {RemarkKind.LEARNED: 5, RemarkKind.LOOK: 5, RemarkKind.RUN: 8, RemarkKind.CHECK: 5}
-"""Of these a few tell enough; what a user said and what was decided is told in full."""
+"""Most lines of a kind; the others are listed in full."""
 _LONGEST_COMMAND, _LONGEST_LINE = 240, 300
 
 
 def assemble(
     title: str, steps: Sequence[DraftStep], sessions: Sequence[str], parameters: Sequence[Parameter] = ()
 ) -> Workflow:
-    """The workflow of a draft's steps, which stand in the order in which they were done."""
+    """The workflow of draft steps, in the order in which they were done."""
     drafts = [draft for step in steps for draft in step.walk()]
     flows = iter(flows_of(drafts))
     commands = [one.text for draft in drafts for one in draft.remarks if one.kind in _COMMANDS]
@@ -145,7 +144,7 @@ def assemble(
 
 
 def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Iterator[str]:
-    """What a run must be given, with what it was in the sessions, and what its agent writes for each command."""
+    """The parameters of a run with their values in the sessions, and those that its agent fills in."""
     values: dict[str, list[Parameter]] = {}
     for one in parameters:
         values.setdefault(one.name, []).append(one)
@@ -160,7 +159,7 @@ def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Itera
 
 
 def _step(draft: DraftStep, flows: Iterator[InOut]) -> Step:
-    """A step and all below it; `flows` gives one for each, in their order."""
+    """A step and all below it; `flows` has one for each, in order."""
     flow = next(flows)
     return Step(
         draft.name,
@@ -182,14 +181,14 @@ def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
     commands = [one for one in remarks if one.kind in _COMMANDS]
     others = sorted((one for one in remarks if one.kind not in _COMMANDS), key=lambda one: _ORDER.index(one.kind))
     left = Counter(_MOST)
-    told = [*dict.fromkeys((one.kind, _told(one)) for one in others)]
-    for kind, text in (*told, *((one.kind, _told(one)) for one in commands)):
+    told = [*dict.fromkeys((one.kind, _line(one)) for one in others)]
+    for kind, text in (*told, *((one.kind, _line(one)) for one in commands)):
         if text and left.get(kind, 1):
             left[kind] -= kind in left
             yield f"- {LABELS[kind]}:{text}"
 
 
-def _told(remark: Remark) -> str:
+def _line(remark: Remark) -> str:
     """A remark as Markdown; "" for nothing worth a line."""
     text = normal_line(remark.text)
     if not _WORD.search(text):
@@ -223,15 +222,15 @@ def _flows(draft: DraftStep, flow: InOut) -> Iterator[Flow]:
 
 
 def _condition(text: str) -> str:
-    """A condition as it reads back: a command in backticks, or words without any, which might hide the arrow behind them."""
+    """A condition that reads back: a command in backticks, or words without any, which could hide the arrow."""
     return text if _COMMAND.fullmatch(text) and is_inert(text[1:-1]) else _BACKTICK.sub("'", text)
 
 
 # --- markers ---------------------------------------------------------------------------------------------------------
 
 
-def _marker(draft: DraftStep, run: Figures, flow: InOut) -> Marker:
-    """A row for one session's execution of a step; what is not known is null."""
+def _marker(draft: DraftStep, run: StepRun, flow: InOut) -> Marker:
+    """The marker row of one session's execution; unknown values are null."""
     agent = run.agent or draft.agent
     values: dict[str, Cell] = {
         "phase": phase_name(draft.name),

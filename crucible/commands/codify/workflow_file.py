@@ -1,8 +1,6 @@
-"""Where a codified workflow is written, and whether anybody changed it since.
+"""Write a codified workflow to its file, and never over a user's edits or a run's rows.
 
-Owns the names in the folder `workflows/`, the property `codified`, and that no word of a human's and no row of a run's is written over.
-`codified` holds a digest of the rest of the file as we wrote it: a file for which it still holds is ours to replace, any
-other is its reader's.  What stands in a workflow is for `workflow`.
+The property `codified` holds a digest of the rest of the file: only a file that still matches it may be replaced.
 """
 
 from __future__ import annotations
@@ -40,24 +38,24 @@ _NUMBERED = r"-([2-9]|[1-9]\d{1,8})"
 
 
 class Kept(NamedTuple):
-    """Where a workflow is; `changed` says whether anything had to be written."""
+    """The path of a workflow, and whether it was written."""
 
     path: Path
     changed: bool
 
 
 def stamped(text: str) -> str:
-    """A workflow's note with `codified` in its frontmatter, so that an edit of it can be told later."""
+    """Add `codified` to a workflow's frontmatter, to detect later edits."""
     return with_stamp(text, _KEY, (_SESSIONS,))
 
 
 def is_untouched(source: Source) -> bool:
-    """Whether a note is as codifying wrote it, line ends aside, which git may change."""
+    """True if a note is as it was written, apart from line ends, which git may change."""
     return is_stamped(source, _KEY, (_SESSIONS,))
 
 
 def sessions_of(source: Source) -> frozenset[str]:
-    """The ids of the sessions that a note says it was codified from; none for any other file."""
+    """The ids of the sessions that a note was codified from; none for any other file."""
     values = find_frontmatter(source).values
     if kind_of(values.get("type")) == "session":
         return frozenset()
@@ -66,11 +64,11 @@ def sessions_of(source: Source) -> frozenset[str]:
 
 
 def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kept:
-    """Write a stamped note as `workflows/<slug>.md`, or, where that is another workflow's, as `<slug>-2.md` and so on.
+    """Write a stamped note as `workflows/<slug>.md`, or `<slug>-2.md` and so on if that is another workflow's.
 
-    A note of the same sessions is replaced when nobody changed it, or with `force`; else `NoteChanged` says what to do.
+    A note of the same sessions is replaced if it is unchanged, or with `force`; else raises `NoteChanged`.
     """
-    # Choosing a name and taking it is one step: the note's own lock is the save's.
+    # Choose and take a name in one step; saving locks the note itself.
     with vault.locked(vault.root / WORKFLOWS / slug):
         folder = files.make_folders(vault.root, vault.root / WORKFLOWS)
         sessions = sessions_of(Source(text))
@@ -83,10 +81,10 @@ def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kep
 
 
 def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept:
-    """Write a text into the file that a user named, in the vault or out of it; symlinks are followed, as he named them.
+    """Write a text to a file that the user named, in the vault or outside; symlinks are followed.
 
-    What is there already is replaced when it is empty, or a note of the same sessions that nobody changed, or with `force`;
-    else `NoteExists` or `NoteChanged` says what to do.  A session's note is never replaced.
+    An existing file is replaced if it is empty or an unchanged note of the same sessions, or with `force`; else raises
+    `NoteExists` or `NoteChanged`.  A session's note is never replaced.
     """
     refuse_secret(path.stem, vault.settings.secrets)
     real = Path(os.path.realpath(path))
@@ -101,7 +99,7 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
         else:
             _check_own(path, Source.from_bytes(old), sessions_of(Source(text)), "name another FILE", force=force)
             was = old
-            if real.is_relative_to(vault.root):  # its lock is ours, so whoever left something is dead
+            if real.is_relative_to(vault.root):  # we hold its lock, so leftovers are stale
                 files.remove_leftovers(real)
             files.write_atomic(
                 real,
@@ -131,7 +129,7 @@ _LINK = late_pattern(r"\[\[(.+)\]\]", re.DOTALL)
 
 
 def _notes(vault: Vault, folder: Path, slug: str) -> Iterator[Note]:
-    """What stands at the slug and its numbered names, in their order; what cannot be read is somebody else's."""
+    """The notes at the slug and its numbered names, in order, without unreadable ones."""
     called = re.compile(rf"{re.escape(slug)}(?:{_NUMBERED})?\.md")
     try:
         found = [match for name in os.listdir(folder) if (match := called.fullmatch(name))]
@@ -195,7 +193,7 @@ def _check_place(path: Path, real: Path) -> None:
 
 
 def _turn(vault: Vault, real: Path) -> AbstractContextManager[object]:
-    """Notes of the vault have locks.  Elsewhere only the last look before the exchange keeps us from each other."""
+    """The lock of a note in the vault; other files are only compared before they are replaced."""
     return vault.locked(real) if real.is_relative_to(vault.root) else nullcontext()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.alignment import align
-from crucible.commands.codify.draft_steps import Branch, Drafted, DraftStep, Figures, Remark, RemarkKind
+from crucible.commands.codify.draft_steps import Branch, Draft, DraftStep, Remark, RemarkKind, StepRun
 from crucible.commands.codify.workflow_assembly import assemble
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef, Outcome
@@ -40,13 +40,13 @@ def _asked(words: str) -> Remark:
     return Remark(RemarkKind.ASKED, words)
 
 
-def _draft(session: str, *steps: DraftStep) -> Drafted:
+def _draft(session: str, *steps: DraftStep) -> Draft:
     """A session whose steps have a run each."""
-    return Drafted(f"Title {session}", tuple(_ran(session, one) for one in steps), session)
+    return Draft(f"Title {session}", tuple(_ran(session, one) for one in steps), session)
 
 
 def _ran(session: str, step: DraftStep) -> DraftStep:
-    run = Figures(session, RunStatus.SUCCESS, None, datetime(2026, 11, 21, tzinfo=UTC), 10, 5)
+    run = StepRun(session, RunStatus.SUCCESS, None, datetime(2026, 11, 21, tzinfo=UTC), 10, 5)
     return replace(step, runs=(run,), children=tuple(_ran(session, child) for child in step.children))
 
 
@@ -301,7 +301,7 @@ _NAMES = st.sampled_from(
 
 
 @st.composite
-def _sessions(draw: st.DrawFn) -> list[Drafted]:
+def _sessions(draw: st.DrawFn) -> list[Draft]:
     return [_draft(f"2026-11-2{n}-s", *_drawn(draw, 0, set())) for n in range(draw(st.integers(1, 4)))]
 
 
@@ -321,7 +321,7 @@ def _drawn(draw: st.DrawFn, depth: int, taken: set[str]) -> list[DraftStep]:
 
 @settings(max_examples=60, deadline=None)
 @given(_sessions())
-def test_whatever_the_sessions_were_it_is_one_sound_workflow(drafts: list[Drafted]) -> None:
+def test_whatever_the_sessions_were_it_is_one_sound_workflow(drafts: list[Draft]) -> None:
     merged = align(drafts)
     whole = [step for top in merged for step in top.walk()]
     names = [key_of(step.name) for step in whole]
