@@ -25,7 +25,7 @@ from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.errors import CrucibleError, IndexBroken, NoteExists
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import counter_of
-from crucible.documents.knowledge.items import EVERYTHING, Place
+from crucible.documents.knowledge.item_weight import EVERYTHING, Place
 from crucible.integrations.hooks.paused_notice import Start, tell
 from crucible.memory.history.history import shortener
 from crucible.memory.knowledge.knowledge_search import ItemShelf

@@ -28,7 +28,8 @@ from crucible.cli.recall_engine import ALL_PROJECTS, RecallScope
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.documents.knowledge.items import EVERYTHING, ItemType, Place, Scope
+from crucible.documents.knowledge.item_weight import EVERYTHING, Place
+from crucible.documents.knowledge.items import ItemType, Scope
 from crucible.memory.knowledge.knowledge_folder import (
     Row,
     Stats,

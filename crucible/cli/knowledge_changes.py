@@ -17,13 +17,13 @@ from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
+from crucible.documents.knowledge.item_weight import Place
 from crucible.documents.knowledge.items import (
     Category,
     Failure,
     Item,
     ItemType,
     Origin,
-    Place,
     Provenance,
     Scope,
     Verification,

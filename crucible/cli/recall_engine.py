@@ -15,7 +15,7 @@ import click
 from crucible.cli.environment import project_here, user_settings, vault_place
 from crucible.cli.options import Door
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.documents.knowledge.items import EVERYTHING, Place
+from crucible.documents.knowledge.item_weight import EVERYTHING, Place
 from crucible.documents.knowledge.novelty import Similar
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.engine import Embedded, open_embedded

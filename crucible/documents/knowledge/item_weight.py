@@ -1,7 +1,6 @@
-"""What an item of knowledge weighs in recall: its type, how fresh it is, and how useful it proved to be.
+"""Who sees an item of knowledge, and how much it counts in search: its type, freshness and usefulness.
 
-Owns the formulas, whose numbers are settings, over plain values, so that an index can weigh without a note.  Where the plan they come from says two
-things, `docs/knowledge.md` tells which one counts.  Nothing of this is kept in a note, since it changes every day.
+The formulas take plain values, so an index can rank items without reading their notes; their numbers are settings.
 """
 
 from __future__ import annotations
@@ -18,6 +17,53 @@ if TYPE_CHECKING:
 
 
 _DAY = timedelta(days=1)
+
+
+class Place(NamedTuple):
+    """For whom an item is, or from where somebody looks: a `scope` of `items.Scope`, and the names of project and domain.
+
+    Who looks with the scope "" sees everything.  A project's domain is known to who asks: with an empty `domain` a project sees the knowledge of
+    every domain.
+    """
+
+    scope: str = ""
+    project: str = ""
+    domain: str = ""
+
+    @classmethod
+    def of(cls, item: Item) -> Place:
+        """For whom an item is."""
+        return cls(item.scope.value, item.project, item.domain)
+
+    @property
+    def name(self) -> str:
+        """What the scope is one of: the project's name, the domain's, "" for everybody's."""
+        return {"project": self.project, "domain": self.domain}.get(self.scope, "")
+
+
+EVERYTHING = Place()
+
+
+def sees(viewer: Place, item: Place) -> bool:
+    """Whether an item for that place is seen by the viewer; names are compared without regard to case."""
+    if not viewer.scope or item.scope == "global":
+        return True
+    if item.scope == "domain":
+        every = viewer.scope == "project" and not viewer.domain
+        return viewer.scope != "global" and (every or _same(item.domain, viewer.domain))
+    return viewer.scope == "project" and _same(item.project, viewer.project)
+
+
+def same_place(one: Place, other: Place) -> bool:
+    """Whether items of both count towards the same limit: of one project, of one domain, or everybody's."""
+    return one.scope == other.scope and _same(one.name, other.name)
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()
+
+
+# --- weight ----------------------------------------------------------------------------------------------------------
 
 
 class Facts(NamedTuple):

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
@@ -265,51 +264,3 @@ class Item:
 def tidy_tag(text: str) -> str:
     """A tag as Obsidian can have it, without `#`: letters, digits, `_`, `-` and `/`; "" for what holds none of these."""
     return _NO_TAG.sub("-", normal_line(text)).strip("-/")
-
-
-if TYPE_CHECKING:
-    from crucible.documents.knowledge.items import Item
-
-
-class Place(NamedTuple):
-    """For whom an item is, or from where somebody looks: a `scope` of `items.Scope`, and the names of project and domain.
-
-    Who looks with the scope "" sees everything.  A project's domain is known to who asks: with an empty `domain` a project sees the knowledge of
-    every domain.
-    """
-
-    scope: str = ""
-    project: str = ""
-    domain: str = ""
-
-    @classmethod
-    def of(cls, item: Item) -> Place:
-        """For whom an item is."""
-        return cls(item.scope.value, item.project, item.domain)
-
-    @property
-    def name(self) -> str:
-        """What the scope is one of: the project's name, the domain's, "" for everybody's."""
-        return {"project": self.project, "domain": self.domain}.get(self.scope, "")
-
-
-EVERYTHING = Place()
-
-
-def sees(viewer: Place, item: Place) -> bool:
-    """Whether an item for that place is seen by the viewer; names are compared without regard to case."""
-    if not viewer.scope or item.scope == "global":
-        return True
-    if item.scope == "domain":
-        every = viewer.scope == "project" and not viewer.domain
-        return viewer.scope != "global" and (every or _same(item.domain, viewer.domain))
-    return viewer.scope == "project" and _same(item.project, viewer.project)
-
-
-def same_place(one: Place, other: Place) -> bool:
-    """Whether items of both count towards the same limit: of one project, of one domain, or everybody's."""
-    return one.scope == other.scope and _same(one.name, other.name)
-
-
-def _same(one: str, other: str) -> bool:
-    return one.casefold() == other.casefold()

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.core.text.words import overlap, stop_words
-from crucible.documents.knowledge.item_weight import Facts, weigh
-from crucible.documents.knowledge.items import Item, Place, same_place, sees
+from crucible.documents.knowledge.item_weight import Facts, Place, same_place, sees, weigh
+from crucible.documents.knowledge.items import Item
 
 _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
 # Scripts that put no blanks between words: each sign counts.

@@ -16,7 +16,7 @@ from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingS
 from crucible.commands.briefing.sections import Type, types_on
 from crucible.core.settings.settings import UserSettings
 from crucible.core.tokens import Estimate
-from crucible.documents.knowledge.items import Place
+from crucible.documents.knowledge.item_weight import Place
 from crucible.integrations.hooks.hook_log import complain
 from crucible.integrations.hooks.paused_notice import ROOM, Start, units
 from crucible.memory.knowledge.knowledge_search import ItemShelf

@@ -12,8 +12,9 @@ from pathlib import Path
 from crucible.commands.rename.rename import finish_rename
 from crucible.core.errors import CrucibleError, VaultNotFound
 from crucible.core.settings.settings import KnowledgeSettings, load_vault_settings
-from crucible.documents.knowledge.items import EVERYTHING, Scope
-from crucible.documents.knowledge.items import Place as Viewer
+from crucible.documents.knowledge.item_weight import EVERYTHING
+from crucible.documents.knowledge.item_weight import Place as Viewer
+from crucible.documents.knowledge.items import Scope
 from crucible.integrations.mcp.server_context import Place
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.engine import Embedded, open_embedded

@@ -24,7 +24,7 @@ from crucible.commands.record import Recorder
 from crucible.core.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_vault_settings
-from crucible.documents.knowledge.items import EVERYTHING
+from crucible.documents.knowledge.item_weight import EVERYTHING
 from crucible.documents.markdown.quoting import quote_line
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.mcp import knowledge_tools as knowing

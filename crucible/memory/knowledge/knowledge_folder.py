@@ -15,8 +15,8 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import read_item
-from crucible.documents.knowledge.item_weight import Facts, Weight, needs_verification, weigh
-from crucible.documents.knowledge.items import EVERYTHING, Item, ItemType, Origin, Place, Scope, sees
+from crucible.documents.knowledge.item_weight import EVERYTHING, Facts, Place, Weight, needs_verification, sees, weigh
+from crucible.documents.knowledge.items import Item, ItemType, Origin, Scope
 from crucible.documents.knowledge.novelty import Room, room_for
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Problem

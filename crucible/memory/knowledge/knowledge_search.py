@@ -17,8 +17,7 @@ import orjson
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
-from crucible.documents.knowledge.item_weight import Facts, weigh
-from crucible.documents.knowledge.items import EVERYTHING, Place, sees
+from crucible.documents.knowledge.item_weight import EVERYTHING, Facts, Place, sees, weigh
 from crucible.search.recall import Document, Event, Kind
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import KNOWLEDGE, find_notes, note_name

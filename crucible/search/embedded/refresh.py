@@ -61,10 +61,6 @@ def _derive_chunk(given: _Chunk) -> list[Derived | None]:
     return [derive_note(root, path) for path in paths]
 
 
-if TYPE_CHECKING:
-    from crucible.search.embedded.documents import Derived
-
-
 _BATCH = 9_000
 """Events written at a time: what is kept is not read again after an interruption, and parts of that size can be joined."""
 _APART = 8

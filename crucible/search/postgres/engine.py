@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
-from crucible.documents.knowledge.item_weight import weigh
-from crucible.documents.knowledge.items import Place, sees
+from crucible.documents.knowledge.item_weight import Place, sees, weigh
 from crucible.search.embedded.ranking import SESSIONS, Finds, Ranked, find_events, listed, rank_events, rank_sessions
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import Found, Sought

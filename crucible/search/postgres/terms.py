@@ -13,8 +13,7 @@ from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from crucible.documents.knowledge.item_weight import Facts
-from crucible.documents.knowledge.items import EVERYTHING, Place
+from crucible.documents.knowledge.item_weight import EVERYTHING, Facts, Place
 from crucible.search.embedded.documents import Indexed, derive_document, derive_item
 from crucible.search.embedded.segments import analyze
 from crucible.search.question_words import plain

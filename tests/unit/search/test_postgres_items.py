@@ -13,7 +13,8 @@ import pytest
 from crucible.core.errors import ServerFailed
 from crucible.core.settings.settings import KnowledgeSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.items import EVERYTHING, Item, ItemType, Place, Scope, Status, Verification
+from crucible.documents.knowledge.item_weight import EVERYTHING, Place
+from crucible.documents.knowledge.items import Item, ItemType, Scope, Status, Verification
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.engine import open_embedded
 from crucible.search.postgres import tables as postgres_schema

@@ -14,8 +14,8 @@ import pytest
 from crucible.core.errors import ServerFailed, UsageError, VaultError
 from crucible.core.settings.settings import SecretSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_weight import Facts
-from crucible.documents.knowledge.items import EVERYTHING, Item, ItemType
+from crucible.documents.knowledge.item_weight import EVERYTHING, Facts
+from crucible.documents.knowledge.items import Item, ItemType
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.engine import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.tables import VERSION

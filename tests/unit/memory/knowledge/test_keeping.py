@@ -10,7 +10,8 @@ import pytest
 from crucible.core.errors import CrucibleError, OutsideVault, UsageError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.items import Item, ItemType, Origin, Place, Provenance, Scope, Status, Verification
+from crucible.documents.knowledge.item_weight import Place
+from crucible.documents.knowledge.items import Item, ItemType, Origin, Provenance, Scope, Status, Verification
 from crucible.memory.knowledge.add_item import add_item
 from crucible.memory.knowledge.knowledge_folder import Wish, check_items, find_item, list_items, load_items, stats_of
 from crucible.vault.notes.vault import Vault

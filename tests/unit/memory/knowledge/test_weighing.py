@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_weight import (
+    EVERYTHING,
     Facts,
+    Place,
     freshness,
     needs_verification,
+    sees,
     type_weight,
     usefulness,
     weigh,
 )
-from crucible.documents.knowledge.items import EVERYTHING, ItemType, Place, Scope, Verification, sees
+from crucible.documents.knowledge.items import ItemType, Scope, Verification
 from tests.unit.memory.knowledge.items_made import NOW, item_of
 
 DEFAULTS = KnowledgeSettings()
