@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
-from crucible.memory.history.history import Entry, Line
+from crucible.memory.history.history import HistoryEntry, HistoryLine
 from crucible.memory.history.history_folder import keep_entry
 from crucible.vault.notes.vault import Vault
 from samples.vaults import generated_vault
@@ -92,18 +92,18 @@ def _add_recent(vault: Path) -> None:
             "> [!decision_needed]\n> Which limit?\n"
         )
         (vault / "sessions" / f"{name}.md").write_text(text)
-        done = (Line(f"Wrote the bucket {number}"), Line("Tested it"))
+        done = (HistoryLine(f"Wrote the bucket {number}"), HistoryLine("Tested it"))
         keep_entry(
             opened,
-            Entry(
+            HistoryEntry(
                 name,
                 title=f"Limit requests {number}",
                 project=PROJECT,
                 started=begun,
                 ended=begun + timedelta(hours=1),
                 done=done,
-                decisions=(Line(f"A bucket for each key {number}", "fair"),),
-                questions=(Line(f"Which limit for {number}?"),),
+                decisions=(HistoryLine(f"A bucket for each key {number}", "fair"),),
+                questions=(HistoryLine(f"Which limit for {number}?"),),
             ),
         )
 

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.measuring import Figure, environment, in_turns, median_ratio
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark
 from samples.transcripts import write_large
 from samples.vaults import session_texts
 
@@ -89,7 +89,7 @@ _MARK = Bookmark(
     "b",
     "s",
     datetime(2026, 11, 21, tzinfo=UTC),
-    Why.PAUSED,
+    StopReason.PAUSED,
     phase="phase-2",
     phase_name="Tests",
     blockers=("a key",),

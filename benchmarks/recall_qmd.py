@@ -20,7 +20,7 @@ from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, clock, good_run, in_turns, median_ratio, offline
 from benchmarks.rivals import Missing, Qmd, find_qmd
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
 from crucible.search.question_words import read_question
 from crucible.search.recall import Question
 from crucible.vault.notes.vault import Vault
@@ -140,7 +140,7 @@ def _time(name: str, ours: _Told, theirs: _Told, bar: float | None) -> Figure:
     return Figure(f"{_TIME}, {name}", mine / their, bar, detail=detail)
 
 
-def _ask_ours(recall: Embedded, texts: Sequence[str]) -> _Told:
+def _ask_ours(recall: EmbeddedRecall, texts: Sequence[str]) -> _Told:
     recall.refresh()
     sessions: list[list[str]] = []
     seconds: list[float] = []

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from random import Random
 
 from crucible.search.postgres.address import Server
-from crucible.search.postgres.engine import open_postgres, set_up_server
+from crucible.search.postgres.team_recall import open_postgres, set_up_server
 from crucible.search.recall import Question
 from samples.postgres_server import running_server
 from samples.pushed_documents import document

@@ -24,7 +24,7 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session import edits
 from crucible.documents.session.session import Entry, Phase, Session
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.engine import open_embedded
+from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.search.recall import Answer, Question
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select

@@ -14,9 +14,9 @@ from hashlib import sha256
 from random import Random
 
 from crucible.search.postgres.address import library
-from crucible.search.postgres.engine import open_pusher
+from crucible.search.postgres.team_recall import open_pusher
 from crucible.search.postgres.terms import Shelved
-from crucible.search.recall import Document, Event, Kind
+from crucible.search.recall import Document, Event, EventKind
 
 _WORDS = [f"word{number}" for number in range(400)] + ["retry", "bucket", "TokenBucket", "src/limiter.py"]
 _BEGUN = datetime(2026, 3, 30, 9, tzinfo=UTC)
@@ -31,7 +31,7 @@ def document(number: int, *, project: str = "apollo", events: int = 6, said: str
         Event(
             f"{session}#{place + 1:08x}",
             session,
-            random.choice([Kind.USER, Kind.AGENT, Kind.TOOL, Kind.DECISION]),
+            random.choice([EventKind.USER, EventKind.AGENT, EventKind.TOOL, EventKind.DECISION]),
             " ".join([said, *random.choices(_WORDS, k=12)]).strip(),
             "phase-1",
             "Work",

@@ -34,7 +34,7 @@ LATE = {
     },
     "crucible.cli.recall_ask": {"crucible.memory.knowledge.item_status"},
     "crucible.cli.task_commands": {"crucible.cli.recall_engine"},
-    "crucible.cli.recall_engine": {"crucible.search.postgres.engine", "crucible.search.postgres.address"},
+    "crucible.cli.recall_engine": {"crucible.search.postgres.team_recall", "crucible.search.postgres.address"},
     "crucible.integrations.hooks.start_context": {
         "crucible.integrations.hooks.paused_notice",
         "crucible.integrations.hooks.start_briefing",
@@ -44,7 +44,7 @@ LATE = {
     "crucible.integrations.hooks.background": {"crucible.integrations.hooks.sync"},
     "crucible.commands.idle.idle_check": {"crucible.commands.idle.idle_timeout"},
     "crucible.integrations.mcp.server": {"crucible.integrations.mcp.tool_service"},
-    "crucible.search.embedded.refresh": {"crucible.search.embedded.documents"},
+    "crucible.search.embedded.index_update": {"crucible.search.embedded.documents"},
     "crucible.search.embedded.note_changes": {"crucible.vault.index.index"},
     "crucible.search.embedded.hits": {"crucible.search.embedded.documents", "crucible.search.event_records"},
     "crucible.vault.notes.vault": {"crucible.documents.session.session_reader"},

@@ -20,7 +20,7 @@ from crucible.cli.vault_access import find_note, here, load_note, newest_here, o
 from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Session
-from crucible.memory.bookmarks.bookmark import BOOKMARKS, Bookmark, Loaded, Why, load_bookmarks
+from crucible.memory.bookmarks.bookmark import BOOKMARKS, Bookmark, LoadedBookmarks, StopReason, load_bookmarks
 from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.projects import project_of
@@ -114,7 +114,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
     one = mark(
         vault,
         known,
-        Why.MANUAL,
+        StopReason.MANUAL,
         now=datetime.now(UTC),
         redact=redact_of(vault.settings.secrets),
         folder=_folder_of(known),
@@ -131,7 +131,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
 # --- which session -----------------------------------------------------------------------------------------------------
 
 
-def _session_named(vault: Vault, ref: str, loaded: Loaded) -> str:
+def _session_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> str:
     """A session by its note; else one whose note is gone and whose bookmarks are there."""
     try:
         return note_name(find_note(vault, ref).name)
@@ -145,7 +145,7 @@ def _session_named(vault: Vault, ref: str, loaded: Loaded) -> str:
         return found[0]
 
 
-def _bookmark_named(vault: Vault, ref: str, loaded: Loaded) -> Bookmark:
+def _bookmark_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> Bookmark:
     """By its own id, or the newest of a session."""
     own = [one for one in loaded.found if one.id == ref]
     if not own:

@@ -25,7 +25,7 @@ from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.errors import CrucibleError, IndexBroken, NoteExists
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import counter_of
-from crucible.documents.knowledge.item_weight import EVERYTHING, Place
+from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
 from crucible.integrations.hooks.paused_notice import Start, tell
 from crucible.memory.history.history import shortener
 from crucible.memory.knowledge.knowledge_search import ItemShelf
@@ -178,7 +178,7 @@ def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
 
 def _recall_of(door: Door, vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]]:
     def opened() -> tuple[Recall, Type]:
-        viewer = Place("project", project) if project else EVERYTHING
+        viewer = Audience("project", project) if project else EVERYTHING
         types = types_on(ItemShelf(vault, viewer))
         if has_server():
             asker = RecallScope(project or None, not project)

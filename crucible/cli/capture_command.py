@@ -21,7 +21,7 @@ from crucible.commands.capture.question import Answer, Interaction, Offer, accep
 from crucible.commands.capture.saving import KEPT_AS, Kept
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
-from crucible.memory.knowledge.add_item import Choice
+from crucible.memory.knowledge.add_item import SimilarChoice
 from crucible.vault.notes.vault import Vault
 
 
@@ -155,7 +155,7 @@ def _kept(vault: Vault, one: Kept) -> dict[str, object]:
 @click.option(
     "--if-alike",
     "choice",
-    type=one_of(Choice),
+    type=one_of(SimilarChoice),
     help="What becomes of what is much like an item of knowledge; by default it is not kept, and the item is named.",
 )
 @click.option("--again", is_flag=True, help="Also what was skipped before.")
@@ -209,7 +209,7 @@ def capture(
         folder=folder_of(note.session.project or ""),
         redact=redact,
         similar=similar_here(vault),
-        choice=Choice(choice) if choice else None,
+        choice=SimilarChoice(choice) if choice else None,
         free=given is not None,
         again=again,
         dry=dry_run,

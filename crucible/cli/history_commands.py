@@ -20,11 +20,11 @@ from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
-from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, Entry, Line, lines_of
+from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, HistoryEntry, HistoryLine, lines_of
 from crucible.memory.history.history_folder import (
     HISTORY,
-    EntryNote,
-    Wish,
+    HistoryFilter,
+    HistoryNote,
     list_entries,
     load_entries,
     search_entries,
@@ -71,7 +71,7 @@ def list_history(door: Door, /, *, format_: str, **wishes: Any) -> int:
     """
     vault = open_vault(door)
     notes, complete = _load_all(vault)
-    _write_entries(vault, list_entries(notes, Wish(**wishes)), format_, door)
+    _write_entries(vault, list_entries(notes, HistoryFilter(**wishes)), format_, door)
     return 0 if complete else PROBLEMS_FOUND
 
 
@@ -95,7 +95,7 @@ def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str)
     return 0 if complete else PROBLEMS_FOUND
 
 
-def _load_all(vault: Vault) -> tuple[list[EntryNote], bool]:
+def _load_all(vault: Vault) -> tuple[list[HistoryNote], bool]:
     """Every note of the folder; whether all of them are histories that can be read."""
     wrong: list[CrucibleError] = []
     notes = list(load_entries(vault, wrong.append))
@@ -106,7 +106,7 @@ def _load_all(vault: Vault) -> tuple[list[EntryNote], bool]:
     return notes, not wrong and all(one.entry for one in notes)
 
 
-def _write_entries(vault: Vault, found: Sequence[EntryNote], format_: str, door: Door) -> None:
+def _write_entries(vault: Vault, found: Sequence[HistoryNote], format_: str, door: Door) -> None:
     rows = [_row(vault, one, one.entry) for one in found if one.entry]
     columns = _TABLE if format_ == "table" else _MORE
     write_rows(rows, columns, format_, HISTORY, door, texts=("title", "agent"), names=("id",))
@@ -114,7 +114,7 @@ def _write_entries(vault: Vault, found: Sequence[EntryNote], format_: str, door:
         say("no history found that fits; `cru session end ID` writes a session's")
 
 
-def _row(vault: Vault, one: EntryNote, entry: Entry) -> dict[str, Any]:
+def _row(vault: Vault, one: HistoryNote, entry: HistoryEntry) -> dict[str, Any]:
     return {
         "started": utc(entry.started) if entry.started else None,
         "ended": utc(entry.ended) if entry.ended else None,
@@ -171,12 +171,12 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
     say_problems(vault.relative(one.note.path), one.problems)
 
 
-def _find_entry(vault: Vault, ref: str) -> EntryNote | None:
+def _find_entry(vault: Vault, ref: str) -> HistoryNote | None:
     """By the session's id or path, the note's path, or an unambiguous beginning of an id; None if there is none."""
     wanted = note_name(Path(ref).name)
     notes = list(load_entries(vault))
 
-    def names(one: EntryNote) -> tuple[str, ...]:
+    def names(one: HistoryNote) -> tuple[str, ...]:
         return (one.note.name, one.entry.session_id) if one.entry else (one.note.name,)
 
     found = [one for one in notes if wanted in names(one)] or [
@@ -211,8 +211,8 @@ def _show_composed(vault: Vault, ref: str, format_: str, door: Door) -> None:
     say(f"composed now; `cru session end {entry.session_id}` keeps it as a note")
 
 
-def _export(entry: Entry) -> dict[str, Any]:
-    def lines(told: Sequence[Line]) -> list[dict[str, Any]]:
+def _export(entry: HistoryEntry) -> dict[str, Any]:
+    def lines(told: Sequence[HistoryLine]) -> list[dict[str, Any]]:
         return [
             {
                 "text": one.text,
@@ -303,7 +303,7 @@ def _is_confirmed(count: int, *, yes: bool) -> bool:
     return click.confirm(f"put {_counted(count)} away?", err=True)
 
 
-def _put_away(vault: Vault, beyond: Sequence[EntryNote]) -> int:
+def _put_away(vault: Vault, beyond: Sequence[HistoryNote]) -> int:
     """The exit code: 3 when something stayed that should have gone."""
     where: list[str] = []
     wrong: list[CrucibleError] = []

@@ -28,12 +28,12 @@ from crucible.cli.recall_engine import ALL_PROJECTS, RecallScope
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.documents.knowledge.item_weight import EVERYTHING, Place
-from crucible.documents.knowledge.items import ItemType, Scope
+from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
+from crucible.documents.knowledge.items import ItemScope, ItemType
 from crucible.memory.knowledge.knowledge_folder import (
-    Row,
-    Stats,
-    Wish,
+    ItemFilter,
+    ItemRow,
+    KnowledgeStats,
     check_items,
     find_item,
     list_items,
@@ -41,7 +41,7 @@ from crucible.memory.knowledge.knowledge_folder import (
     load_items,
     stats_of,
 )
-from crucible.search.recall import Kind
+from crucible.search.recall import EventKind
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.notes.walk import KNOWLEDGE
 
@@ -127,7 +127,7 @@ def _fitting(room: int | None) -> Sequence[str]:
     return ("id", "type", "title") if room >= _LITTLE_ROOM else ("id", "title")
 
 
-def _say_hidden(viewer: Place, shown: int, hidden: int, *, named: bool, any_: bool) -> None:
+def _say_hidden(viewer: Audience, shown: int, hidden: int, *, named: bool, any_: bool) -> None:
     """What a list does not show; of one that was `named` nobody wonders, unless it is empty."""
     whom = " ".join(filter(None, (viewer.scope, viewer.name))) if viewer.name else "everybody"
     if not shown and not hidden:
@@ -138,7 +138,7 @@ def _say_hidden(viewer: Place, shown: int, hidden: int, *, named: bool, any_: bo
         say(f"as {whom} sees it; not shown: {hidden} of others (--all-projects)")
 
 
-def _query(root: Path, *, project: str | None, domain: str | None, everything: bool, **wishes: Any) -> Wish:
+def _query(root: Path, *, project: str | None, domain: str | None, everything: bool, **wishes: Any) -> ItemFilter:
     named = project is not None or domain is not None
     if wishes["everybody"] and (named or everything):
         raise UsageError(
@@ -148,13 +148,13 @@ def _query(root: Path, *, project: str | None, domain: str | None, everything: b
         raise UsageError("--domain and --all-projects exclude each other", "leave one of them out")
     asker = RecallScope(project, everything).checked()
     if wishes["everybody"]:
-        viewer = Place(Scope.GLOBAL.value)
+        viewer = Audience(ItemScope.GLOBAL.value)
     elif domain and not project:
-        viewer = Place(Scope.DOMAIN.value, "", domain)
+        viewer = Audience(ItemScope.DOMAIN.value, "", domain)
     else:
         viewer = asker.viewer(root)
         viewer = viewer._replace(domain=domain) if domain else viewer
-    return Wish(
+    return ItemFilter(
         frozenset(map(ItemType, wishes["types"])),
         frozenset(tag.removeprefix("#") for tag in wishes["tags"]),
         viewer,
@@ -172,7 +172,7 @@ def _say_missing(wrong: Sequence[CrucibleError], unread: int) -> bool:
     return not wrong and not unread
 
 
-def _export(row: Row) -> dict[str, Any]:
+def _export(row: ItemRow) -> dict[str, Any]:
     item = row.item
     return {
         "id": row.id,
@@ -241,7 +241,7 @@ def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:
     ctx.invoke(
         recall,
         query=query,
-        kinds=(Kind.KNOWLEDGE.value,),
+        kinds=(EventKind.KNOWLEDGE.value,),
         context=0,
         session="",
         agent="",
@@ -283,14 +283,14 @@ _LISTS = {
 _SHOWN = 10
 
 
-def _export_stats(found: Stats) -> dict[str, Any]:
+def _export_stats(found: KnowledgeStats) -> dict[str, Any]:
     numbers = {name: getattr(found, name) for name in ("active", "retired", "unread", "uses", "useful")}
     counts = {name: dict(getattr(found, name)) for name in ("by_type", "by_scope")}
     rows = {name: [_export(row) for row in getattr(found, name)] for name in _LISTS}
     return {**numbers, **counts, **rows, "rooms": [room._asdict() for room in found.rooms]}
 
 
-def _write_stats(found: Stats) -> None:
+def _write_stats(found: KnowledgeStats) -> None:
     times = "once" if found.uses == 1 else f"{found.uses} times"
     lines = [
         f"{found.active} active, {found.retired} retired; used {times}, {found.useful} of them useful",
@@ -306,7 +306,7 @@ def _write_stats(found: Stats) -> None:
         click.echo(clean_line(line))
 
 
-def _uses(row: Row) -> str:
+def _uses(row: ItemRow) -> str:
     item = row.item
     return f"{item.useful_count} of {item.use_count} useful  " if item.use_count else ""
 

@@ -17,18 +17,18 @@ from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
-from crucible.documents.knowledge.item_weight import Place
+from crucible.documents.knowledge.item_weight import Audience
 from crucible.documents.knowledge.items import (
     Category,
-    Failure,
+    FailureCause,
     Item,
+    ItemScope,
+    ItemSource,
     ItemType,
     Origin,
-    Provenance,
-    Scope,
     Verification,
 )
-from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, merge_items, provenance_in
+from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, merge_items, provenance_in
 from crucible.memory.knowledge.item_status import restore_item, retire_item, tell_use, verify_item
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item
 from crucible.vault.notes.projects import project_of
@@ -45,7 +45,7 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be repeated.")
 @click.option(
     "--scope",
-    type=one_of(Scope),
+    type=one_of(ItemScope),
     help="For whom it is worth knowing; by default the project's, and everybody's where there is none.",
 )
 @click.option("--project", metavar="NAME", help="Of which project; by default the one whose folder this is.")
@@ -72,7 +72,7 @@ _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
 @click.option(
     "--if-alike",
     "choice",
-    type=one_of(Choice),
+    type=one_of(SimilarChoice),
     help="What becomes of it when something like it is known; by default you are asked, or it is not added.",
 )
 @format_option("text", "json")
@@ -100,7 +100,7 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
     item = _item(vault, ItemType(type_), title, text, **given)
     redact = redact_of(vault.settings.secrets)
 
-    def added(chosen: Choice | None) -> Added:
+    def added(chosen: SimilarChoice | None) -> Added:
         return add_item(
             vault,
             item,
@@ -111,33 +111,33 @@ def add(door: Door, /, type_: str, title: str, text: str, format_: str, **given:
             on_error=warn,
         )
 
-    made = added(Choice(named) if named else None)
-    if made.outcome is Outcome.ALIKE and format_ == "text" and sys.stdin.isatty() and door.terminal:
+    made = added(SimilarChoice(named) if named else None)
+    if made.outcome is AddOutcome.ALIKE and format_ == "text" and sys.stdin.isatty() and door.terminal:
         _say_alike(made)
         asked = click.prompt(
             "What is to be done",
             type=one_of(made.choices),
-            default=Choice.SKIP.value,
+            default=SimilarChoice.SKIP.value,
             err=True,
         )
-        made = added(Choice(asked))
+        made = added(SimilarChoice(asked))
     _write_added(vault, made, format_)
-    return 1 if made.outcome in (Outcome.ALIKE, Outcome.FULL) else 0
+    return 1 if made.outcome in (AddOutcome.ALIKE, AddOutcome.FULL) else 0
 
 
 def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) -> Item:
     if given["phase"] and not given["session"]:
         raise UsageError("--phase goes with --session", "say of which session")
-    told = Failure(
+    told = FailureCause(
         Category(given["category"]) if given["category"] else None,
         given["cause"],
         given["prevent"],
         given["resolution"],
     )
-    if told != Failure() and type_ is not ItemType.FAILURE:
+    if told != FailureCause() and type_ is not ItemType.FAILURE:
         raise UsageError("--category, --cause, --prevent and --resolution are a failure's", "add it as a failure")
     scope, project = _scope_and_project(vault, given["scope"], given["project"], given["domain"])
-    if scope is Scope.DOMAIN and not given["domain"]:
+    if scope is ItemScope.DOMAIN and not given["domain"]:
         raise UsageError("an item of a domain needs --domain", "name it, or use another --scope")
     how = given["how"]
     origin = Origin.VERIFIED if how else None
@@ -156,16 +156,16 @@ def _item(vault: Vault, type_: ItemType, title: str, text: str, **given: Any) ->
     )
 
 
-def _provenance(vault: Vault, session: str | None, phase: str, origin: Origin | None) -> Provenance:
+def _provenance(vault: Vault, session: str | None, phase: str, origin: Origin | None) -> ItemSource:
     if not session:
-        return Provenance(origin or Origin.MANUAL)
+        return ItemSource(origin or Origin.MANUAL)
     return provenance_in(load_note(vault, session), phase, origin or Origin.SESSION)
 
 
-def _scope_and_project(vault: Vault, scope: str | None, project: str | None, domain: str) -> tuple[Scope, str]:
+def _scope_and_project(vault: Vault, scope: str | None, project: str | None, domain: str) -> tuple[ItemScope, str]:
     """The item's scope and project; the working directory's only if no option says otherwise."""
-    if scope not in (None, Scope.PROJECT.value):
-        return Scope(scope), project or ""
+    if scope not in (None, ItemScope.PROJECT.value):
+        return ItemScope(scope), project or ""
     named = project_here(vault.root) if project is None else project
     if scope and not named:
         # It was asked for: a folder that is no more than called something is as good as its name.
@@ -173,8 +173,8 @@ def _scope_and_project(vault: Vault, scope: str | None, project: str | None, dom
     if scope and not named.strip():
         raise UsageError("an item of a project needs --project", "name it, or use another --scope")
     if named.strip():
-        return Scope.PROJECT, named
-    return (Scope.DOMAIN if domain else Scope.GLOBAL), ""
+        return ItemScope.PROJECT, named
+    return (ItemScope.DOMAIN if domain else ItemScope.GLOBAL), ""
 
 
 def _say_alike(made: Added) -> None:
@@ -202,16 +202,16 @@ def _write_added(vault: Vault, made: Added, format_: str) -> None:
             }
         )
         return
-    if made.outcome in (Outcome.ADDED, Outcome.MERGED) and made.path:
+    if made.outcome in (AddOutcome.ADDED, AddOutcome.MERGED) and made.path:
         write(str(made.path))
-    if made.outcome is Outcome.ALIKE:
+    if made.outcome is AddOutcome.ALIKE:
         _say_alike(made)
         say(f"not added; say what is to be done: --if-alike {'|'.join(made.choices)}")
-    elif made.outcome is Outcome.ADDED:
-        place = Place.of(made.item)
-        say(f"kept for {'everybody' if place.scope == Scope.GLOBAL.value else f'{place.scope} {place.name}'}")
+    elif made.outcome is AddOutcome.ADDED:
+        place = Audience.of(made.item)
+        say(f"kept for {'everybody' if place.scope == ItemScope.GLOBAL.value else f'{place.scope} {place.name}'}")
     else:
-        say(made.why if made.outcome is Outcome.MERGED else f"not added: {made.why}")
+        say(made.why if made.outcome is AddOutcome.MERGED else f"not added: {made.why}")
     for id_ in made.to_retire:
         say(f"  could go: cru knowledge retire {id_}")
     warn(*made.warnings)

@@ -16,7 +16,7 @@ from crucible.cli.recall_engine import ALL_PROJECTS, OpenedRecall, RecallScope, 
 from crucible.cli.recall_output import write_answer
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
-from crucible.search.recall import MOST, USUAL, Answer, Event, Hit, Kind, Question, Snippet
+from crucible.search.recall import MOST, USUAL, Answer, Event, EventKind, Hit, Question, Snippet
 from crucible.vault.notes.vault import Vault
 
 _LONG = 100
@@ -31,8 +31,8 @@ _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
     "kinds",
     multiple=True,
     metavar="KIND",
-    type=click.Choice([*(one.value for one in Kind), "failure", "report"]),
-    help=f"Only these kinds, and the sessions that contain them; may be repeated: {', '.join(Kind)}; failure means error, report means subagent.",
+    type=click.Choice([*(one.value for one in EventKind), "failure", "report"]),
+    help=f"Only these kinds, and the sessions that contain them; may be repeated: {', '.join(EventKind)}; failure means error, report means subagent.",
 )
 @click.option(
     "--session",
@@ -112,7 +112,7 @@ def recall(
     asker = RecallScope(project, everything).checked()
     question = Question(
         " ".join(query),
-        kinds=frozenset(map(Kind, kinds)) or frozenset(Kind),
+        kinds=frozenset(map(EventKind, kinds)) or frozenset(EventKind),
         project=project or "",
         **given,
     )
@@ -132,7 +132,7 @@ def recall(
     if format_ == "paths" and any(not hit.path for hit in answer.hits):
         say("what a team's server finds is no file here; --here asks this vault's own index")
     warn(*answer.notes)
-    items = [hit.event for hit in answer.hits if hit.event.kind is Kind.KNOWLEDGE]
+    items = [hit.event for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
     if items and door.terminal:
         _ask_whether_it_helped(opened.vault, items[0])
 
@@ -158,9 +158,9 @@ def _nothing_found(question: Question, viewer: str) -> str:
     if question.project:
         return f"nothing found for project {question.project}; --all-projects asks every one"
     elsewhere = question.agent or question.channel
-    if not viewer or elsewhere or Kind.KNOWLEDGE not in question.kinds:
+    if not viewer or elsewhere or EventKind.KNOWLEDGE not in question.kinds:
         return f"nothing found; {more}"
-    if question.kinds == {Kind.KNOWLEDGE}:
+    if question.kinds == {EventKind.KNOWLEDGE}:
         return (
             f"nothing found for project {viewer}, whose folder this is; --all-projects shows the others' knowledge, too"
         )

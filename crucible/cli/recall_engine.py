@@ -15,11 +15,11 @@ import click
 from crucible.cli.environment import project_here, user_settings, vault_place
 from crucible.cli.options import Door
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.documents.knowledge.item_weight import EVERYTHING, Place
+from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
 from crucible.documents.knowledge.novelty import Similar
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.engine import Embedded, open_embedded
-from crucible.search.embedded.refresh import Progress
+from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
+from crucible.search.embedded.index_update import Progress
 from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Vault
 
@@ -48,12 +48,12 @@ class RecallScope(NamedTuple):
             raise UsageError("--project and --all-projects exclude each other", "leave one of them out")
         return self
 
-    def viewer(self, root: Path) -> Place:
+    def viewer(self, root: Path) -> Audience:
         """The viewer of knowledge in the vault at `root`; everything without a project."""
         if self.everything:
             return EVERYTHING
         name = project_here(root) if self.project is None else self.project
-        return Place("project", name) if name else EVERYTHING
+        return Audience("project", name) if name else EVERYTHING
 
 
 class OpenedRecall(NamedTuple):
@@ -61,7 +61,7 @@ class OpenedRecall(NamedTuple):
 
     vault: Vault
     recall: Recall
-    viewer: Place = EVERYTHING
+    viewer: Audience = EVERYTHING
 
 
 def open_recall(
@@ -74,7 +74,7 @@ def open_recall(
     if not embedded and has_server():
         # Late: few have a server, and its modules take longer to load than a question takes.
         from crucible.search.postgres.address import chosen_address  # noqa: PLC0415  as above
-        from crucible.search.postgres.engine import open_postgres  # noqa: PLC0415
+        from crucible.search.postgres.team_recall import open_postgres  # noqa: PLC0415
 
         own = user_settings().recall
         address = chosen_address(own.backend, os.environ)
@@ -89,7 +89,7 @@ def has_server() -> bool:
     return user_settings().recall.backend not in _OWN or _VARIABLE in os.environ
 
 
-def open_own_index(vault: Vault, viewer: Place = EVERYTHING, progress: Progress | None = None) -> Embedded:
+def open_own_index(vault: Vault, viewer: Audience = EVERYTHING, progress: Progress | None = None) -> EmbeddedRecall:
     """The embedded engine over a vault."""
     shelf = ItemShelf(vault, viewer)
     return open_embedded(vault.root, vault.settings, shelf=shelf, progress=progress)

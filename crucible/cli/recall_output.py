@@ -19,7 +19,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.toon import dump_rows
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
-from crucible.search.recall import Answer, Event, Hit, Kind, Question, SessionHit, Snippet
+from crucible.search.recall import Answer, Event, EventKind, Hit, Question, SessionHit, Snippet
 
 _COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
 _NEIGHBOUR, _NARROWEST = 160, 10
@@ -124,7 +124,7 @@ def _neighbour(event: Event) -> dict[str, Any]:
 
 def _wikilink(event: Event) -> str:
     """As it stands in a note."""
-    if event.kind is Kind.KNOWLEDGE:
+    if event.kind is EventKind.KNOWLEDGE:
         return f"[[{event.id}]]"
     return f"[[{event.session}]]" if event.session else ""
 
@@ -133,7 +133,7 @@ def _uri(root: Path, path: str, event: Event | None = None) -> str:
     """The link that Obsidian opens; behind a `#` the heading of the event's phase."""
     if not path:
         return ""
-    heading = _heading(root, path, event.line) if event and event.kind is not Kind.KNOWLEDGE else ""
+    heading = _heading(root, path, event.line) if event and event.kind is not EventKind.KNOWLEDGE else ""
     place = path.removesuffix(".md") + (f"#{heading}" if heading else "")
     return f"obsidian://open?vault={quote(root.name, safe='')}&file={quote(place, safe='', errors='replace')}"
 
@@ -179,8 +179,12 @@ def _hit_lines(
 ) -> Iterator[str]:
     event = hit.event
     day = event.at.date().isoformat() if event.at else "undated"
-    where = event.title if event.kind is Kind.KNOWLEDGE else " › ".join(filter(None, (event.session, event.phase_name)))
-    place = f", line {event.line}" if event.line and event.kind is not Kind.KNOWLEDGE else ""
+    where = (
+        event.title
+        if event.kind is EventKind.KNOWLEDGE
+        else " › ".join(filter(None, (event.session, event.phase_name)))
+    )
+    place = f", line {event.line}" if event.line and event.kind is not EventKind.KNOWLEDGE else ""
     head = clean_line(f"{number}. {day}  {event.kind.value}  {where}{place}")
     yield from _wrapped(_words(head + _score_text(hit.score), room), room, first="", bold=color)
     for one in hit.before:

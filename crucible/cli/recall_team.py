@@ -14,8 +14,8 @@ from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.address import VARIABLE, chosen_address, place_of
-from crucible.search.postgres.engine import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.push import Pushed
+from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
 
 _FORCE = click.option(

@@ -52,7 +52,7 @@ from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.liveness import is_running
 from crucible.integrations.hooks.sync import CLIENTS as HOOKED
-from crucible.memory.bookmarks.bookmark import Why, latest
+from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now, names_before
 from crucible.memory.summary.brief_update import update_brief
@@ -384,7 +384,7 @@ def _bookmark(vault: Vault, now: Session, plan: _Plan, begun: datetime, code: in
     if now.status is not Status.PAUSED or not has_news(plan.session, now):
         return
     last = latest(vault.root, now.id)
-    if last is None or last.at < begun or last.why is Why.TASK:
-        why = Why.DIED if code < 0 else Why.ENDED
+    if last is None or last.at < begun or last.why is StopReason.TASK:
+        why = StopReason.DIED if code < 0 else StopReason.ENDED
         redact = redact_of(vault.settings.secrets)
         mark(vault, now, why, now=datetime.now(UTC), redact=redact, folder=plan.folder)

@@ -27,7 +27,7 @@ from crucible.core.secrets.scanner import Redact
 from crucible.core.templates import OwnTemplate
 from crucible.documents.session.session import Session
 from crucible.documents.session.task_block import PRIORITIES
-from crucible.memory.tasks.readiness import TEMPLATE, Broken, Piece, break_down, circles_of, find_template
+from crucible.memory.tasks.readiness import TEMPLATE, Breakdown, Piece, break_down, circles_of, find_template
 from crucible.memory.tasks.task import OpenTask, Recalled, Ref
 from crucible.memory.tasks.task_context import RecallCounts, recalled_ids
 from crucible.memory.tasks.task_knowledge import annotate_new
@@ -173,7 +173,7 @@ def _pieces(
     )
 
 
-def _break_down(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Broken:
+def _break_down(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Breakdown:
     """Ask the agent for tasks, with the vault's own template unless that is broken."""
     there, budget = tasks_of(session), user_budget()
     try:

@@ -35,7 +35,7 @@ from crucible.documents.session.task_block import TASK_PICKED
 from crucible.memory.tasks.annotations import change_annotation, read_annotation
 from crucible.memory.tasks.decision_flow import dependents_of, hand_on, inherited_from
 from crucible.memory.tasks.readiness import status_of
-from crucible.memory.tasks.task import Annotation, Choice, ChoiceKind, OpenTask, Stage, kinds_named
+from crucible.memory.tasks.task import Annotation, DecisionKind, OpenTask, Stage, TaskDecision, kinds_named
 from crucible.memory.tasks.task_context import Pickup, pick_up, recalled_ids, task_text
 from crucible.memory.tasks.task_knowledge import TAG, annotate_new, shelf_of
 from crucible.memory.tasks.task_rows import tasks_of
@@ -44,7 +44,7 @@ from crucible.vault.events.event_reading import Record, read_records
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
-_KINDS = [kind.value for kind in ChoiceKind]
+_KINDS = [kind.value for kind in DecisionKind]
 
 
 @click.command("pick")
@@ -210,7 +210,7 @@ def annotate(
     redact = redact_of(vault.settings.secrets)
     opened = open_task(vault, task)
     said, why, found = (normal(redact(text)[0]) for text in (decision, rationale, discovery))
-    choice = Choice(normal_line(said), why, ChoiceKind(kind) if kind else None, propagate)
+    choice = TaskDecision(normal_line(said), why, DecisionKind(kind) if kind else None, propagate)
     found = normal_line(found)
     _annotate(vault, opened, choice, found, now, redact)
     for warning in _log(vault, opened, choice, found, applies_to, redact):
@@ -218,7 +218,9 @@ def annotate(
     write(str(opened.task.ref))
 
 
-def _annotate(vault: Vault, opened: OpenedTask, choice: Choice, found: str, now: datetime, redact: Redact) -> None:
+def _annotate(
+    vault: Vault, opened: OpenedTask, choice: TaskDecision, found: str, now: datetime, redact: Redact
+) -> None:
     """In the annotation; recall is asked when the task is picked up."""
 
     def add(old: Annotation) -> Annotation:
@@ -238,7 +240,7 @@ def _annotate(vault: Vault, opened: OpenedTask, choice: Choice, found: str, now:
 def _log(
     vault: Vault,
     opened: OpenedTask,
-    choice: Choice,
+    choice: TaskDecision,
     found: str,
     applies_to: Sequence[str],
     redact: Redact,

@@ -17,12 +17,12 @@ from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, ope
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
-from crucible.memory.tasks.annotations import Shelf, annotation_path, read_annotation, values_of
+from crucible.memory.tasks.annotations import AnnotationFolder, annotation_path, read_annotation, values_of
 from crucible.memory.tasks.overview import Overview, overview, shown_tasks
-from crucible.memory.tasks.readiness import Standing
+from crucible.memory.tasks.readiness import ListedTask
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref
 from crucible.memory.tasks.task_context import RecallCounts, recalled_ids
-from crucible.memory.tasks.task_index import Scope
+from crucible.memory.tasks.task_index import TaskScope
 from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
 
@@ -41,7 +41,7 @@ def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str
         "In progress": status.in_progress,
         "Ready": status.ready,
         "Blocked": status.blocked,
-        "Recently completed": tuple(Standing(task) for task in status.recent),
+        "Recently completed": tuple(ListedTask(task) for task in status.recent),
     }
     rows = {name: [_cells(one, told.recall) for one in standings] for name, standings in groups.items()}
     columns = [list(column) for column in zip(*(row for each in rows.values() for row in each), strict=True)]
@@ -62,7 +62,7 @@ def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str
         say(f"{told.older} open in older sessions; `cru task list --all` tells them")
 
 
-def _cells(one: Standing, recall: Mapping[Ref, RecallCounts]) -> list[str]:
+def _cells(one: ListedTask, recall: Mapping[Ref, RecallCounts]) -> list[str]:
     words = [one.task.content]
     if one.waits_for:
         waits = (f"{other.ref.id} ({_STATE.get(other.stage, other.stage)})" for other in one.waits_for[:_IN_CIRCLE])
@@ -101,7 +101,7 @@ def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> 
     """The same, whole."""
     status = told.status
 
-    def listed(standings: Iterable[Standing]) -> list[dict[str, object]]:
+    def listed(standings: Iterable[ListedTask]) -> list[dict[str, object]]:
         return [_standing_json(one, told, titles) for one in standings]
 
     write_json(
@@ -113,7 +113,7 @@ def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> 
                 "in_progress": listed(status.in_progress),
                 "ready": listed(status.ready),
                 "blocked": listed(status.blocked),
-                "recently_completed": listed(map(Standing, status.recent)),
+                "recently_completed": listed(map(ListedTask, status.recent)),
             },
             "circles": [[str(task.ref) for task in ring] for ring in status.circles],
             "left_out": status.left_out,
@@ -122,7 +122,7 @@ def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> 
     )
 
 
-def _standing_json(one: Standing, told: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
+def _standing_json(one: ListedTask, told: Overview, titles: Mapping[Ref, Sequence[str]]) -> dict[str, object]:
     counts = told.recall.get(one.task.ref)
     owner = told.owners.get(one.task.ref.session)
     more = {"recalled": list(titles[one.task.ref])} if one.task.ref in titles else {}
@@ -240,12 +240,12 @@ def list_tasks(
     root, settings = Path(index.root), index.settings.tasks
     days = index.settings.briefing.history_days
     scope = (
-        Scope(session=session)
+        TaskScope(session=session)
         if session
         else scope_of(root, project, days, datetime.now(UTC).replace(microsecond=0), everything=everything)
     )
     most = limit if limit is not None or everything else settings.max_tasks_shown
-    shelf = Shelf(root, settings.annotations_dir)
+    shelf = AnnotationFolder(root, settings.annotations_dir)
     client = client_here(root, scope.project)
     told, now = asked(index, lambda view: overview(view, scope, shelf, client, most))
     broken = broken_blocks(Vault(root, index.settings), told.owners.values())
@@ -262,7 +262,7 @@ def list_tasks(
     return PROBLEMS_FOUND if told.troubles or now.unwalked else 0
 
 
-def _titles(door: Door, shelf: Shelf, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
+def _titles(door: Door, shelf: AnnotationFolder, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
     """What recall found for each task that is shown, a line each, for a vault that wishes so."""
     # Late: few vaults want it, and it takes long to import.
     from crucible.cli.recall_engine import RecallScope, open_recall  # noqa: PLC0415  as above
@@ -294,7 +294,7 @@ def show_task(door: Door, /, task: str, format_: str) -> int:
     """
     vault = open_vault(door)
     opened = open_task(vault, task)
-    shelf = Shelf(vault.root, vault.settings.tasks.annotations_dir)
+    shelf = AnnotationFolder(vault.root, vault.settings.tasks.annotations_dir)
     note: Annotation | None = None
     problems: list[Problem] = []
     try:

@@ -19,9 +19,9 @@ from crucible.cli.index_access import asked
 from crucible.cli.vault_access import index_of, newest_session
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
-from crucible.memory.tasks.overview import Client, with_stores
+from crucible.memory.tasks.overview import ClientLists, with_stores
 from crucible.memory.tasks.task import OpenTask
-from crucible.memory.tasks.task_index import Found, Owner, Scope, tasks_called
+from crucible.memory.tasks.task_index import FoundTasks, Owner, TaskScope, tasks_called
 from crucible.memory.tasks.task_rows import beginning_of, find_task, tasks_of
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
@@ -74,26 +74,26 @@ def our_session() -> str:
     return os.environ.get("CRU_SESSION", "")
 
 
-def scope_of(root: Path, project: str | None, days: int, now: datetime, *, everything: bool) -> Scope:
+def scope_of(root: Path, project: str | None, days: int, now: datetime, *, everything: bool) -> TaskScope:
     """Everything; else the named project, or the one whose folder we are in, with what began in the last `days`."""
     if everything:
-        return Scope(project or "")
+        return TaskScope(project or "")
     since = now - timedelta(days=min(days, 100_000))
-    return Scope(project_here(root) if project is None else project, "", since)
+    return TaskScope(project_here(root) if project is None else project, "", since)
 
 
-def client_here(root: Path, project: str) -> Client:
+def client_here(root: Path, project: str) -> ClientLists:
     """Claude Code's lists; of those that no note names, with a project only such as began in this folder, when it is the project's."""
     folder = claude_folder()
     if not project:
-        return Client(folder)
+        return ClientLists(folder)
     here = working_directory() if project == project_here(root) else None
     names: set[str] = set()
     if here:
         with suppress(OSError):
             began = os.listdir(folder / "projects" / _NO_LETTER.sub("-", os.path.realpath(here)))
             names = {name.removesuffix(".jsonl") for name in began if name.endswith(".jsonl")}
-    return Client(folder, names)
+    return ClientLists(folder, names)
 
 
 def open_task(vault: Vault, called: str) -> OpenedTask:
@@ -104,11 +104,11 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
     def is_wanted(name: str) -> bool:
         return bool(beginning) and name.startswith(beginning)
 
-    def question(view: View) -> Found:
+    def question(view: View) -> FoundTasks:
         found = tasks_called(view, beginning)
         if own and own not in found.owners:
             more = tasks_called(view, own)
-            found = Found((*found.tasks, *more.tasks), {**found.owners, **more.owners})
+            found = FoundTasks((*found.tasks, *more.tasks), {**found.owners, **more.owners})
         return with_stores(view, found, vault.root, claude_folder(), is_wanted=is_wanted)[0]
 
     found, _ = asked(index_of(vault), question)

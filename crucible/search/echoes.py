@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from crucible.core.patterns import late_pattern
-from crucible.search.recall import Event, Kind
+from crucible.search.recall import Event, EventKind
 
 RECALLED, RECALLED_END = "<!-- cru:recalled -->", "<!-- /cru:recalled -->"
 """Lines around what recall prints for a model; a note shows them escaped or not."""
@@ -39,11 +39,11 @@ _LOOKED_AT = 20_000
 def without_echoes(event: Event, noted: str = "") -> str:
     """The text of an event as it may be indexed; "" for an echo.  `noted` is what its note says of a call, where the text is the recorder's."""
     text = event.text
-    if event.kind is Kind.TOOL:
+    if event.kind is EventKind.TOOL:
         head = text[:_LOOKED_AT]
         if _TOOL.match(head) or (_SHELL.match(head) and _COMMAND.search(_command(head, noted))):
             return ""
-    elif _RESUMED in text[:200] and event.kind is Kind.USER:
+    elif _RESUMED in text[:200] and event.kind is EventKind.USER:
         # A prompt with which `cru` had a client go on: a digest of the session that it stands in.
         return ""
     return _MARKED.sub(" ", text) if RECALLED in text else text

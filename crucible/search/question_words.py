@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from crucible.core.patterns import ANSI, late_pattern
 from crucible.core.text.words import WORD, stop_words
-from crucible.search.recall import Kind
+from crucible.search.recall import EventKind
 
 FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
 """What may stand before a colon in a question."""
 
-_KINDS = frozenset(Kind)
+_KINDS = frozenset(EventKind)
 _LONGEST_QUESTION = 20_000
 """Code points that are read of a question."""
 _MOST_WORDS = 100
@@ -100,7 +100,7 @@ def names_in(text: str) -> list[str]:
     return list(found)
 
 
-class Asked(NamedTuple):
+class ParsedQuestion(NamedTuple):
     """A question as it is searched for.
 
     `words` are without stop words, unless there are no others; `phrases` and `nots` are texts that must and must not be there as
@@ -121,12 +121,12 @@ class Asked(NamedTuple):
 
 
 _MEANT = {
-    Kind.DECISION: frozenset(
+    EventKind.DECISION: frozenset(
         """
         agree agreed choice choose chooses chose chosen decide decided decides deciding decision decisions policy settled
         """.split()  # noqa: SIM905  as in `stopping`
     ),
-    Kind.ERROR: frozenset(
+    EventKind.ERROR: frozenset(
         """
         broke broken bug bugs crash crashed crashes crashing error errors exception exceptions fail failed failing fails
         failure failures wrong
@@ -135,7 +135,7 @@ _MEANT = {
 }
 
 
-def meant_kinds(asked: Asked) -> frozenset[Kind]:
+def meant_kinds(asked: ParsedQuestion) -> frozenset[EventKind]:
     """Decisions where a question asks what was decided, errors where it asks what failed."""
     return frozenset(kind for kind, words in _MEANT.items() if not words.isdisjoint(asked.words))
 
@@ -144,7 +144,7 @@ _TOKEN = late_pattern(r'(-?)(?:([A-Za-z]{3,8}):)?"([^"]*)"|(\S+)')
 _QUOTES = str.maketrans("“”„‟«»", '""""""')
 
 
-def read_question(text: str) -> Asked:
+def read_question(text: str) -> ParsedQuestion:
     """What a question asks for."""
     said: list[str] = []
     phrases: list[str] = []
@@ -166,7 +166,7 @@ def read_question(text: str) -> Asked:
             said.append(value)
     words = _searched(said)
     names = names_in(" ".join(said))
-    return Asked(
+    return ParsedQuestion(
         tuple(words[:_MOST_WORDS]),
         tuple(names[:_MOST_WORDS]),
         tuple(dict.fromkeys(phrases))[:_MOST_WORDS],
@@ -257,7 +257,7 @@ _LOOKED_AT = 2_000
 _LEADING = 12
 
 
-class Moment(NamedTuple):
+class NamedTime(NamedTuple):
     """A month, a day in it, or each of its Mondays (0); None stands for any."""
 
     month: int
@@ -266,21 +266,21 @@ class Moment(NamedTuple):
     weekday: int | None = None
 
 
-def moments_in(text: str) -> tuple[Moment, ...]:
+def moments_in(text: str) -> tuple[NamedTime, ...]:
     """The times that a question names."""
     return tuple(dict.fromkeys(_told(" ".join(text[:_LOOKED_AT].split()))))
 
 
-def _told(text: str) -> Iterator[Moment]:
+def _told(text: str) -> Iterator[NamedTime]:
     for found in _DATE.finditer(text):
         year, month, day = found.groups()
-        yield Moment(int(month), int(year), int(day) if day else None)
+        yield NamedTime(int(month), int(year), int(day) if day else None)
     weekday = next((_WEEKDAYS.index(found[1].lower()) for found in _WEEKDAY.finditer(text)), None)
     for found in _MONTH.finditer(text):
         before, name, after, year = found.groups()
         day = before or after
         if day or year or _is_month(name.lower(), text[max(found.start() - _LEADING, 0) : found.start()]):
-            yield Moment(
+            yield NamedTime(
                 _NUMBERS[name.lower()],
                 int(year) if year else None,
                 int(day) if day else None,
@@ -294,7 +294,7 @@ def _is_month(name: str, before: str) -> bool:
     return name in _MONTHS
 
 
-def is_then(moments: Sequence[Moment], first: int) -> bool:
+def is_then(moments: Sequence[NamedTime], first: int) -> bool:
     """Whether something of this second since 1970 was at one of the times; what is not dated was at none."""
     if not moments or not first:
         return False

@@ -17,7 +17,7 @@ MOST_CONTEXT = 50
 """Events that are shown before, and after, each hit at most."""
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """What an event is."""
 
     USER = "user"
@@ -35,12 +35,12 @@ class Kind(StrEnum):
     ENVIRONMENT = "environment"
 
     @classmethod
-    def _missing_(cls, value: object) -> Kind | None:
+    def _missing_(cls, value: object) -> EventKind | None:
         """Map the names of findings: a failure is an error, a report a subagent's result, an instruction the user's words."""
         return {"failure": cls.ERROR, "report": cls.SUBAGENT, "instruction": cls.USER}.get(str(value))
 
 
-LISTED = frozenset((Kind.CORRECTION, Kind.OUTCOME, Kind.OPEN_END, Kind.ENVIRONMENT))
+LISTED = frozenset((EventKind.CORRECTION, EventKind.OUTCOME, EventKind.OPEN_END, EventKind.ENVIRONMENT))
 """Items of the findings block: what is above and below one has nothing to do with it, so a hit has no neighbours."""
 
 
@@ -54,7 +54,7 @@ class Event:
 
     id: str
     session: str
-    kind: Kind
+    kind: EventKind
     text: str
     phase: str = ""
     phase_name: str = ""
@@ -89,7 +89,7 @@ class Question:
     """
 
     text: str
-    kinds: frozenset[Kind] = frozenset(Kind)
+    kinds: frozenset[EventKind] = frozenset(EventKind)
     session: str = ""
     agent: str = ""
     channel: str = ""
@@ -103,7 +103,7 @@ class Question:
     def narrows(self) -> bool:
         """Whether it asks for something even without words: then the newest is shown."""
         told = (self.session, self.agent, self.channel, self.project)
-        return any((*told, self.since, self.until)) or self.kinds != frozenset(Kind)
+        return any((*told, self.since, self.until)) or self.kinds != frozenset(EventKind)
 
 
 class Snippet(NamedTuple):
@@ -167,7 +167,7 @@ class Recall(Protocol):
         ...
 
 
-class Shelf(Protocol):
+class ItemCatalog(Protocol):
     """Items by name, which is a note's path from the vault and no session's."""
 
     def stamps(self) -> Mapping[str, str]:
@@ -198,5 +198,5 @@ class _Nothing:
         return 1.0, {}
 
 
-NOTHING: Shelf = _Nothing()
+NO_ITEMS: ItemCatalog = _Nothing()
 """A shelf without items."""

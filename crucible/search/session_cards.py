@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from crucible.search.recall import Document, Event, Kind
+from crucible.search.recall import Document, Event, EventKind
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where an event's words stand: lines `first` to `end`, from 0."""
 
     first: int
@@ -45,11 +45,11 @@ class Card(NamedTuple):
     records: Mapping[str, Sequence[str]]
 
 
-_KINDS = tuple(Kind)
+_KINDS = tuple(EventKind)
 _LETTERS = "abcdefghijklm"
 
 
-def dump_card(document: Document, places: Sequence[Place]) -> bytes:
+def dump_card(document: Document, places: Sequence[TextPlace]) -> bytes:
     """The card of a session in few bytes; as many places as it has events."""
     events = document.events
     shared: dict[tuple[str | int | None, ...], int] = {}
@@ -64,7 +64,7 @@ def dump_card(document: Document, places: Sequence[Place]) -> bytes:
         seconds_of(document.started),
         document.project,
         list(shared),
-        "".join(one.id.rpartition("#")[2][:8] for one in events if one.kind is not Kind.KNOWLEDGE),
+        "".join(one.id.rpartition("#")[2][:8] for one in events if one.kind is not EventKind.KNOWLEDGE),
         "".join(_LETTERS[_KINDS.index(one.kind)] for one in events),
         groups,
         [one.line for one in events],
@@ -103,14 +103,14 @@ def event_at(card: Card, at: int, text: str = "") -> Event:
     )
 
 
-def _id_at(card: Card, at: int, kind: Kind) -> str:
-    return card.session if kind is Kind.KNOWLEDGE else f"{card.session}#{card.digits[8 * at : 8 * at + 8]}"
+def _id_at(card: Card, at: int, kind: EventKind) -> str:
+    return card.session if kind is EventKind.KNOWLEDGE else f"{card.session}#{card.digits[8 * at : 8 * at + 8]}"
 
 
-def place_at(card: Card, at: int) -> Place:
+def place_at(card: Card, at: int) -> TextPlace:
     """Where its words stand."""
     first = card.firsts[at]
-    return Place(first, first + card.sizes[at], tuple(card.records.get(str(at), ())))
+    return TextPlace(first, first + card.sizes[at], tuple(card.records.get(str(at), ())))
 
 
 def find_event(card: Card, digits: str) -> int | None:
@@ -126,7 +126,7 @@ def find_event(card: Card, digits: str) -> int | None:
 _DIGITS = 8
 
 
-def hash_of(kind: Kind, text: str, count: int) -> str:
+def hash_of(kind: EventKind, text: str, count: int) -> str:
     """Eight hexadecimal digits of what was said; `count` tells it from what was said before in the same words, from 0."""
     told = f"{kind}\0{count}\0{text}" if count else f"{kind}\0{text}"
     return blake2b(told.encode("utf-8", "replace"), digest_size=4).hexdigest()

@@ -34,7 +34,7 @@ from crucible.documents.session.session import (
 )
 from crucible.search.echoes import RECALLED, RECALLED_END
 from crucible.search.event_records import USED, records_of, string_in, text_of
-from crucible.search.recall import Document, Event, Kind
+from crucible.search.recall import Document, Event, EventKind
 from crucible.search.session_cards import hash_of
 from crucible.vault.events.event_reading import Record
 
@@ -91,17 +91,17 @@ class Whole(NamedTuple):
     at: datetime | None = None
 
 
-class Said(NamedTuple):
+class EventText(NamedTuple):
     """One event of an entry, before it has an id: `agent` is "" where the phase's is meant."""
 
-    kind: Kind
+    kind: EventKind
     text: str
     lines: Lines
     agent: str = ""
     call: ToolCall | None = None
 
 
-class Placed(NamedTuple):
+class PlacedEvent(NamedTuple):
     """An event and where its words stand.
 
     `noted` is its text as the note has it, from which its id is made.  `lines` are those it is read again from, the whole entry's but for prose; `keys` are of the records that have the whole text.
@@ -119,7 +119,9 @@ Recorded = Callable[[ToolCall], Whole | None]
 _SUMMARY = "Summary"
 
 
-def document_of(session: Session, path: str, recorded: Recorded | None = None) -> tuple[Document, tuple[Placed, ...]]:
+def document_of(
+    session: Session, path: str, recorded: Recorded | None = None
+) -> tuple[Document, tuple[PlacedEvent, ...]]:
     """The session as it is searched, and where its events stand; `path` is the note's, from the vault."""
     placed = tuple(events_of(session, recorded))
     return (
@@ -138,9 +140,9 @@ def document_of(session: Session, path: str, recorded: Recorded | None = None) -
     )
 
 
-def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Placed]:
+def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[PlacedEvent]:
     """Every event, in the order of the note."""
-    teller = _Teller(session, recorded)
+    teller = _EventBuilder(session, recorded)
     above = Phase("", entries=session.preamble)
     yield from teller.tell_phase(above)
     for said in _findings(session):
@@ -149,10 +151,10 @@ def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Pl
         yield from teller.tell_phase(phase)
     if session.summary:
         lines = session.summary_lines
-        yield teller.tell(Phase(_SUMMARY), Said(Kind.OBSERVATION, session.summary, lines), lines)
+        yield teller.tell(Phase(_SUMMARY), EventText(EventKind.OBSERVATION, session.summary, lines), lines)
 
 
-class _Teller:
+class _EventBuilder:
     """Makes events of what is said, one after the other.
 
     Ids stay when a note grows: they depend on the words, and on what stands above them only where that says the same.
@@ -162,15 +164,15 @@ class _Teller:
         self._session = session
         self._recorded = recorded
         self._alone = str(session.participants[0]) if len(session.participants) == 1 else ""
-        self._counts: dict[tuple[Kind, str], int] = {}
+        self._counts: dict[tuple[EventKind, str], int] = {}
         self._taken: set[str] = set()
 
-    def tell_phase(self, phase: Phase) -> Iterator[Placed]:
+    def tell_phase(self, phase: Phase) -> Iterator[PlacedEvent]:
         for entry in phase.entries:
             for said in texts_of(entry):
                 yield self.tell(phase, said, said.lines if isinstance(entry, Prose) else entry.lines)
 
-    def tell(self, phase: Phase, said: Said, lines: Lines) -> Placed:
+    def tell(self, phase: Phase, said: EventText, lines: Lines) -> PlacedEvent:
         session = self._session
         whole = self._recorded(said.call) if self._recorded and said.call else None
         event = Event(
@@ -186,9 +188,9 @@ class _Teller:
             phase.channel or session.channel or "",
             session.project or "",
         )
-        return Placed(event, said.text, lines, whole.keys if whole else ())
+        return PlacedEvent(event, said.text, lines, whole.keys if whole else ())
 
-    def _id(self, kind: Kind, text: str) -> str:
+    def _id(self, kind: EventKind, text: str) -> str:
         count = self._counts.get((kind, text), 0)
         while (found := hash_of(kind, text, count)) in self._taken:
             count += 1
@@ -197,33 +199,33 @@ class _Teller:
         return f"{self._session.id}#{found}"
 
 
-def texts_of(entry: Entry) -> Iterator[Said]:
+def texts_of(entry: Entry) -> Iterator[EventText]:
     """The events of one entry: of prose its passages, of an inline subagent its report, and then those of its work."""
     if isinstance(entry, ToolCalls):
         for call in entry.calls:
-            yield Said(Kind.TOOL, _call(call), call.lines, call=call)
+            yield EventText(EventKind.TOOL, _call(call), call.lines, call=call)
     elif isinstance(entry, Subagent):
         yield from _subagent(entry)
     elif isinstance(entry, Callout) and entry.kind == "abstract":
         # The running brief says again, in fewer words, what stands below it.
         return
     elif isinstance(entry, Prose):
-        yield from _passages(Kind.AGENT, entry.text, entry.lines.first)
+        yield from _passages(EventKind.AGENT, entry.text, entry.lines.first)
     elif isinstance(entry, Callout) and entry.kind == "plan":
         yield from _plan(entry)
     elif text := _text(entry):
-        yield Said(_kind(entry), text, entry.lines)
+        yield EventText(_kind(entry), text, entry.lines)
 
 
-def _passages(kind: Kind, text: str, first: int) -> Iterator[Said]:
+def _passages(kind: EventKind, text: str, first: int) -> Iterator[EventText]:
     """`first` is the note's line on which the text begins, -1 for none."""
     lines = text.split("\n")
     for start, end in passages_of(text):
         where = Lines(first + start, first + end) if first >= 0 else NOWHERE
-        yield Said(kind, "\n".join(lines[start:end]), where)
+        yield EventText(kind, "\n".join(lines[start:end]), where)
 
 
-def _plan(plan: Callout) -> Iterator[Said]:
+def _plan(plan: Callout) -> Iterator[EventText]:
     """Its title with its first passage, then the others."""
     first = plan.lines.first + 1 if plan.lines.first >= 0 else -1
     title, lines = plan.title, plan.lines
@@ -231,31 +233,31 @@ def _plan(plan: Callout) -> Iterator[Said]:
         yield said._replace(text=_joined(title, said.text), lines=lines if title else said.lines)
         title = ""
     if title:
-        yield Said(_kind(plan), title, lines)
+        yield EventText(_kind(plan), title, lines)
 
 
-def _findings(session: Session) -> Iterator[Said]:
+def _findings(session: Session) -> Iterator[EventText]:
     """The items of the findings block, each of its own kind, by which one asks for it."""
     for item in session.findings:
-        yield Said(_found(item), _joined(item.text, item.details), item.lines)
+        yield EventText(_found(item), _joined(item.text, item.details), item.lines)
 
 
-def _found(item: Noted) -> Kind:
+def _found(item: Noted) -> EventKind:
     """The kind of an item, in which a human may have written any word."""
     try:
-        return Kind(item.kind)
+        return EventKind(item.kind)
     except ValueError:
-        return Kind.OBSERVATION
+        return EventKind.OBSERVATION
 
 
-def _kind(entry: Decision | Failure | Intervention | Callout) -> Kind:
+def _kind(entry: Decision | Failure | Intervention | Callout) -> EventKind:
     if isinstance(entry, Decision):
-        return Kind.DECISION
+        return EventKind.DECISION
     if isinstance(entry, Failure):
-        return Kind.ERROR
+        return EventKind.ERROR
     if isinstance(entry, Intervention):
-        return Kind.USER
-    return Kind.MILESTONE if entry.kind in ("milestone", "task_complete") else Kind.OBSERVATION
+        return EventKind.USER
+    return EventKind.MILESTONE if entry.kind in ("milestone", "task_complete") else EventKind.OBSERVATION
 
 
 def _text(entry: Decision | Failure | Intervention | Callout) -> str:
@@ -275,10 +277,10 @@ def _call(call: ToolCall) -> str:
     return _joined(call.call, call.result)
 
 
-def _subagent(entry: Subagent) -> Iterator[Said]:
+def _subagent(entry: Subagent) -> Iterator[EventText]:
     agent = str(entry.agent)
     text = _joined(agent, entry.task, entry.text)
-    yield Said(Kind.SUBAGENT, _labelled(text, _SUMMARY, entry.summary), entry.lines, agent)
+    yield EventText(EventKind.SUBAGENT, _labelled(text, _SUMMARY, entry.summary), entry.lines, agent)
     work: Sequence[Entry] = entry.entries
     for inner in work:
         for said in texts_of(inner):

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crucible.search.recall import Document, Event, Kind, Question
+from crucible.search.recall import Document, Event, EventKind, Question
 
 FILE = Path(__file__).with_name("questions.jsonl")
 
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     answers: tuple[Wanted, ...]
     since: datetime | None = None
     until: datetime | None = None
-    kinds: frozenset[Kind] = frozenset(Kind)
+    kinds: frozenset[EventKind] = frozenset(EventKind)
 
     def question(self, limit: int) -> Question:
         """As it is put to recall."""
@@ -69,7 +69,7 @@ def _asked(row: Mapping[str, Any]) -> Asked:
         tuple(Wanted(**answer) for answer in row["answers"]),
         _day(row.get("since")),
         until and until + timedelta(days=1, seconds=-1),
-        frozenset(map(Kind, row.get("kinds", Kind))),
+        frozenset(map(EventKind, row.get("kinds", EventKind))),
     )
 
 

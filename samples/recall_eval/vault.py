@@ -17,7 +17,7 @@ from crucible.commands.imports.imports import import_transcripts
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.documents import place_note
-from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
 from crucible.search.recall import Document
 from crucible.vault.notes.vault import Vault
 
@@ -46,7 +46,7 @@ def _sessions(folder: Path) -> Iterator[Path]:
     yield from (one for one in sorted(folder.iterdir()) if one.is_dir() and one.name != "golden")
 
 
-def open_recall(vault: Vault) -> Embedded:
+def open_recall(vault: Vault) -> EmbeddedRecall:
     """As `cru recall` opens it."""
     return open_embedded(vault.root, VaultSettings(), shelf=ItemShelf(vault))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest, load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest, load_bookmarks
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru, CruProcess
 from tests.unit.memory.bookmarks.repositories import commit, made
@@ -41,7 +41,7 @@ project: {project}
 - `Write src/a.py` → created
 """
 NOW = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
-KEPT = Bookmark("b-1", "2026-11-21-x", NOW, Why.PAUSED, "phase-2", "Tests", "2", "Test it", 2, 2)
+KEPT = Bookmark("b-1", "2026-11-21-x", NOW, StopReason.PAUSED, "phase-2", "Tests", "2", "Test it", 2, 2)
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"
 
 
@@ -77,7 +77,7 @@ def test_add_prints_the_id_alone_and_leaves_the_note_as_it_is(cru: Cru, vault: V
     assert re.fullmatch(r"b-[0-9a-f]{12}\n", done.stdout)
     one = latest(vault.root, "2026-11-21-x")
     assert one
-    assert (one.id, one.why, one.phase, one.task_number) == (done.stdout.strip(), Why.MANUAL, "phase-2", 2)
+    assert (one.id, one.why, one.phase, one.task_number) == (done.stdout.strip(), StopReason.MANUAL, "phase-2", 2)
     assert (one.note, one.blockers, one.branch, [*one.files]) == (
         "works",
         ("no key", "no time"),
@@ -181,7 +181,7 @@ def test_show_tells_a_sessions_newest_bookmark(cru: Cru, vault: Vault) -> None:
     digest, head = "0123456789" * 4, "abcdef0123" * 4
     files = {"src/a.py": digest, "gone.py": ""}
     newer = Bookmark(
-        *("b-2", "2026-11-21-x", NOW + timedelta(1), Why.IDLE, "phase-2", "Tests", "2", "Test it", 2, 2),
+        *("b-2", "2026-11-21-x", NOW + timedelta(1), StopReason.IDLE, "phase-2", "Tests", "2", "Test it", 2, 2),
         *("two\nlines", ("no key",), "shop", "main", head, files, 7),
     )
     append_bookmark(vault.root, newer)
@@ -229,7 +229,7 @@ def test_a_session_whose_note_is_gone_is_shown_all_the_same(cru: Cru, vault: Vau
 
 def test_list_has_the_newest_first(cru: Cru, vault: Vault) -> None:
     append_bookmark(vault.root, KEPT)
-    other = Bookmark("b-2", "2026-11-22-y", NOW + timedelta(1), Why.DIED, note="a\nb", blockers=("c",))
+    other = Bookmark("b-2", "2026-11-22-y", NOW + timedelta(1), StopReason.DIED, note="a\nb", blockers=("c",))
     append_bookmark(vault.root, other)
     done = cru("bookmark", "list")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -271,7 +271,7 @@ def test_no_bookmark_steers_the_terminal_or_makes_a_line_of_its_own(cru: Cru, va
             "b-1",
             "2026-11-21-x",
             NOW,
-            Why.PAUSED,
+            StopReason.PAUSED,
             "phase-1",
             "P\x1b[2J\nb-9  forged",
             "1",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.history.history import Capture, Captures, Entry, Line
+from crucible.memory.history.history import Capture, Captures, HistoryEntry, HistoryLine
 from crucible.memory.history.history_folder import keep_entry
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
@@ -20,7 +20,7 @@ NOW = datetime.now(UTC)
 
 def kept(vault: Vault, days: int, **more: object) -> str:
     started = NOW - timedelta(days=days)
-    entry = Entry(f"{started:%Y-%m-%d}-s{days}", started=started, **more)  # type: ignore[arg-type]
+    entry = HistoryEntry(f"{started:%Y-%m-%d}-s{days}", started=started, **more)  # type: ignore[arg-type]
     keep_entry(vault, entry)
     return entry.session_id
 
@@ -34,14 +34,14 @@ def names(vault: Vault) -> list[str]:
             1,
             agent="coder@1",
             project="shop",
-            decisions=(Line("Token bucket", "Constant memory", ("See the ADR",)),),
+            decisions=(HistoryLine("Token bucket", "Constant memory", ("See the ADR",)),),
         ),
         kept(
             vault,
             3,
             agent="codex",
             captures=captures,
-            questions=(Line("Retry?"),),
+            questions=(HistoryLine("Retry?"),),
             files_modified=("src/a.py",),
         ),
         kept(vault, 400, title="Long ago"),

@@ -15,7 +15,7 @@ import pytest
 
 from crucible.clients.launch.session_marks import find_resume_mark
 from crucible.documents.session.session import Intervention, Session, Status
-from crucible.memory.bookmarks.bookmark import Why, latest
+from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.resume_tickets import find_ticket
 from crucible.memory.summary.brief import find_brief
 from crucible.vault.notes.vault import Vault
@@ -82,7 +82,7 @@ def test_a_new_session_begins_with_the_context_and_comes_into_the_note(scene: Sc
     assert list(scene.vault.session_ids()) == [PAUSED]
     bookmark = latest(scene.vault.root, PAUSED)
     assert bookmark
-    assert (bookmark.why, bookmark.phase) == (Why.ENDED, "phase-3")
+    assert (bookmark.why, bookmark.phase) == (StopReason.ENDED, "phase-3")
     brief = find_brief(session)
     assert brief
     assert brief.covers == 'phase-2 "Tests"'
@@ -370,7 +370,7 @@ def test_drift_is_warned_about_before_and_told_to_a_client_that_has_the_rest(sce
 
     ident = native(scene)
     (scene.project / "a.py").write_text("new")
-    old = Bookmark("b-1", PAUSED, datetime.now(UTC), Why.PAUSED, "phase-2", "Tests", files={"a.py": "0" * 40})
+    old = Bookmark("b-1", PAUSED, datetime.now(UTC), StopReason.PAUSED, "phase-2", "Tests", files={"a.py": "0" * 40})
     append_bookmark(scene.vault.root, old)
     _, _, err = scene.resume(PAUSED, "--with", "claude")
     assert "  changed: a.py" in err.splitlines()

@@ -23,9 +23,9 @@ from crucible.documents.markdown.quoting import fence, quote_span
 from crucible.documents.session.findings import Kind
 from crucible.memory.inbox.pending import Item as Waiting
 from crucible.memory.inbox.pending import places, read_items
-from crucible.memory.tasks.annotations import Shelf
-from crucible.memory.tasks.overview import Client, Overview, overview, shown_tasks
-from crucible.memory.tasks.task_index import Scope
+from crucible.memory.tasks.annotations import AnnotationFolder
+from crucible.memory.tasks.overview import ClientLists, Overview, overview, shown_tasks
+from crucible.memory.tasks.task_index import TaskScope
 from crucible.search.recall import Recall
 from crucible.vault.index.schema import View, shard_of
 from crucible.vault.index.time_filters import begun, time_of
@@ -257,10 +257,10 @@ class _Gathered:
 
     def _overview(self, view: View) -> Overview:
         settings, alive = self._vault.settings.tasks, self._known.alive
-        shelf = Shelf(self._vault.root, settings.annotations_dir)
+        shelf = AnnotationFolder(self._vault.root, settings.annotations_dir)
         days = [at for row in self._known.sessions if row["id"] in alive and (at := time_of(begun(row)))]
-        scope = Scope(self._wish.project, since=min(days, default=self._wish.now))
-        client = Client(self._supply.client_folder, ())
+        scope = TaskScope(self._wish.project, since=min(days, default=self._wish.now))
+        client = ClientLists(self._supply.client_folder, ())
         found = overview(view, scope, shelf, client, settings.max_tasks_shown, alive=alive)
         if found.troubles:  # the rest is shown
             more = f", and {len(found.troubles) - 1} more" if len(found.troubles) > 1 else ""

@@ -23,9 +23,9 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.findings import Source as Found
 from crucible.memory.history.memory_log import MemoryKind, key_of
-from crucible.memory.summary.brief_text import Known as Shown
+from crucible.memory.summary.brief_text import ShownTexts as Shown
 from crucible.memory.tasks.task import Stage
-from crucible.memory.tasks.task_index import Scope, gather
+from crucible.memory.tasks.task_index import TaskScope, gather
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
@@ -85,7 +85,7 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
 
 def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
     """Open tasks of sessions that are alive; one that another session did, in the same words, is not open."""
-    tasks = gather(view, Scope(project)).tasks
+    tasks = gather(view, TaskScope(project)).tasks
     done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
     for task in tasks:
         session = task.ref.session

@@ -23,9 +23,9 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.findings import Kind, is_named
 from crucible.documents.session.findings import Source as Guess
 from crucible.documents.session.task_block import is_task_news
-from crucible.memory.bookmarks.bookmark import Why, load_bookmarks
+from crucible.memory.bookmarks.bookmark import StopReason, load_bookmarks
 from crucible.memory.history.composition import PAUSED
-from crucible.memory.history.history import Entry, lines_of
+from crucible.memory.history.history import HistoryEntry, lines_of
 from crucible.memory.history.history_folder import HISTORY, load_entry
 from crucible.memory.history.memory_log import Memory, MemoryKind, key_of, load_memories
 from crucible.vault.index.later_sessions import Following
@@ -116,7 +116,7 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
     recent = _before(last, chosen.event_days)
     everywhere = _rows(view, oldest) if view else []
     rows = [row for row in everywhere if not project or str(row["project"] or "").casefold() == project.casefold()]
-    paused = {one.session for one in load_bookmarks(vault.root).found if one.why is Why.PAUSED}
+    paused = {one.session for one in load_bookmarks(vault.root).found if one.why is StopReason.PAUSED}
     alive = {str(row["id"]) for later, row in enumerate(rows) if _is_alive(row, later, recent, paused)}
     others = {str(row["id"]) for row in everywhere} - {str(row["id"]) for row in rows}
     known = ProjectFacts(tuple(rows), frozenset(alive), (), (), frozenset(others), oldest, recent)
@@ -290,7 +290,7 @@ def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFa
     return _with(known, left)
 
 
-def _entries(vault: Vault, known: ProjectFacts, project: str) -> Iterator[Entry]:
+def _entries(vault: Vault, known: ProjectFacts, project: str) -> Iterator[HistoryEntry]:
     """The newest histories of the project, also of sessions whose notes are gone."""
     names = list[str]()
     with suppress(FileNotFoundError):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from crucible.commands.briefing.briefing_parts import Quoter
 from crucible.core.text.durations import age_words
 from crucible.documents.session.task_block import CLOSED_TASKS
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, load_bookmarks
 from crucible.vault.index.query import SessionQuery, matching
 from crucible.vault.index.schema import Row, View, shard_of
 from crucible.vault.index.time_filters import begun, last_active
@@ -49,7 +49,7 @@ def find_position(view: View, root: Path, project: str = "", *, paused: bool = T
     A session is open if it is active or a user paused it; an abandoned one is open until another one follows.  Without `paused`, paused sessions are skipped.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
-    left = {name for name, mark in marks.items() if mark.why is Why.PAUSED}
+    left = {name for name, mark in marks.items() if mark.why is StopReason.PAUSED}
     found = matching(view, SessionQuery(project=project or None))
     rows = [*islice((row for row in found if paused or row["status"] != "paused"), _MOST)]
     newest = max(rows, key=_recency, default=_NO_ROW)

@@ -20,13 +20,12 @@ from crucible.core.text.words import WORD, overlap, stop_words
 from crucible.documents.session.findings import Kind, Source, is_named
 from crucible.memory.inbox.pending import Item as Waiting
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.memory.summary.brief_text import Known as Shown
+from crucible.memory.summary.brief_text import ShownTexts as Shown
 from crucible.memory.tasks.overview import Overview, shown_tasks
-from crucible.memory.tasks.readiness import Standing, Status
+from crucible.memory.tasks.readiness import ListedTask, TasksStatus
 from crucible.memory.tasks.task import OpenTask, Ref
 from crucible.memory.tasks.task_context import RecallCounts
-from crucible.search.recall import Hit, Question, Recall
-from crucible.search.recall import Kind as EventKind
+from crucible.search.recall import EventKind, Hit, Question, Recall
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import begun, time_of
 
@@ -241,7 +240,7 @@ class SectionBuilder:
             because = f" ({'' if rank is Rank.LESSON else 'why: '}{reason})" if reason else ""
             yield Item(f"{shown}{because} ({self._quoter.line(name, 150)})", rank, finding=one.finding)
 
-    def _tasks(self, status: Status, counts: Mapping[Ref, RecallCounts]) -> Iterator[Item]:
+    def _tasks(self, status: TasksStatus, counts: Mapping[Ref, RecallCounts]) -> Iterator[Item]:
         for label, standings in (
             ("in progress", status.in_progress),
             ("ready to start", status.ready),
@@ -256,7 +255,7 @@ class SectionBuilder:
         recent = [task for task in status.recent if task.ref.session == newest]
         yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in recent[:_COMPLETED])
 
-    def _standing(self, one: Standing, counts: Mapping[Ref, RecallCounts]) -> str:
+    def _standing(self, one: ListedTask, counts: Mapping[Ref, RecallCounts]) -> str:
         told = [self._task(one.task)]
         if one.waits_for:
             ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]

@@ -24,7 +24,7 @@ from crucible.core.secrets.redaction import redact_of, remembering
 from crucible.documents.session.session import Session
 from crucible.memory.history.history import NO_CAPTURES
 from crucible.memory.history.history_folder import entry_path, load_entries, prune, too_many
-from crucible.memory.history.history_update import Made, make_history
+from crucible.memory.history.history_update import MadeHistory, make_history
 from crucible.memory.history.memory_log import remember
 from crucible.memory.tasks.decision_flow import hand_on
 from crucible.memory.tasks.task import Stage
@@ -58,7 +58,7 @@ class Ended(NamedTuple):
     `said` are lines on what was done beside it, such as what was pruned, `problems` lines on what could not be done.
     """
 
-    history: Made | None = None
+    history: MadeHistory | None = None
     captured: Captured | None = None
     said: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ from crucible.documents.session.session import Session
 from crucible.documents.session.session_id import check_session_id
 from crucible.memory.bookmarks.bookmark import load_bookmarks
 from crucible.memory.history.history_folder import add_captures
-from crucible.memory.knowledge.add_item import Choice
+from crucible.memory.knowledge.add_item import SimilarChoice
 from crucible.memory.tasks.decision_flow import task_findings
 from crucible.vault.notes.vault import Note, Vault
 
@@ -79,7 +79,7 @@ def capture_session(
     folder: Path | None = None,
     redact: Redact | None = None,
     similar: Similar | None = None,
-    choice: Choice | None = None,
+    choice: SimilarChoice | None = None,
     free: bool = False,
     again: bool = False,
     dry: bool = False,

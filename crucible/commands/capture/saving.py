@@ -21,17 +21,17 @@ from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.knowledge.items import (
     Attribution,
-    Failure,
+    FailureCause,
     Item,
+    ItemScope,
+    ItemSource,
     ItemType,
     Origin,
-    Provenance,
-    Scope,
     Verification,
 )
 from crucible.documents.knowledge.novelty import Similar, same_or_alike
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, provenance_in
+from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, provenance_in
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Note, Vault
@@ -75,7 +75,7 @@ class Saver:
     now: datetime
     redact: Redact
     folder: Path | None = None
-    choice: Choice | None = None
+    choice: SimilarChoice | None = None
     similar: Similar | None = None
 
     def keep_all(self, proposals: Iterable[Proposal], problems: dict[str, None]) -> Iterator[Kept]:
@@ -96,7 +96,7 @@ class Saver:
 
         Raises what `add_item` does.
         """
-        choice = self.choice or (None if self.vault.settings.capture.deduplicate else Choice.KEEP_BOTH)
+        choice = self.choice or (None if self.vault.settings.capture.deduplicate else SimilarChoice.KEEP_BOTH)
         item = self._item(proposal)
         added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
         state, id_ = self._came_of(added)
@@ -117,9 +117,9 @@ class Saver:
 
     def _came_of(self, added: Added) -> tuple[State, str]:
         first = added.alike[0] if added.alike else None
-        if added.outcome in (Outcome.ADDED, Outcome.MERGED):
+        if added.outcome in (AddOutcome.ADDED, AddOutcome.MERGED):
             return State.KEPT, added.id
-        if added.outcome is Outcome.FULL or first is None:
+        if added.outcome is AddOutcome.FULL or first is None:
             return State.APPROVED, ""
         if not first.exact:
             return State.ALIKE, first.id
@@ -141,7 +141,7 @@ class Saver:
             record.title if record and record.title else candidate.summary,
             record.text if record else candidate.detail,
             tuple(filter(None, (_TAGS.get(candidate.kind), UNASKED if proposal.way is Way.SILENT else ""))),
-            Scope.PROJECT if project else Scope.GLOBAL,
+            ItemScope.PROJECT if project else ItemScope.GLOBAL,
             project,
             source=self._source(candidate, Origin.VERIFIED if is_evidence else Origin.SESSION),
             confidence=min(1.0, max(0.0, candidate.confidence)),
@@ -149,18 +149,18 @@ class Saver:
             verification=proof if is_evidence else Verification(),
         )
 
-    def _source(self, candidate: Candidate, origin: Origin) -> Provenance:
+    def _source(self, candidate: Candidate, origin: Origin) -> ItemSource:
         try:
             return provenance_in(self.note, candidate.phase, origin)
         except UsageError:  # the note was edited since, and has no such phase any more
-            return Provenance(origin, self.note.name)
+            return ItemSource(origin, self.note.name)
 
 
-def _failure(candidate: Candidate, attribution: Attribution | None) -> Failure:
+def _failure(candidate: Candidate, attribution: Attribution | None) -> FailureCause:
     """The category from the rule, and the cause in the session's words."""
     if candidate.kind not in FAILURES:
-        return Failure()
-    return Failure(attribution.category if attribution else None, candidate.cause, "", candidate.fix)
+        return FailureCause()
+    return FailureCause(attribution.category if attribution else None, candidate.cause, "", candidate.fix)
 
 
 def record_text(folder: Path | None, file: str) -> Record | None:

@@ -23,7 +23,7 @@ from crucible.documents.markdown.source import Edit
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import IDLE_REASON
-from crucible.memory.bookmarks.bookmark import Why
+from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.bookmarks.resume_tickets import names_before
 from crucible.vault.events.spool import is_name, spool_folder
@@ -80,7 +80,7 @@ def _pause(vault: Vault, path: Path, now: datetime, redact: Redact, whence: _Pla
     if before is None or note.source == before.source:
         return False
     folder = folder_in_project(*whence, note.session.project or "")
-    mark(vault, note.session, Why.IDLE, now=now, redact=redact, folder=folder)
+    mark(vault, note.session, StopReason.IDLE, now=now, redact=redact, folder=folder)
     return True
 
 

@@ -25,7 +25,7 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, PhaseField, Standing, Step, TaskList
 from crucible.documents.session.session import Mode, Session, Status, Task
 from crucible.documents.session.titles import prompt_name
-from crucible.memory.bookmarks.bookmark import Why
+from crucible.memory.bookmarks.bookmark import StopReason
 
 
 class Recorder(Verbs):
@@ -291,7 +291,7 @@ class Recorder(Verbs):
         phase = self._writer.add(in_phase(plan, now), clean, whole=bool(told.done))
         self._writer.keep(told.kind, told.values, when, phase)
         if is_done:
-            keep_bookmark(self._writer, Why.TASK, when)
+            keep_bookmark(self._writer, StopReason.TASK, when)
         return phase
 
     _parent: str | None = None

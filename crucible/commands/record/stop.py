@@ -21,7 +21,7 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, Standing, Summary
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Status
-from crucible.memory.bookmarks.bookmark import Why
+from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.vault.events.event_reading import last_time
 from crucible.vault.events.event_summary import Facts, save_meta
 
@@ -84,7 +84,7 @@ def pause_session(
     phase = writer.add(plan, clean, reopens=reopens)
     writer.rests = True
     writer.keep("pause", {"content": why, "note": said.note, "blockers": list(said.blockers)}, when, phase)
-    keep_bookmark(writer, Why.PAUSED, when, said)
+    keep_bookmark(writer, StopReason.PAUSED, when, said)
     keep_brief(writer)
     return phase
 
@@ -117,7 +117,7 @@ def end_session(
     writer.rests = True
     writer.keep("end", {"content": said, "status": str(status)}, when, phase)
     if parent is None:  # nobody goes on with a subagent's work
-        keep_bookmark(writer, Why.ENDED, when)
+        keep_bookmark(writer, StopReason.ENDED, when)
     over = Ended(writer, status, said, parent, now)
     return [line for step in steps if (line := _taken(step, over))]
 

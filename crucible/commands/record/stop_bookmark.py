@@ -14,7 +14,7 @@ from crucible.commands.record.cleaning import Cleaning, check_text
 from crucible.commands.record.note_writer import Writer
 from crucible.core.errors import CrucibleError
 from crucible.documents.session.session import Task
-from crucible.memory.bookmarks.bookmark import Why
+from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.summary.brief_update import update_brief
 from crucible.vault.notes.projects import folder_in_project
@@ -35,7 +35,7 @@ def remark(note: str, blockers: Sequence[str], clean: Cleaning) -> Remark:
     return Remark(clean.block(note), tuple(filter(None, map(clean.line, given))))
 
 
-def keep_bookmark(writer: Writer, why: Why, when: datetime, said: Remark = Remark()) -> None:  # noqa: B008  frozen
+def keep_bookmark(writer: Writer, why: StopReason, when: datetime, said: Remark = Remark()) -> None:  # noqa: B008  frozen
     """Keep where the session stands now."""
     try:
         session = writer.read_whole()

@@ -21,7 +21,7 @@ from crucible.core.secrets import Redact
 from crucible.documents.session.append import Addition, Plan, Standing, TaskList
 from crucible.documents.session.session import Callout, Status, Task
 from crucible.documents.session.task_block import TASK_CREATED
-from crucible.memory.bookmarks.bookmark import Why
+from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.vault.notes.vault import Vault
 
 
@@ -149,7 +149,7 @@ def change_tasks(
     phase = write(plan)
     _keep(writer, there, now, phase)
     if is_done and bookmarks:
-        keep_bookmark(writer, Why.TASK, now)
+        keep_bookmark(writer, StopReason.TASK, now)
     return phase, there
 
 

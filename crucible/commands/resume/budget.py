@@ -28,7 +28,7 @@ from crucible.commands.resume.resume_material import LeftOut, Material
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import fence, quote_block
 from crucible.memory.summary.brief import MOST_WORDS, count_covered, find_brief, first_request
-from crucible.memory.summary.brief_text import Known, extend_digest, render_digest
+from crucible.memory.summary.brief_text import ShownTexts, extend_digest, render_digest
 
 _LEVELS = ((None, 40), (400, 50), (200, 60), (120, 100))
 """Characters of a line per decision, open task and error, and the part of the budget, in percent, up to which they may be
@@ -101,7 +101,7 @@ def fill(given: Given, *, window: int, room: int) -> Filled:
     """The other parts in at most `room` tokens, or about that: the caller counts the whole text."""
     material, extent, work, counter = given.material, given.extent, given.work, given.counter
     share = _Sharing(room, counter)
-    known = Known(work.texts())
+    known = ShownTexts(work.texts())
     stopped = share.one_of("where it stopped", 15, lambda limit: stopped_part(material, extent, known, limit))
     goal = share.one_of("the goal", 25, lambda limit: goal_part(material, extent, limit))
     blockers = share.newest("blockers", 10, said_lines(work.blockers), _MOST_SAID)
@@ -170,7 +170,7 @@ class _Sharing:
         return self._counter.count(part) + _HEADING <= allowed
 
 
-def _brief(given: Given, known: Known, phase: str) -> str:
+def _brief(given: Given, known: ShownTexts, phase: str) -> str:
     """The note's brief, extended up to that phase, without what other parts show; "" for none.
 
     One that covers phases after the resume point is made again up to there.

@@ -23,7 +23,7 @@ from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import Session, Subagent
 from crucible.memory.bookmarks.bookmark import NumberedTask
 from crucible.memory.summary.brief import first_request, stated_goal
-from crucible.memory.summary.brief_text import Known, bare
+from crucible.memory.summary.brief_text import ShownTexts, bare
 from crucible.vault.notes.walk import note_name
 
 _WHOLE = 10**9
@@ -97,14 +97,14 @@ def goal_part(material: Material, extent: Extent, limit: int) -> str:
     words, phase = first_request(session)
     texts = [
         ("goal of this resume", material.goal),
-        ("title", "" if Known((words,)).has(session.title) else session.title[:300]),
+        ("title", "" if ShownTexts((words,)).has(session.title) else session.title[:300]),
         ("preamble", stated_goal(session)),
         (f"{phase} first words of the user", words),
     ]
     return fence(labelled(label, text, limit) for label, text in texts if text)
 
 
-def stopped_part(material: Material, extent: Extent, known: Known, limit: int) -> str:
+def stopped_part(material: Material, extent: Extent, known: ShownTexts, limit: int) -> str:
     """The phase, why it was paused, the bookmark's note, the summary of a session that had ended.
 
     Not what is `known`, nor a phase's name that is made of the user's words in it.

@@ -13,7 +13,7 @@ from crucible.documents.session.findings import Finding, Kind, findings_by_phase
 from crucible.documents.session.session import Callout, Failure
 from crucible.documents.session.waiting import QUESTIONS, Answers
 from crucible.memory.bookmarks.bookmark import Bookmark, NumberedTask, open_tasks
-from crucible.memory.summary.brief_text import Known, bare
+from crucible.memory.summary.brief_text import ShownTexts, bare
 
 _LABEL = 20
 """Letters that an open end may have besides the tasks that it lists."""
@@ -68,7 +68,7 @@ def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:
     phases = [phase for phase in ("", *(one.id for one in extent.session.all_phases())) if phase in found]
     decided = [(at or "start", one) for at in phases for one in found[at] if one.kind == Kind.DECISION]
     yield from decided
-    known = Known(one.summary for _, one in decided)
+    known = ShownTexts(one.summary for _, one in decided)
     for at in phases:
         for one in found[at]:
             if one.kind == Kind.CORRECTION and (at or not extent.later) and known.add(one.summary):

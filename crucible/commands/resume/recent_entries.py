@@ -26,7 +26,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.memory.summary.brief_text import Known
+from crucible.memory.summary.brief_text import ShownTexts
 
 _LONGEST, _SHORTEST = 1500, 80
 _NEWEST = 2
@@ -107,7 +107,7 @@ def _head(phase: Phase) -> str:
 def is_named_by_words(phase: Phase) -> bool:
     """True if the phase's name is taken from the user's words that begin it."""
     first = next((entry.words for entry in phase.entries if isinstance(entry, Intervention)), "")
-    return bool(first) and Known((first,)).has(phase.name)
+    return bool(first) and ShownTexts((first,)).has(phase.name)
 
 
 def phase_line(phase: Phase) -> str:

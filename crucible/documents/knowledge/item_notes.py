@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crucible.core.errors import BadSessionId
 from crucible.core.patterns import late_pattern
-from crucible.documents.knowledge.items import Category, Failure, Item, ItemType, Origin, Provenance, Verification
+from crucible.documents.knowledge.items import Category, FailureCause, Item, ItemSource, ItemType, Origin, Verification
 from crucible.documents.knowledge.typed_properties import Properties, linktext_of, property_of
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain, format_of, uncontain
@@ -50,7 +50,7 @@ class Chunk(NamedTuple):
     end: int
 
 
-class Body(NamedTuple):
+class ItemBody(NamedTuple):
     """What a note says.  `title` is None where no heading tells one, `parts` leaves out what is empty."""
 
     title: str | None
@@ -61,7 +61,7 @@ class Body(NamedTuple):
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_body(lines: Sequence[str], form: int = FORMAT) -> Body:
+def read_body(lines: Sequence[str], form: int = FORMAT) -> ItemBody:
     """The lines below the properties, which the user may have edited; `form` is the note's `format`."""
     title, chunks = None, [Chunk(TEXT, 0, 0)]
     for at, level, words in _headings(lines):
@@ -73,7 +73,7 @@ def read_body(lines: Sequence[str], form: int = FORMAT) -> Body:
         chunks.append(Chunk(part or TEXT, at + 1 if part or is_title else at, at + 1))
     chunks[-1] = _closed(chunks[-1], lines, len(lines))
     parts = {part: _joined(part, chunks, lines, form) for part in (TEXT, *HEADINGS)}
-    return Body(title, {part: text for part, text in parts.items() if text}, tuple(chunks))
+    return ItemBody(title, {part: text for part, text in parts.items() if text}, tuple(chunks))
 
 
 def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
@@ -143,7 +143,7 @@ _FIELDS = (
 _PHASE = late_pattern(r"[A-Za-z0-9._-]{1,40}")
 
 
-class Read(NamedTuple):
+class ReadItem(NamedTuple):
     """An item, None for a note that is none, and what is wrong with the note."""
 
     item: Item | None
@@ -187,7 +187,7 @@ def properties_of(item: Item) -> dict[str, Value]:
     return {key: links[key] if key in links else property_of(shown[key]) for key in _KEYS}
 
 
-def _phase_link(source: Provenance) -> str:
+def _phase_link(source: ItemSource) -> str:
     if source.heading:
         return render_link(source.session, source.heading, source.phase or None)
     return source.phase
@@ -196,25 +196,25 @@ def _phase_link(source: Provenance) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_item(source: Source, name: str) -> Read:
+def read_item(source: Source, name: str) -> ReadItem:
     """The item of a note whose file is called `name`, without `.md`."""
     found = find_frontmatter(source)
     told = _Links(source, found)
     if not found.present:
         told.tell("no-frontmatter", "no properties, so it is no item of knowledge yet")
-        return Read(None, tuple(told.problems))
+        return ReadItem(None, tuple(told.problems))
     type_ = told.word("type", ItemType)
     if type_ is None:
         if found.values.get("type") is None:
             told.tell("no-type", f"type is missing: one of {', '.join(ItemType)}")
-        return Read(None, tuple(told.problems))
+        return ReadItem(None, tuple(told.problems))
     if told.values.get("source") is None:
         told.tell("no-source", f"source is missing: one of {', '.join(Origin)}")
     item = _read(type_, told, read_body(source.lines[found.lines.end :], format_of(found.values)), name)
-    return Read(item, tuple(sorted(told.problems, key=lambda one: one.line)))
+    return ReadItem(item, tuple(sorted(told.problems, key=lambda one: one.line)))
 
 
-def body_of(source: Source) -> Body:
+def body_of(source: Source) -> ItemBody:
     """What stands below the properties; its lines are counted from there."""
     found = find_frontmatter(source)
     return read_body(source.lines[found.lines.end :], format_of(found.values))
@@ -245,7 +245,7 @@ class _Links(Properties):
         return tuple(one for text in self.texts(key) if (one := self.session(key, text)))
 
 
-def _read(type_: ItemType, told: _Links, body: Body, name: str) -> Item:
+def _read(type_: ItemType, told: _Links, body: ItemBody, name: str) -> Item:
     parts: Mapping[str, Any] = {part: body.parts.get(part, "") for part in HEADINGS}
     return Item(
         type=type_,
@@ -253,7 +253,7 @@ def _read(type_: ItemType, told: _Links, body: Body, name: str) -> Item:
         text=body.parts.get(TEXT, ""),
         source=_source(told),
         confidence=told.share("confidence"),
-        failure=Failure(told.word("category", Category), **parts),
+        failure=FailureCause(told.word("category", Category), **parts),
         verification=_verification(told),
         also_from=told.linked("also_from"),
         merged=told.linked("merged"),
@@ -276,7 +276,7 @@ def _names(title: str, name: str) -> bool:
     return name == slug or (name.startswith(f"{slug}-") and name[len(slug) + 1 :].isdecimal())
 
 
-def _source(told: _Links) -> Provenance:
+def _source(told: _Links) -> ItemSource:
     origin = told.word("source", Origin) or Origin.MANUAL
     session = told.session("session", told.line("session"))
     link = linktext_of(told.line("phase"))
@@ -285,7 +285,7 @@ def _source(told: _Links) -> Provenance:
     phase = link.alias if link.alias and _PHASE.fullmatch(link.alias) else ""
     if link.alias and not phase and not link.subpath:
         told.complain("phase", "a phase's id such as phase-2, or a link to its heading")
-    return Provenance(origin, session, phase, link.subpath or "")
+    return ItemSource(origin, session, phase, link.subpath or "")
 
 
 def _verification(told: _Links) -> Verification:

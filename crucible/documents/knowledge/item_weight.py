@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DAY = timedelta(days=1)
 
 
-class Place(NamedTuple):
+class Audience(NamedTuple):
     """For whom an item is, or from where somebody looks: a `scope` of `items.Scope`, and the names of project and domain.
 
     Who looks with the scope "" sees everything.  A project's domain is known to who asks: with an empty `domain` a project sees the knowledge of
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     domain: str = ""
 
     @classmethod
-    def of(cls, item: Item) -> Place:
+    def of(cls, item: Item) -> Audience:
         """For whom an item is."""
         return cls(item.scope.value, item.project, item.domain)
 
@@ -41,10 +41,10 @@ class Place(NamedTuple):
         return {"project": self.project, "domain": self.domain}.get(self.scope, "")
 
 
-EVERYTHING = Place()
+EVERYTHING = Audience()
 
 
-def sees(viewer: Place, item: Place) -> bool:
+def sees(viewer: Audience, item: Audience) -> bool:
     """Whether an item for that place is seen by the viewer; names are compared without regard to case."""
     if not viewer.scope or item.scope == "global":
         return True
@@ -54,7 +54,7 @@ def sees(viewer: Place, item: Place) -> bool:
     return viewer.scope == "project" and _same(item.project, viewer.project)
 
 
-def same_place(one: Place, other: Place) -> bool:
+def same_place(one: Audience, other: Audience) -> bool:
     """Whether items of both count towards the same limit: of one project, of one domain, or everybody's."""
     return one.scope == other.scope and _same(one.name, other.name)
 
@@ -66,7 +66,7 @@ def _same(one: str, other: str) -> bool:
 # --- weight ----------------------------------------------------------------------------------------------------------
 
 
-class Facts(NamedTuple):
+class WeightFacts(NamedTuple):
     """What the weight of an item depends on; `type` is one of `items.ItemType`, times are aware.  `changed` is when it was last changed, else made."""
 
     type: str
@@ -77,7 +77,7 @@ class Facts(NamedTuple):
     changed: datetime | None = None
 
     @classmethod
-    def of(cls, item: Item) -> Facts:
+    def of(cls, item: Item) -> WeightFacts:
         """Those of an item."""
         return cls(
             item.type.value,
@@ -89,7 +89,7 @@ class Facts(NamedTuple):
         )
 
 
-class Weight(NamedTuple):
+class ItemWeight(NamedTuple):
     """The factors by which a text's score is multiplied."""
 
     type: float
@@ -107,19 +107,19 @@ class Weight(NamedTuple):
         return self._asdict()
 
 
-def weigh(facts: Facts, now: datetime, settings: KnowledgeSettings) -> Weight:
+def weigh(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> ItemWeight:
     """The weight now, which is aware."""
-    return Weight(type_weight(facts, settings), freshness(facts, now, settings), usefulness(facts, settings))
+    return ItemWeight(type_weight(facts, settings), freshness(facts, now, settings), usefulness(facts, settings))
 
 
-def type_weight(facts: Facts, settings: KnowledgeSettings) -> float:
+def type_weight(facts: WeightFacts, settings: KnowledgeSettings) -> float:
     """By its type, and a little more when it was verified."""
     # The settings have the types' names; a type of a newer Crucible gets the lowest weight.
     weight: float = getattr(settings, facts.type, settings.observation)
     return weight + (settings.verified_bonus if facts.verified else 0.0)
 
 
-def freshness(facts: Facts, now: datetime, settings: KnowledgeSettings) -> float:
+def freshness(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> float:
     """Halved with every half-life since it was last changed, never below the floor, more after recent use, at most 1.
 
     An item that tells no time counts as new; `check` tells of it.
@@ -131,7 +131,7 @@ def freshness(facts: Facts, now: datetime, settings: KnowledgeSettings) -> float
     return min(fresh, 1.0)
 
 
-def usefulness(facts: Facts, settings: KnowledgeSettings) -> float:
+def usefulness(facts: WeightFacts, settings: KnowledgeSettings) -> float:
     """1 for an item that nobody told of yet, else from `usefulness_floor` (never helped) to that and `usefulness_span` (always)."""
     if not facts.use_count:
         return 1.0
@@ -139,10 +139,10 @@ def usefulness(facts: Facts, settings: KnowledgeSettings) -> float:
     return settings.usefulness_floor + settings.usefulness_span * share
 
 
-def needs_verification(facts: Facts, now: datetime, settings: KnowledgeSettings) -> bool:
+def needs_verification(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> bool:
     """Whether it was never verified, and is older than the settings allow."""
     return not facts.verified and _age_in_days(facts, now) > settings.verify_after_days
 
 
-def _age_in_days(facts: Facts, now: datetime) -> float:
+def _age_in_days(facts: WeightFacts, now: datetime) -> float:
     return max((now - facts.changed) / _DAY, 0.0) if facts.changed else 0.0

@@ -88,7 +88,7 @@ class ItemType(StrEnum):
     OBSERVATION = "observation"
 
 
-class Scope(StrEnum):
+class ItemScope(StrEnum):
     """For whom it is worth knowing."""
 
     PROJECT = "project"
@@ -105,7 +105,7 @@ class Origin(StrEnum):
     IMPORT = "import"
 
 
-class Status(StrEnum):
+class ItemStatus(StrEnum):
     """Whether it counts: a retired item stays as a note and is not recalled."""
 
     ACTIVE = "active"
@@ -119,7 +119,7 @@ def _set(value: object, fields: Mapping[str, object]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class ItemSource:
     """Where an item comes from: a session's id, the id of a phase in it, and that phase's heading, to link to; each may be empty.
 
     Raises `UsageError` for what can be no id.
@@ -145,7 +145,7 @@ def _linkable(session: str, heading: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailureCause:
     """What is known of a failure: whence, why, what would have prevented it, what fixed it; each may be empty."""
 
     category: Category | None = None
@@ -202,19 +202,19 @@ class Item:
     title: str
     text: str = ""
     tags: tuple[str, ...] = ()
-    scope: Scope = Scope.PROJECT
+    scope: ItemScope = ItemScope.PROJECT
     project: str = ""
     domain: str = ""
-    source: Provenance = Provenance()
+    source: ItemSource = ItemSource()
     confidence: float | None = None
-    failure: Failure = Failure()
+    failure: FailureCause = FailureCause()
     verification: Verification = Verification()
     use_count: int = 0
     useful_count: int = 0
     last_used: datetime | None = None
     created: datetime | None = None
     updated: datetime | None = None
-    status: Status = Status.ACTIVE
+    status: ItemStatus = ItemStatus.ACTIVE
     retired: datetime | None = None
     retired_because: str = ""
     also_from: tuple[str, ...] = ()
@@ -258,7 +258,7 @@ class Item:
     @property
     def active(self) -> bool:
         """Whether it is recalled."""
-        return self.status is Status.ACTIVE
+        return self.status is ItemStatus.ACTIVE
 
 
 def tidy_tag(text: str) -> str:

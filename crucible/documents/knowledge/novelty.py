@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.core.text.words import overlap, stop_words
-from crucible.documents.knowledge.item_weight import Facts, Place, same_place, sees, weigh
+from crucible.documents.knowledge.item_weight import Audience, WeightFacts, same_place, sees, weigh
 from crucible.documents.knowledge.items import Item
 
 _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
@@ -97,8 +97,8 @@ def same_or_alike(
 
     `known` are items by id.  Of retired ones only those of the same title.
     """
-    place = Place.of(item)
-    near = {id_: other for id_, other in known.items() if sees(place, Place.of(other))}
+    place = Audience.of(item)
+    near = {id_: other for id_, other in known.items() if sees(place, Audience.of(other))}
     title, words = normal_title(item.title), (words_of(item.title), words_of(f"{item.title} {item.text}"))
     found = [one for id_, other in near.items() if (one := _alike(id_, other, title, words, settings))]
     told = {one.id for one in found}
@@ -131,8 +131,8 @@ def _alike(
 
 def room_for(item: Item, known: Iterable[Item], settings: KnowledgeSettings) -> Room:
     """How full it is where the item is meant for; retired items take no room."""
-    place = Place.of(item)
-    held = sum(other.active and same_place(place, Place.of(other)) for other in known)
+    place = Audience.of(item)
+    held = sum(other.active and same_place(place, Audience.of(other)) for other in known)
     where = "of scope global" if place.scope == "global" else f"of the {place.scope} {place.name}".rstrip()
     return Room(where, held, getattr(settings, f"{place.scope}_limit"), settings.warn_at)
 
@@ -141,10 +141,10 @@ def first_to_go(
     item: Item, known: Mapping[str, Item], now: datetime, settings: KnowledgeSettings, number: int = _NAMED
 ) -> list[tuple[str, float]]:
     """The ids of the items of least weight where this one is meant for, and what they weigh."""
-    place = Place.of(item)
+    place = Audience.of(item)
     weights = [
-        (weigh(Facts.of(other), now, settings).total, id_)
+        (weigh(WeightFacts.of(other), now, settings).total, id_)
         for id_, other in known.items()
-        if other.active and same_place(place, Place.of(other))
+        if other.active and same_place(place, Audience.of(other))
     ]
     return [(id_, weight) for weight, id_ in sorted(weights)[:number]]

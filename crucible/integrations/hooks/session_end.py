@@ -24,17 +24,17 @@ from crucible.core.settings.settings import UserSettings
 from crucible.documents.session.session import Session
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.hook_log import complain
-from crucible.memory.bookmarks.bookmark import Why, latest
+from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.engine import open_embedded
+from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.search.recall import Recall
 from crucible.vault.events.spooled import Spooled
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Note, Vault
 
-_WHY = {Client.ENDED: ("ended", Why.ENDED), Client.DIED: ("died", Why.DIED)}
+_WHY = {Client.ENDED: ("ended", StopReason.ENDED), Client.DIED: ("died", StopReason.DIED)}
 """How a spooled session is left by each, and why its bookmark is made."""
 
 
@@ -74,10 +74,10 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: Met, now: dat
         complain(str(vault.root), f"bookmark {spooled.client} {spooled.session}", error)
 
 
-def _finished(met: Met, session: Session) -> list[Why]:
+def _finished(met: Met, session: Session) -> list[StopReason]:
     """One bookmark for all tasks that were finished since."""
     before = _done(met.note.session) if met.note else set()
-    return [Why.TASK] if _done(session) - before else []
+    return [StopReason.TASK] if _done(session) - before else []
 
 
 def _done(session: Session) -> set[str]:
@@ -88,14 +88,14 @@ def _has_grown(met: Met, session: Session) -> bool:
     return met.note is None or met.note.session.synced_to != session.synced_to
 
 
-def _is_told(vault: Vault, session: Session, why: Why) -> bool:
+def _is_told(vault: Vault, session: Session, why: StopReason) -> bool:
     """True if the last bookmark says the same: opening a session without working in it changes nothing.
 
     Whoever looks for a client long after its end may take it for dead.
     """
     last = latest(vault.root, session.id)
     phase = session.phases[-1].id if session.phases else ""
-    return last is not None and last.why in (why, Why.ENDED) and last.phase.partition(".")[0] == phase
+    return last is not None and last.why in (why, StopReason.ENDED) and last.phase.partition(".")[0] == phase
 
 
 def _folder(cwd: str) -> Path | None:

@@ -16,11 +16,11 @@ from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingS
 from crucible.commands.briefing.sections import Type, types_on
 from crucible.core.settings.settings import UserSettings
 from crucible.core.tokens import Estimate
-from crucible.documents.knowledge.item_weight import Place
+from crucible.documents.knowledge.item_weight import Audience
 from crucible.integrations.hooks.hook_log import complain
 from crucible.integrations.hooks.paused_notice import ROOM, Start, units
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.engine import open_embedded
+from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.search.recall import Recall
 from crucible.vault.index.schema import View
 from crucible.vault.notes.projects import project_folder
@@ -79,7 +79,7 @@ def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
 
 
 def _recall_of(vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]] | None:
-    shelf = ItemShelf(vault, Place("project", project))
+    shelf = ItemShelf(vault, Audience("project", project))
     found = open_embedded(vault.root, vault.settings, shelf=shelf)
     return (lambda: (found, types_on(shelf))) if found.figures().notes else None
 

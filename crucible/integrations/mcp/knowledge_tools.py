@@ -13,15 +13,15 @@ from typing import TypeVar
 
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
-from crucible.documents.knowledge.items import Category, Failure, Item, ItemType, Origin, Provenance, Scope
+from crucible.documents.knowledge.items import Category, FailureCause, Item, ItemScope, ItemSource, ItemType, Origin
 from crucible.documents.knowledge.novelty import Similar
 from crucible.integrations.mcp.opened_vault import now, vault_of, viewer_of
 from crucible.integrations.mcp.replies import Quoting, answer, checked
 from crucible.integrations.mcp.server_context import Place
 from crucible.integrations.mcp.session_tools import load_session
-from crucible.memory.knowledge.add_item import Added, Choice, Outcome, add_item, provenance_in
+from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, provenance_in
 from crucible.memory.knowledge.item_status import tell_use
-from crucible.memory.knowledge.knowledge_folder import Row, Wish, find_item, list_items, load_items
+from crucible.memory.knowledge.knowledge_folder import ItemFilter, ItemRow, find_item, list_items, load_items
 
 _LONGEST_TEXT, _LONGEST_LINE, _MOST_TAGS = 20_000, 400, 20
 _SHOWN = 16_000
@@ -58,7 +58,7 @@ def add(place: Place, noted: Noted, running: str = "", similar: Similar | None =
     """
     vault = vault_of(place)
     redact = redact_of(vault.settings.secrets)
-    choice = _word("choice", noted.choice, Choice) if noted.choice.strip() else None
+    choice = _word("choice", noted.choice, SimilarChoice) if noted.choice.strip() else None
     made = add_item(
         vault,
         _item(place, noted, _source(place, noted, running)),
@@ -70,23 +70,23 @@ def add(place: Place, noted: Noted, running: str = "", similar: Similar | None =
     return _told(made, Quoting(redact))
 
 
-def _source(place: Place, noted: Noted, running: str) -> Provenance:
+def _source(place: Place, noted: Noted, running: str) -> ItemSource:
     named, phase = noted.session.strip(), noted.phase.strip()
     if named:
         return provenance_in(load_session(place, named)[1], phase)
     if phase:
         raise UsageError("a phase goes with a session", "say of which session, by its id")
     with suppress(CrucibleError):  # what the environment names was not the agent's word
-        return Provenance(Origin.SESSION, load_session(place, running)[1].name) if running else Provenance()
-    return Provenance()
+        return ItemSource(Origin.SESSION, load_session(place, running)[1].name) if running else ItemSource()
+    return ItemSource()
 
 
-def _item(place: Place, noted: Noted, source: Provenance) -> Item:
+def _item(place: Place, noted: Noted, source: ItemSource) -> Item:
     scope, project = _meant(place, noted)
     tags = noted.tags[:_MOST_TAGS]
     failure = {name: checked(name, text, _LONGEST_TEXT) for name, text in noted.failure.items()}
     category = failure.pop("category", "").strip()
-    if scope is Scope.DOMAIN and not noted.domain.strip():
+    if scope is ItemScope.DOMAIN and not noted.domain.strip():
         raise UsageError("an item of a domain needs its name", "say which domain, or take another scope")
     return Item(
         _word("type", noted.type, ItemType),
@@ -98,21 +98,21 @@ def _item(place: Place, noted: Noted, source: Provenance) -> Item:
         checked("domain", noted.domain, _LONGEST_LINE),
         source,
         noted.confidence,
-        Failure(_word("category", category, Category) if category else None, **failure),
+        FailureCause(_word("category", category, Category) if category else None, **failure),
     )
 
 
-def _meant(place: Place, noted: Noted) -> tuple[Scope, str]:
+def _meant(place: Place, noted: Noted) -> tuple[ItemScope, str]:
     """For whom it is, by the folder only where nothing was said: as with `cru knowledge add`."""
     named = checked("project", noted.project, _LONGEST_LINE).strip()
-    scope = _word("scope", noted.scope, Scope) if noted.scope.strip() else None
-    if scope not in (None, Scope.PROJECT):
+    scope = _word("scope", noted.scope, ItemScope) if noted.scope.strip() else None
+    if scope not in (None, ItemScope.PROJECT):
         return scope, named
     # A scope that was asked for is had: a folder that is no more than called something is as good as its name.
     named = named or place.viewer or (place.project if scope else "")
     if scope and not named:
         raise UsageError("an item of a project needs its name", "say which project, or take another scope")
-    return (Scope.PROJECT if named else Scope.GLOBAL), named
+    return (ItemScope.PROJECT if named else ItemScope.GLOBAL), named
 
 
 def _word(name: str, told: str, words: type[_E]) -> _E:
@@ -124,16 +124,16 @@ def _word(name: str, told: str, words: type[_E]) -> _E:
 
 def _told(made: Added, quoting: Quoting) -> str:
     said = {
-        Outcome.ADDED: f"Added as {made.id}, a note of the vault, {_whom(made.item)}.",
-        Outcome.MERGED: "Merged: the note of this id says it now.",
-        Outcome.SKIPPED: "Not added: it is known already.",
-        Outcome.ALIKE: f"Not added yet: like what is known. Call again with choice={' or '.join(made.choices)}.",
-        Outcome.FULL: "Not added: there is no room.",
+        AddOutcome.ADDED: f"Added as {made.id}, a note of the vault, {_whom(made.item)}.",
+        AddOutcome.MERGED: "Merged: the note of this id says it now.",
+        AddOutcome.SKIPPED: "Not added: it is known already.",
+        AddOutcome.ALIKE: f"Not added yet: like what is known. Call again with choice={' or '.join(made.choices)}.",
+        AddOutcome.FULL: "Not added: there is no room.",
     }[made.outcome]
     taken = sum(made.redactions.values())
     secrets = f"{taken} secrets were taken out." if taken else ""
     # The name of a note that was there is anybody's word, unlike one that was made now.
-    merged = made.id if made.outcome is Outcome.MERGED else ""
+    merged = made.id if made.outcome is AddOutcome.MERGED else ""
     lines = [quoting.labelled([f"id {merged}"] if merged else ["why"], made.why, 300) if merged or not made.id else ""]
     lines += [quoting.labelled([f"id {one.id}", one.why], one.title, _TITLE) for one in made.alike]
     lines += [quoting.labelled([f"could be retired: {id_}"], "", _TITLE) for id_ in made.to_retire]
@@ -143,9 +143,9 @@ def _told(made: Added, quoting: Quoting) -> str:
 
 def _whom(item: Item) -> str:
     return {
-        Scope.PROJECT: "for its project",
-        Scope.DOMAIN: "for its domain",
-        Scope.GLOBAL: "for every project",
+        ItemScope.PROJECT: "for its project",
+        ItemScope.DOMAIN: "for its domain",
+        ItemScope.GLOBAL: "for every project",
     }[item.scope]
 
 
@@ -161,9 +161,9 @@ def feedback(place: Place, ref: str, *, useful: bool) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def items(place: Place, limit: int = _NEWEST) -> list[Row]:
+def items(place: Place, limit: int = _NEWEST) -> list[ItemRow]:
     """The items of most weight, of those that are seen from where the client works."""
-    vault, wish = vault_of(place), Wish(viewer=viewer_of(place))
+    vault, wish = vault_of(place), ItemFilter(viewer=viewer_of(place))
     return list_items(vault, load_items(vault), wish, now(), vault.settings.knowledge)[:limit]
 
 

@@ -13,13 +13,13 @@ from crucible.commands.rename.rename import finish_rename
 from crucible.core.errors import CrucibleError, VaultNotFound
 from crucible.core.settings.settings import KnowledgeSettings, load_vault_settings
 from crucible.documents.knowledge.item_weight import EVERYTHING
-from crucible.documents.knowledge.item_weight import Place as Viewer
-from crucible.documents.knowledge.items import Scope
+from crucible.documents.knowledge.item_weight import Audience as Viewer
+from crucible.documents.knowledge.items import ItemScope
 from crucible.integrations.mcp.server_context import Place
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.engine import Embedded, open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
 from crucible.search.postgres.address import chosen_address
-from crucible.search.postgres.engine import open_postgres
+from crucible.search.postgres.team_recall import open_postgres
 from crucible.search.recall import Recall
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
@@ -61,7 +61,7 @@ def _weights(place: Place) -> KnowledgeSettings:
         return KnowledgeSettings()
 
 
-def open_own(place: Place, viewer: Viewer | None = None) -> Embedded:
+def open_own(place: Place, viewer: Viewer | None = None) -> EmbeddedRecall:
     """The vault's own index, as it is seen from where the client works, or by that viewer."""
     vault = vault_of(place)
     shelf = ItemShelf(vault, viewer_of(place) if viewer is None else viewer)
@@ -71,4 +71,4 @@ def open_own(place: Place, viewer: Viewer | None = None) -> Embedded:
 def viewer_of(place: Place) -> Viewer:
     """Whose knowledge is seen; everything where there is no project."""
     project = place.viewer
-    return Viewer(Scope.PROJECT, project) if project else EVERYTHING
+    return Viewer(ItemScope.PROJECT, project) if project else EVERYTHING

@@ -26,7 +26,7 @@ from crucible.integrations.mcp.replies import (
 from crucible.integrations.mcp.server_context import Place
 from crucible.memory.knowledge.item_status import asks
 from crucible.search.embedded.segments import analyze
-from crucible.search.recall import MOST, Answer, Event, Hit, Kind, Question, Recall, SessionHit
+from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question, Recall, SessionHit
 from crucible.search.snippets import clean_snippet
 from crucible.vault.index.time_filters import parse_when
 
@@ -134,7 +134,7 @@ class Recalling:
     def _question(self, events: Sequence[Event]) -> str:
         """Now and then, whether an item of knowledge helped."""
         # Outside of the fence stands nothing but what can only be an id.
-        items = [each.id for each in events if each.kind is Kind.KNOWLEDGE and is_session_id(each.id)]
+        items = [each.id for each in events if each.kind is EventKind.KNOWLEDGE and is_session_id(each.id)]
         vault = vault_of(self._place)
         if not items or not asks(vault, vault.settings.knowledge.ask_one_in):
             return ""
@@ -160,17 +160,17 @@ class Recalling:
 
 def _is_of(project: str, event: Event) -> bool:
     """Whether an item is that project's or no other's: what our own project sees of itself was not asked for."""
-    return not project or event.kind is not Kind.KNOWLEDGE or event.project in ("", project)
+    return not project or event.kind is not EventKind.KNOWLEDGE or event.project in ("", project)
 
 
 # --- what was asked --------------------------------------------------------------------------------------------------
 
 
-def _kinds(names: Sequence[str] | None) -> frozenset[Kind]:
+def _kinds(names: Sequence[str] | None) -> frozenset[EventKind]:
     try:
-        return frozenset(Kind(name.strip().lower()) for name in names) if names else frozenset(Kind)
+        return frozenset(EventKind(name.strip().lower()) for name in names) if names else frozenset(EventKind)
     except ValueError as error:
-        raise UsageError(f"event_types: {error}", "of " + ", ".join(Kind)) from None
+        raise UsageError(f"event_types: {error}", "of " + ", ".join(EventKind)) from None
 
 
 def _moment(text: str, *, end: bool) -> datetime | None:
@@ -194,7 +194,7 @@ def _more_of(found: Answer, limit: int) -> list[str]:
 
 def _label(quoting: Quoting, event: Event, number: str = "") -> str:
     head = f"{number} {event.kind}".strip()
-    where = [] if event.kind is Kind.KNOWLEDGE else [f"session {event.session}", event.phase]
+    where = [] if event.kind is EventKind.KNOWLEDGE else [f"session {event.session}", event.phase]
     words = [head, day_of(event.at), *where, f"id {event.id}"]
     return f"[{', '.join(quoting.name(word) for word in words if word)}]"
 

@@ -43,7 +43,7 @@ _CLOSED = ("completed", "cancelled", "deleted")
 """Only the first is ours, the others are what people and agents write."""
 
 
-class Why(StrEnum):
+class StopReason(StrEnum):
     """What made the bookmark."""
 
     PAUSED = "paused"
@@ -75,7 +75,7 @@ class Bookmark:
     id: str
     session: str
     at: datetime
-    why: Why
+    why: StopReason
     phase: str = ""
     phase_name: str = ""
     task: str = ""
@@ -121,7 +121,7 @@ _DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
 _NOT_THERE = "-"
 
 
-class Loaded(NamedTuple):
+class LoadedBookmarks(NamedTuple):
     """All bookmarks, the oldest first, and the lines that are none."""
 
     found: tuple[Bookmark, ...]
@@ -136,14 +136,14 @@ def append_bookmark(root: Path, bookmark: Bookmark, *, fsync: bool = True) -> No
     append_line(root, BOOKMARKS, _fields(bookmark), fsync=fsync)
 
 
-def load_bookmarks(root: Path, session_id: str = "") -> Loaded:
+def load_bookmarks(root: Path, session_id: str = "") -> LoadedBookmarks:
     """Every bookmark by its time, then its id; equal lines count once.  Lines without `session_id` are not even read."""
     holding = f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
     found, problems = read_lines(root, BOOKMARKS, _bookmark, holding)
     # A merge may bring back a line that was summarised on the other side.
     whole = {one.id for one in found if not one.compacted}
     found = [one for one in found if not (one.compacted and one.id in whole)]
-    return Loaded(tuple(sorted(found, key=_age)), tuple(problems))
+    return LoadedBookmarks(tuple(sorted(found, key=_age)), tuple(problems))
 
 
 def latest(root: Path, session_id: str) -> Bookmark | None:
@@ -242,7 +242,7 @@ def _fields(bookmark: Bookmark) -> dict[str, object]:
 def _bookmark(fields: Mapping[str, object]) -> Bookmark:
     """Raises `Unfit`."""
     try:
-        why = Why(text_of(fields, "why"))
+        why = StopReason(text_of(fields, "why"))
     except ValueError:
         raise Unfit("`why` is no reason that this version knows") from None
     texts = {name: text_of(fields, name) for name in _TEXTS}

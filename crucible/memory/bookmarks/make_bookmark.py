@@ -24,7 +24,7 @@ from crucible.core.secrets.redaction import unscanned
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.session.session import Entry, Outcome, Phase, Session, Status, Subagent, ToolCall, ToolCalls
 from crucible.documents.session.session_id import check_session_id
-from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, Why, append_bookmark, latest, task_at_work
+from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, StopReason, append_bookmark, latest, task_at_work
 from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
@@ -43,7 +43,7 @@ _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 def mark(
     vault: Vault,
     session: Session,
-    why: Why,
+    why: StopReason,
     *,
     now: datetime,
     redact: Redact,

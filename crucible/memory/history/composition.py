@@ -19,7 +19,15 @@ from crucible.documents.session.findings import Finding, Kind, findings_of, is_n
 from crucible.documents.session.session import Intervention, Session, Task
 from crucible.documents.session.task_block import CLOSED_TASKS
 from crucible.documents.session.waiting import words_of
-from crucible.memory.history.history import NO_CAPTURES, Captures, Entry, Line, shortened_entry, shortener, with_lines
+from crucible.memory.history.history import (
+    NO_CAPTURES,
+    Captures,
+    HistoryEntry,
+    HistoryLine,
+    shortened_entry,
+    shortener,
+    with_lines,
+)
 from crucible.memory.history.work_time import entries_of, modified_files, used_skills, worked
 from crucible.memory.summary.brief import asked_in, cut_words, milestones
 from crucible.memory.summary.brief_text import bare
@@ -55,7 +63,7 @@ _VERBS = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
 _NO_EVIDENCE = Evidence()
 
 
-_Listed: TypeAlias = "tuple[str, Line]"
+_Listed: TypeAlias = "tuple[str, HistoryLine]"
 """A line and its section."""
 
 
@@ -69,7 +77,7 @@ def compose_entry(
     children: Sequence[Session] = (),
     time_worked: timedelta | None = None,
     following: Following = NOTHING,
-) -> Entry:
+) -> HistoryEntry:
     """Compose the history of a session; no text has an absolute path.
 
     `evidence` holds whole calls, if they were recorded.  `blockers` are those of the session's last bookmark.  `roots` are folders of its project that
@@ -77,7 +85,7 @@ def compose_entry(
     `following` is the work of later sessions of the project: what it settles is no longer open.
     """
     lasted = worked(session) if time_worked is None else time_worked
-    entry = Entry(
+    entry = HistoryEntry(
         session.id,
         title=session.title,
         project=session.project or "",
@@ -111,18 +119,18 @@ def _agent(session: Session) -> str:
 
 def _once(listed: Sequence[_Listed]) -> list[_Listed]:
     """Each item once: skip a text that another one of its section contains."""
-    first: dict[tuple[str, str], Line] = {}
+    first: dict[tuple[str, str], HistoryLine] = {}
     for part, line in listed:
         first.setdefault((part, bare(line.text)), line)
     said = {of: "\n".join(text for part, text in first if part == of) for of in MOST}
     return [(part, line) for (part, text), line in first.items() if len(text) < _TELLING or said[part].count(text) == 1]
 
 
-def _most(part: str, lines: Sequence[Line], sure: Mapping[str, float], session: str) -> Iterator[Line]:
+def _most(part: str, lines: Sequence[HistoryLine], sure: Mapping[str, float], session: str) -> Iterator[HistoryLine]:
     places = sorted(range(len(lines)), key=lambda at: (-sure.get(lines[at].finding, 1.0), -at))[: MOST[part]]
     yield from (lines[at] for at in sorted(places))
     if left := len(lines) - len(places):
-        yield Line(f"… {left:,} more in `cru session show {session} --findings`", finding="more")
+        yield HistoryLine(f"… {left:,} more in `cru session show {session} --findings`", finding="more")
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
@@ -131,7 +139,7 @@ def _most(part: str, lines: Sequence[Line], sure: Mapping[str, float], session: 
 def _listed(session: Session, kept: frozenset[str]) -> Iterator[_Listed]:
     """The request, then what was decided, corrected, fixed and done."""
     if words := _request(session):
-        yield "request", Line(words, finding="request")
+        yield "request", HistoryLine(words, finding="request")
     yield from filter(None, (_of_finding(one, kept) for one in without_guesses(findings_of(session)) if _is_main(one)))
     yield from (("done", line) for line in _done(session))
 
@@ -151,12 +159,12 @@ def _of_finding(one: Finding, kept: frozenset[str], of: str = "") -> _Listed | N
             known = one.id in kept or bare(one.summary) in kept
             text = _with(one.summary, one.by and f"by {one.by}", of, "captured" if known else "")
             points = _points(one.alternatives and f"Not chosen: {one.alternatives}")
-            return "decisions", Line(text, one.details, points, one.id)
+            return "decisions", HistoryLine(text, one.details, points, one.id)
         case Kind.CORRECTION:
-            return "corrections", Line(_with(one.summary, of), "", _points(one.details), one.id)
+            return "corrections", HistoryLine(_with(one.summary, of), "", _points(one.details), one.id)
         case Kind.FAILURE:
             points = _points(one.cause and f"Cause: {one.cause}", one.resolution and f"Fix: {one.resolution}")
-            return "failures", Line(one.summary, "", points, one.id)
+            return "failures", HistoryLine(one.summary, "", points, one.id)
     return None
 
 
@@ -198,7 +206,7 @@ def _request(session: Session) -> str:
     return _gist(" ".join(parts), _LONGEST_REQUEST)
 
 
-def _done(session: Session) -> Iterator[Line]:
+def _done(session: Session) -> Iterator[HistoryLine]:
     """Milestones; outcomes, each with the ids of the finished tasks that it covers; other finished tasks, those that were begun, and the summary.
 
     Subagents' reports are listed if there is no outcome.  Finished tasks are left out if an agent named the outcomes: it saw them, too.
@@ -207,24 +215,24 @@ def _done(session: Session) -> Iterator[Line]:
     outcomes = [one for one in found if one.kind == Kind.OUTCOME and _is_main(one)]
     is_told = any(is_named(one.source) for one in outcomes)
     finished = [task for task in tasks if task.status == "completed" and not is_told]
-    yield from (Line(_gist(text)) for text in milestones(entries_of(session)))
+    yield from (HistoryLine(_gist(text)) for text in milestones(entries_of(session)))
     for one in outcomes:
         names = [_name(task) for task in finished if _says(one, task.content)]
         finished = [task for task in finished if _name(task) not in names]
-        yield Line(_with(one.summary, *names), "", _points(*one.points[: _POINTS - 1], one.details), one.id)
-    lines = [Line(f"{task.content} ({_name(task)})", finding=f"task-{task.id}") for task in finished]
+        yield HistoryLine(_with(one.summary, *names), "", _points(*one.points[: _POINTS - 1], one.details), one.id)
+    lines = [HistoryLine(f"{task.content} ({_name(task)})", finding=f"task-{task.id}") for task in finished]
     if outcomes and lines:  # these are steps on the way
-        lines = [Line("Other finished tasks", "", _points(*(line.text for line in lines)), "tasks")]
+        lines = [HistoryLine("Other finished tasks", "", _points(*(line.text for line in lines)), "tasks")]
     yield from lines
     for task in tasks:
         if task.status == "in_progress":
-            yield Line(f"{STARTED}{task.content} ({_name(task)})", finding=f"task-{task.id}")
+            yield HistoryLine(f"{STARTED}{task.content} ({_name(task)})", finding=f"task-{task.id}")
     reports = [] if outcomes else [one for one in found if one.kind == Kind.REPORT]
     for one in reports[-_REPORTS:]:
-        yield Line(f"{one.by.partition('@')[0]}: {one.summary}", finding=one.id)
+        yield HistoryLine(f"{one.by.partition('@')[0]}: {one.summary}", finding=one.id)
     if session.summary and not any(_says(outcome, session.summary) for outcome in outcomes):
         text = next(filter(_LETTER.search, _PARAGRAPH.split(session.summary)), "")
-        yield Line(_gist(text), finding="summary")
+        yield HistoryLine(_gist(text), finding="summary")
 
 
 def _says(one: Finding, text: str) -> bool:
@@ -248,18 +256,18 @@ def _gist(text: str, words: int = _LONGEST) -> str:
 # --- what is open, and what comes next -------------------------------------------------------------------------------
 
 
-def open_questions(session: Session) -> Iterator[Line]:
+def open_questions(session: Session) -> Iterator[HistoryLine]:
     """What waits for a person, unanswered or not fixed, then open ends with their context."""
     for one in asked_in(entries_of(session), session):
         if not one.is_settled:
             text = f"Unresolved: {one.text}" if one.kind == "error" else one.text
-            yield Line(text, finding=f"inbox-{one.name}")
+            yield HistoryLine(text, finding=f"inbox-{one.name}")
     for end in without_guesses(findings_of(session)):
         if end.kind == Kind.OPEN_END:
-            yield Line(end.summary, "", _points(*end.points, end.details), end.id)
+            yield HistoryLine(end.summary, "", _points(*end.points, end.details), end.id)
 
 
-def _part_of(line: Line) -> str:
+def _part_of(line: HistoryLine) -> str:
     """An open end that asks nothing is work for the next session."""
     asks = line.finding.startswith("inbox-") or line.text.endswith("?")
     return "questions" if asks else "further"
@@ -285,26 +293,26 @@ def _rest(session: Session, blockers: Sequence[str], following: Following) -> It
     ]
     yield from (("further", line) for line in _unfinished(waiting))
     yield from ((_part_of(line), line) for line in open_)
-    yield from (("further", Line(f"Blocked: {text}")) for text in blockers)
+    yield from (("further", HistoryLine(f"Blocked: {text}")) for text in blockers)
     reason = session.pause_reason or ""
     said = bare(reason.partition(": ")[2] or reason)
     known = [bare(text) for text in (*(line.text for line in asked), *(task.content for task in left))]
     is_told = any(one.kind == Kind.OPEN_END and is_named(one.source) for one in findings_of(session))
     if reason and not is_told and not any(said in text for text in known):
-        yield "further", Line(f"{PAUSED}{reason}", finding="paused")
+        yield "further", HistoryLine(f"{PAUSED}{reason}", finding="paused")
     if following.sessions and (open_ or waiting):
         many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"
-        yield "further", Line(f"{THEN}{many} of the project may have done it", finding="following")
+        yield "further", HistoryLine(f"{THEN}{many} of the project may have done it", finding="following")
 
 
-def _unfinished(waiting: Sequence[Task]) -> Iterator[Line]:
+def _unfinished(waiting: Sequence[Task]) -> Iterator[HistoryLine]:
     """Tasks that are not done, those in progress first, with what they wait for."""
     known = {task.id: task for task in waiting}
     for task in sorted(waiting, key=lambda task: task.status != "in_progress"):
         needs = [_name(known[one]) for one in task.depends_on if one in known]
         after = f"; waits for {', '.join(needs)}" if needs else ""
         verb = _VERBS.get(task.status, f"To do ({task.status[:20]})")
-        yield Line(f"{verb}: {task.content} ({_name(task)}{after})", finding=f"task-{task.id}")
+        yield HistoryLine(f"{verb}: {task.content} ({_name(task)}{after})", finding=f"task-{task.id}")
 
 
 def _names(text: str, task: Task) -> bool:

@@ -39,7 +39,7 @@ HEADINGS: Mapping[str, str] = MappingProxyType(
 """Sections of an entry, in order, and their level-2 headings."""
 
 
-class Line(NamedTuple):
+class HistoryLine(NamedTuple):
     """An item of a section: `text`, the reason ("" if unknown), its sub-points, and the id of what it shows.
 
     `finding` is a finding's id, or `task-3` and the like; "" for a line that a person wrote.  The note does not show it.
@@ -85,7 +85,7 @@ NO_CAPTURES = Captures()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One session's history.
 
     Times are aware, UTC, to the second.  `agent` is `name@version`.  Tasks are named by their ids in the session.  Files are relative to the project,
@@ -106,29 +106,31 @@ class Entry:
     captures: Captures = NO_CAPTURES
     tokens: int | None = None
     author: str = ""
-    request: tuple[Line, ...] = ()
-    done: tuple[Line, ...] = ()
-    decisions: tuple[Line, ...] = ()
-    corrections: tuple[Line, ...] = ()
-    failures: tuple[Line, ...] = ()
-    questions: tuple[Line, ...] = ()
-    further: tuple[Line, ...] = ()
+    request: tuple[HistoryLine, ...] = ()
+    done: tuple[HistoryLine, ...] = ()
+    decisions: tuple[HistoryLine, ...] = ()
+    corrections: tuple[HistoryLine, ...] = ()
+    failures: tuple[HistoryLine, ...] = ()
+    questions: tuple[HistoryLine, ...] = ()
+    further: tuple[HistoryLine, ...] = ()
 
 
 TEXTS = ("session_id", "title", "project", "agent", "author")
 LISTS = ("skills", "tasks_completed", "tasks_started", "files_modified")
 _TASKS = ("tasks_completed", "tasks_started")
-PROPERTIES = tuple(one.name for one in fields(Entry) if one.name not in HEADINGS)
+PROPERTIES = tuple(one.name for one in fields(HistoryEntry) if one.name not in HEADINGS)
 """What an entry has beside its sections, in the order of the note."""
 
 
-def lines_of(entry: Entry, part: str) -> tuple[Line, ...]:
+def lines_of(entry: HistoryEntry, part: str) -> tuple[HistoryLine, ...]:
     """The lines of the section that `HEADINGS` calls `part`."""
-    lines: tuple[Line, ...] = getattr(entry, part)
+    lines: tuple[HistoryLine, ...] = getattr(entry, part)
     return lines
 
 
-def with_lines(entry: Entry, change: Callable[[str, tuple[Line, ...]], Iterable[Line]]) -> Entry:
+def with_lines(
+    entry: HistoryEntry, change: Callable[[str, tuple[HistoryLine, ...]], Iterable[HistoryLine]]
+) -> HistoryEntry:
     """Change each section by a function of its name and its lines."""
     parts: dict[str, Any] = {part: tuple(change(part, lines_of(entry, part))) for part in HEADINGS}
     return replace(entry, **parts)
@@ -137,7 +139,7 @@ def with_lines(entry: Entry, change: Callable[[str, tuple[Line, ...]], Iterable[
 _BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
 
 
-def tidy_line(line: Line) -> Line:
+def tidy_line(line: HistoryLine) -> HistoryLine:
     """The form in which a line is kept; its text is "" if nothing is left of it."""
     text = _cut(line.text, LONGEST)
     while bold := _BOLD.fullmatch(text):
@@ -145,10 +147,10 @@ def tidy_line(line: Line) -> Line:
     points = [point for one in line.points if (point := _cut(one, LONGEST))]
     whys = [line.why, *(one.removeprefix(WHY) for one in points if one.startswith(WHY))]
     kept = tuple(one for one in points if not one.startswith(WHY))
-    return Line(text, _cut(" ".join(filter(None, whys)), LONGEST), kept, line.finding)
+    return HistoryLine(text, _cut(" ".join(filter(None, whys)), LONGEST), kept, line.finding)
 
 
-def tidy_entry(entry: Entry) -> Entry:
+def tidy_entry(entry: HistoryEntry) -> HistoryEntry:
     """The form in which an entry is kept: texts are single lines of limited length, none is empty, and no item occurs twice in a section."""
     short: dict[str, Any] = {name: _value(getattr(entry, name)) for name in TEXTS}
     if short["title"] == short["session_id"]:
@@ -166,7 +168,7 @@ def tidy_entry(entry: Entry) -> Entry:
     )
 
 
-def shortened_entry(entry: Entry, shorten: Callable[[str], str]) -> Entry:
+def shortened_entry(entry: HistoryEntry, shorten: Callable[[str], str]) -> HistoryEntry:
     """The tidy form of an entry whose texts went through `shorten`, which removes paths or secrets."""
 
     def short(text: str) -> str:
@@ -175,7 +177,7 @@ def shortened_entry(entry: Entry, shorten: Callable[[str], str]) -> Entry:
     shown = with_lines(
         entry,
         lambda _, lines: (
-            Line(short(one.text), short(one.why), tuple(map(short, one.points)), one.finding) for one in lines
+            HistoryLine(short(one.text), short(one.why), tuple(map(short, one.points)), one.finding) for one in lines
         ),
     )
     values: dict[str, Any] = {name: tuple(map(short, getattr(entry, name))) for name in _TASKS}
@@ -202,8 +204,8 @@ def _captures(captures: Iterable[Capture]) -> tuple[Capture, ...]:
     return tuple(one for one in found if one.type)
 
 
-def _lines(lines: Iterable[Line]) -> tuple[Line, ...]:
-    found: dict[tuple[str, str, tuple[str, ...]], Line] = {}
+def _lines(lines: Iterable[HistoryLine]) -> tuple[HistoryLine, ...]:
+    found: dict[tuple[str, str, tuple[str, ...]], HistoryLine] = {}
     for line in map(tidy_line, lines):
         if line.text:
             found.setdefault(line[:3], line)

@@ -23,7 +23,7 @@ from crucible.documents.session.session_id import check_session_id
 from crucible.memory.history.history import (
     HEADINGS,
     Captures,
-    Entry,
+    HistoryEntry,
     lines_of,
     shortened_captures,
     shortener,
@@ -42,11 +42,11 @@ _ENTRIES = FolderNotes(HISTORY, "history", "histories", "`cru history list` show
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-class EntryNote(NamedTuple):
+class HistoryNote(NamedTuple):
     """An entry's note: `entry` is None where it is not understood, and `problems` say why."""
 
     note: Note
-    entry: Entry | None
+    entry: HistoryEntry | None
     problems: tuple[Problem, ...]
 
     @property
@@ -55,7 +55,7 @@ class EntryNote(NamedTuple):
         return (self.entry and (self.entry.started or self.entry.ended)) or NEVER
 
 
-class Wish(NamedTuple):
+class HistoryFilter(NamedTuple):
     """Which entries are wanted; what is None or empty narrows nothing.  `until` is not included.  `agent` is a name, or one with its version."""
 
     since: datetime | None = None
@@ -69,7 +69,7 @@ class Wish(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def keep_entry(vault: Vault, entry: Entry, place: str = "") -> Path:
+def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
     """Write the note, or update an existing one; `place` is the path of the session's note.
 
     `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
@@ -141,25 +141,25 @@ def entry_path(vault: Vault, session_id: str) -> Path:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def load_entry(vault: Vault, path: Path) -> EntryNote:
+def load_entry(vault: Vault, path: Path) -> HistoryNote:
     """The entry of a note."""
     note = vault.read(path)
-    return EntryNote(note, *read_entry(note.source, note.name))
+    return HistoryNote(note, *read_entry(note.source, note.name))
 
 
-def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[EntryNote]:
+def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[HistoryNote]:
     """Every note of the folder; what cannot be read is told to `on_error`.  A vault without the folder has none."""
     return _ENTRIES.load(vault, load_entry, on_error)
 
 
-def list_entries(notes: Iterable[EntryNote], wish: Wish) -> list[EntryNote]:
+def list_entries(notes: Iterable[HistoryNote], wish: HistoryFilter) -> list[HistoryNote]:
     """What is wanted of the entries that are understood, the newest first."""
     found = [one for one in notes if one.entry and _wanted(one, one.entry, wish)]
     found.sort(key=lambda one: (one.at, one.note.name), reverse=True)
     return found if wish.limit is None else found[: wish.limit]
 
 
-def _wanted(one: EntryNote, entry: Entry, wish: Wish) -> bool:
+def _wanted(one: HistoryNote, entry: HistoryEntry, wish: HistoryFilter) -> bool:
     agent = entry.agent.casefold()
     return (
         (wish.since is None or one.at >= wish.since)
@@ -170,18 +170,18 @@ def _wanted(one: EntryNote, entry: Entry, wish: Wish) -> bool:
     )
 
 
-def search_entries(notes: Iterable[EntryNote], words: str) -> list[EntryNote]:
+def search_entries(notes: Iterable[HistoryNote], words: str) -> list[HistoryNote]:
     """The entries that hold every one of the words, in any case, the newest first."""
     wanted = words.casefold().split()
 
-    def holds(entry: Entry) -> bool:
+    def holds(entry: HistoryEntry) -> bool:
         said = _said(entry)
         return all(word in said for word in wanted)
 
-    return list_entries((one for one in notes if one.entry and holds(one.entry)), Wish())
+    return list_entries((one for one in notes if one.entry and holds(one.entry)), HistoryFilter())
 
 
-def _said(entry: Entry) -> str:
+def _said(entry: HistoryEntry) -> str:
     told = (line for part in HEADINGS for line in lines_of(entry, part))
     lines = [" ".join((line.text, line.why, *line.points)) for line in told]
     kept = [one.summary for group in entry.captures for one in group]
@@ -195,12 +195,12 @@ _MOST_DAYS = 10_000_000
 """More days than a calendar has."""
 
 
-def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) -> list[EntryNote]:
+def too_many(notes: Iterable[HistoryNote], now: datetime, most: int, days: int) -> list[HistoryNote]:
     """The entries beyond a number, or older than a number of days, oldest first; 0 is no limit.
 
     A note that cannot be read, or whose age is unknown, is kept.
     """
-    found = list_entries(notes, Wish())
+    found = list_entries(notes, HistoryFilter())
     age = timedelta(days=min(days, _MOST_DAYS))
     many = found[most:] if most else []
     old = [one for one in found if days and one.at != NEVER and now - one.at > age]
@@ -208,7 +208,7 @@ def too_many(notes: Iterable[EntryNote], now: datetime, most: int, days: int) ->
     return [one for one in reversed(found) if one.note.path in beyond]
 
 
-def prune(vault: Vault, notes: Sequence[EntryNote], told: Callable[[Path, str], None], on_error: OnError) -> None:
+def prune(vault: Vault, notes: Sequence[HistoryNote], told: Callable[[Path, str], None], on_error: OnError) -> None:
     """Remove each note and call `told` with where it went.  A note that changed since it was read stays."""
     for one in notes:
         path = one.note.path

@@ -35,8 +35,8 @@ from crucible.memory.history.history import (
     WHY,
     Capture,
     Captures,
-    Entry,
-    Line,
+    HistoryEntry,
+    HistoryLine,
     lines_of,
     tidy_entry,
 )
@@ -50,9 +50,9 @@ _NAME = late_pattern(_KEY)
 _MARKER = late_pattern(r"\A[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?")
 
 
-def item_keys(entry: Entry) -> dict[str, Line]:
+def item_keys(entry: HistoryEntry) -> dict[str, HistoryLine]:
     """The lines of all sections by key: the section, and the finding's id or else a digest of the text."""
-    found: dict[str, Line] = {}
+    found: dict[str, HistoryLine] = {}
     for part in HEADINGS:
         for line in lines_of(entry, part):
             name = line.finding if _NAME.fullmatch(line.finding) else f"text-{_digest(line.text)}"
@@ -109,18 +109,18 @@ _BOLD = late_pattern(r"\*\*([^*]+)\*\*( \([^()*]*\))?")
 _NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
 
 
-class Read(NamedTuple):
+class ReadHistory(NamedTuple):
     """An entry, None if the note is not a history, and what is wrong with the note."""
 
-    entry: Entry | None
+    entry: HistoryEntry | None
     problems: tuple[Problem, ...] = ()
 
 
-class Item(NamedTuple):
+class HistoryItem(NamedTuple):
     """An item of a section in a note: lines `first` up to, not including, `end`, from 0, and its mark."""
 
     part: str
-    line: Line
+    line: HistoryLine
     first: int
     end: int
     mark: str = ""
@@ -129,7 +129,7 @@ class Item(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def render_history(entry: Entry, place: str = "") -> str:
+def render_history(entry: HistoryEntry, place: str = "") -> str:
     """The whole note with the marks of its content.
 
     `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would lead here.
@@ -152,7 +152,7 @@ def render_history(entry: Entry, place: str = "") -> str:
     return render_frontmatter({**values, "format": FORMAT}) + "\n" + "\n\n".join(blocks) + "\n"
 
 
-def render_item(part: str, line: Line, number: int, form: int = FORMAT) -> list[str]:
+def render_item(part: str, line: HistoryLine, number: int, form: int = FORMAT) -> list[str]:
     """The rows of an item of a section; `form` is the note's `format`."""
     below = [f"{WHY}{contain_line(line.why, form=form, before=line.text)}"] if line.why else []
     below += [contain(one, form=form, before=line.text) for one in line.points]
@@ -171,7 +171,7 @@ def _with_bold_head(text: str) -> str:
     return f"**{head[1]}**{head[2] or ''}"
 
 
-def properties_of(entry: Entry) -> dict[str, Value]:
+def properties_of(entry: HistoryEntry) -> dict[str, Value]:
     """The properties of a tidy entry in their order; what is empty is left out."""
     values = {name: _shown(getattr(entry, name)) for name in PROPERTIES}
     kept = {key: value for key, value in values.items() if value not in (None, "", [])}
@@ -228,20 +228,20 @@ def is_history(values: Mapping[str, Value]) -> bool:
     return kind == NOTE_TYPE or (kind is None and bool(values.get("session_id") and values.get("date")))
 
 
-def read_entry(source: Source, name: str = "") -> Read:
+def read_entry(source: Source, name: str = "") -> ReadHistory:
     """The entry of a note whose file is called `name`, without `.md`."""
     found = find_frontmatter(source)
     told = _Properties(source, found)
     if not found.present or not is_history(found.values):
         told.problems.append(Problem("no-history", 1, f"type is not `{NOTE_TYPE}`"))
-        return Read(None, tuple(told.problems))
-    lines: dict[str, list[Line]] = {part: [] for part in HEADINGS}
+        return ReadHistory(None, tuple(told.problems))
+    lines: dict[str, list[HistoryLine]] = {part: [] for part in HEADINGS}
     for item in read_items(source.lines, found.lines.end, format_of(found.values)):
         lines[item.part].append(item.line)
     values: dict[str, Any] = {key: told.line(key) for key in TEXTS} | {key: told.lines(key) for key in LISTS}
     values["session_id"] = values["session_id"] or name
     values |= {part: tuple(found) for part, found in lines.items()}
-    entry = Entry(
+    entry = HistoryEntry(
         started=told.moment("started", "start_time"),
         ended=told.moment("ended", "end_time"),
         duration_minutes=told.count("duration_minutes"),
@@ -249,7 +249,7 @@ def read_entry(source: Source, name: str = "") -> Read:
         tokens=told.count("tokens"),
         **values,
     )
-    return Read(tidy_entry(entry), tuple(told.problems))
+    return ReadHistory(tidy_entry(entry), tuple(told.problems))
 
 
 class _Properties(FieldReader):
@@ -285,7 +285,7 @@ class _Properties(FieldReader):
         return Captures(*map(tuple, found.values()))
 
 
-def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[Item]:
+def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[HistoryItem]:
     """Every item of the known sections; a paragraph that a human wrote there is one too.  What stands in a fence is none."""
     fenced = _fenced(lines, start)
     headings = [*_headings(lines, start, fenced), ("", len(lines))]
@@ -298,7 +298,7 @@ def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iter
             while at < end and at not in fenced and _goes_on(lines[at]):
                 at += 1
             if (told := _read_item(lines[first:at], form)).text:
-                yield Item(part, told, first, at, item_mark(lines[first:at]))
+                yield HistoryItem(part, told, first, at, item_mark(lines[first:at]))
 
 
 def find_sections(lines: Sequence[str], start: int = 0) -> dict[str, int]:
@@ -334,7 +334,7 @@ def _goes_on(line: str) -> bool:
     return not _is_apart(line) and (item is None or bool(item[1]))
 
 
-def _read_item(lines: Sequence[str], form: int) -> Line:
+def _read_item(lines: Sequence[str], form: int) -> HistoryLine:
     """The text, then its sub-items; a line without a mark continues the one above it."""
     parts: list[str] = []
     for line in lines:
@@ -348,4 +348,4 @@ def _read_item(lines: Sequence[str], form: int) -> Line:
     text = bold[1] + (bold[2] or "") if bold else parts[0]
     whys = [one.removeprefix(WHY) for one in parts[1:] if one.startswith(WHY)]
     points = [uncontain(one, form=form) for one in parts[1:] if not one.startswith(WHY)]
-    return Line(uncontain(text, form=form), uncontain_line(" ".join(whys), form=form), tuple(points))
+    return HistoryLine(uncontain(text, form=form), uncontain_line(" ".join(whys), form=form), tuple(points))

@@ -13,9 +13,9 @@ from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import find_frontmatter, remove_key, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.memory.history.history import HEADINGS, Entry, Line, tidy_entry, with_lines
+from crucible.memory.history.history import HEADINGS, HistoryEntry, HistoryLine, tidy_entry, with_lines
 from crucible.memory.history.history_notes import (
-    Item,
+    HistoryItem,
     find_sections,
     is_history,
     is_marks_line,
@@ -33,7 +33,7 @@ from crucible.memory.history.history_notes import (
 _Marks = dict[str, str]
 
 
-def revised(source: Source, entry: Entry) -> Source:
+def revised(source: Source, entry: HistoryEntry) -> Source:
     """The note with the session's current results, unchanged if nothing is new.
 
     A note without marks is a person's alone and stays the same.  Raises `EditRefused` for a note that is not a history.
@@ -51,7 +51,7 @@ def revised(source: Source, entry: Entry) -> Source:
     return _with_items(source, item_keys(tidy), marks)
 
 
-def own_entry(source: Source, name: str = "") -> Entry | None:
+def own_entry(source: Source, name: str = "") -> HistoryEntry | None:
     """What is ours in the note, each line with its `finding`; None if the note has no marks."""
     entry, marks = read_entry(source, name).entry, read_marks(source.lines)
     if entry is None or marks is None:
@@ -60,7 +60,7 @@ def own_entry(source: Source, name: str = "") -> Entry | None:
     return with_lines(entry, lambda part, _: (line for one, line in ours if one == part))
 
 
-def _named(item: Item, key: str) -> Line:
+def _named(item: HistoryItem, key: str) -> HistoryLine:
     return item.line._replace(finding=key.partition("/")[2].partition("+")[0])
 
 
@@ -89,18 +89,18 @@ def _with_property(source: Source, key: str, value: Value, marks: _Marks) -> Sou
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
-def _items(source: Source) -> list[Item]:
+def _items(source: Source) -> list[HistoryItem]:
     found = find_frontmatter(source)
     return [*read_items(source.lines, found.lines.end, format_of(found.values))]
 
 
-def _key(item: Item, marks: Mapping[str, str]) -> str:
+def _key(item: HistoryItem, marks: Mapping[str, str]) -> str:
     """The key of an item of ours; "" for a person's."""
     keys = (key for key, mark in marks.items() if mark == item.mark and key.startswith(f"{item.part}/"))
     return next(keys, "")
 
 
-def _with_items(source: Source, told: Mapping[str, Line], marks: _Marks) -> Source:
+def _with_items(source: Source, told: Mapping[str, HistoryLine], marks: _Marks) -> Source:
     """Replace or delete items of ours, and add new ones."""
     form, before = format_of(find_frontmatter(source).values), dict(marks)
     counts, ends, edits, seen = dict.fromkeys(HEADINGS, 0), dict[str, int](), list[Edit](), set[str]()

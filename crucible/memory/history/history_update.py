@@ -19,7 +19,7 @@ from crucible.memory.history.composition import compose_entry
 from crucible.memory.history.history import (
     NO_CAPTURES,
     Captures,
-    Entry,
+    HistoryEntry,
     shortened_captures,
     shortened_entry,
     shortener,
@@ -36,14 +36,14 @@ _MOST_PARENTS = 20
 _ATTEMPTS = 5
 
 
-class Made(NamedTuple):
+class MadeHistory(NamedTuple):
     """A session's history: its note, its content, and whether the note is new.
 
     `is_left` says that the note was not changed, since a person took it over.
     """
 
     path: Path
-    entry: Entry
+    entry: HistoryEntry
     is_new: bool
     is_left: bool = False
 
@@ -57,7 +57,7 @@ def told_of(
     captures: Captures = NO_CAPTURES,
     evidence: Evidence | None = None,
     following: Following = NOTHING,
-) -> Entry:
+) -> HistoryEntry:
     """The history of the session in `note`, composed without its history note; no text has a secret or an absolute path.
 
     `roots` are folders of its project, `following` is the work of its later sessions.
@@ -84,7 +84,7 @@ def make_history(
     redact: Redact,
     captures: Captures = NO_CAPTURES,
     roots: Sequence[str] = (),
-) -> Made:
+) -> MadeHistory:
     """Write the history of the session in `note`, or update it.
 
     A note that a person took over is not changed.  `captures` join those in the note, `roots` are folders of the session's project.  In a note from an
@@ -102,7 +102,7 @@ def make_history(
     entry = told_of(vault, note, redact=redact, roots=roots, captures=joined, evidence=evidence)
     is_new = not path.is_file()
     keep_entry(vault, entry, vault.relative(note.path))
-    return Made(path, entry, is_new, is_theirs)
+    return MadeHistory(path, entry, is_new, is_theirs)
 
 
 def refresh_history(

@@ -79,7 +79,7 @@ class Memory(NamedTuple):
     done: bool = False
 
 
-class Loaded(NamedTuple):
+class LoadedMemories(NamedTuple):
     """What is remembered, the oldest first, each id once, and the lines that are none of ours."""
 
     found: tuple[Memory, ...]
@@ -106,7 +106,9 @@ def memory_id(session: str, kind: MemoryKind, text: str) -> str:
 # --- the files -------------------------------------------------------------------------------------------------------
 
 
-def load_memories(root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0) -> Loaded:
+def load_memories(
+    root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0
+) -> LoadedMemories:
     """What stands in the kind's file, of one project or session alone where it is named; a vault without the file has none.
 
     With `newest` so many lines at most are looked at, the latest.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
@@ -115,7 +117,7 @@ def load_memories(root: Path, kind: MemoryKind, project: str = "", *, session: s
     found, problems = read_lines(root, FILES[kind], partial(_memory, kind), needle, newest)
     if project or session:
         found = [one for one in found if one.project == project or one.session == session]
-    return Loaded(tuple(_newest(found)), tuple(problems))
+    return LoadedMemories(tuple(_newest(found)), tuple(problems))
 
 
 def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = True) -> None:

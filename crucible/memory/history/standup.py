@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crucible.documents.session.findings import Source, findings_by_phase, findings_of
 from crucible.documents.session.session import Phase, Session
 from crucible.memory.history.composition import STARTED
-from crucible.memory.history.history import Entry, Line
+from crucible.memory.history.history import HistoryEntry, HistoryLine
 
 KINDS = {"outcomes": ("Done", 4), "decisions": ("Decided", 2), "open": ("Open", 2)}
 """The kinds of lines, how each is labelled, and how many a session lists at most."""
@@ -31,10 +31,10 @@ class Reported(NamedTuple):
     `is_followed` says that the project has later sessions, which may have settled its open ends.
     """
 
-    entry: Entry
+    entry: HistoryEntry
     status: str
     at: datetime
-    lines: dict[str, list[Line]]
+    lines: dict[str, list[HistoryLine]]
     left_out: dict[str, int]
     is_followed: bool = False
 
@@ -45,7 +45,7 @@ def is_within(session: Session, since: datetime, until: datetime | None) -> bool
     return bool(begun and last and last >= since and (until is None or begun < until))
 
 
-def reported(session: Session, entry: Entry, since: datetime) -> Reported | None:
+def reported(session: Session, entry: HistoryEntry, since: datetime) -> Reported | None:
     """What a session came to since then, by its history; None if there is nothing to say."""
     old = {one.id for phase in _over(session, since) for one in findings_by_phase(session).get(phase.id, ())}
     weights = {
@@ -56,7 +56,7 @@ def reported(session: Session, entry: Entry, since: datetime) -> Reported | None
         "decisions": entry.decisions,
         "open": (*entry.questions, *entry.further),
     }
-    lines, left_out = dict[str, list[Line]](), dict[str, int]()
+    lines, left_out = dict[str, list[HistoryLine]](), dict[str, int]()
     for kind, (_, most) in KINDS.items():
         new = [one for one in found[kind] if one.finding not in old and one.finding not in _NOT_TOLD]
         places = sorted(range(len(new)), key=lambda at: (weights.get(new[at].finding, _LIGHT), at))[-most:]

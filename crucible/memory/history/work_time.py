@@ -27,7 +27,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 
 QUIET = timedelta(minutes=60)
 """A gap between phases that is longer is a break, where no setting says otherwise."""
@@ -35,13 +35,13 @@ QUIET = timedelta(minutes=60)
 Span: TypeAlias = "tuple[datetime, datetime]"
 Covers: TypeAlias = "Callable[[datetime, datetime], bool]"
 
-_STOPS = frozenset((Why.PAUSED, Why.ENDED, Why.IDLE, Why.DIED))
-_AFTERWARDS = frozenset((Why.IDLE, Why.DIED))
+_STOPS = frozenset((StopReason.PAUSED, StopReason.ENDED, StopReason.IDLE, StopReason.DIED))
+_AFTERWARDS = frozenset((StopReason.IDLE, StopReason.DIED))
 """Made when somebody looked: work had stopped at the sign before."""
-_WITHIN = frozenset((Why.PAUSED, Why.IDLE))
+_WITHIN = frozenset((StopReason.PAUSED, StopReason.IDLE))
 """Stops that count inside a phase, too: a recorder's phase lasts until the next one begins.  A client's end may be noted so late that the next one is at
 work already."""
-_AT_WORK = frozenset((Why.PAUSED, Why.TASK))
+_AT_WORK = frozenset((StopReason.PAUSED, StopReason.TASK))
 """Made while somebody was at work."""
 
 

@@ -22,8 +22,8 @@ from crucible.core.errors import NoteExists, UsageError
 from crucible.core.secrets.scanner import Redact
 from crucible.core.text.sentences import LINE_END
 from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
-from crucible.documents.knowledge.item_weight import Facts, type_weight
-from crucible.documents.knowledge.items import UNTITLED, Failure, Item, Origin, Provenance, Verification
+from crucible.documents.knowledge.item_weight import WeightFacts, type_weight
+from crucible.documents.knowledge.items import UNTITLED, FailureCause, Item, ItemSource, Origin, Verification
 from crucible.documents.knowledge.novelty import Alike, Similar, first_to_go, room_for, same_or_alike
 from crucible.documents.markdown.containment import cut
 from crucible.documents.markdown.source import Edit, Source
@@ -40,18 +40,18 @@ _TITLE, _LONGEST = 100, 200
 KNOWLEDGE_BASE = Path(__file__).with_name("Knowledge.base")
 """The items as tables in Obsidian; `{days}` is the age after which an item is to be verified."""
 _OTHER_FOLDERS = ("workflows", "cases")
-_Value = TypeVar("_Value", Item, Provenance, Failure, Verification)
+_Value = TypeVar("_Value", Item, ItemSource, FailureCause, Verification)
 
 
-def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> Provenance:
+def provenance_in(note: Note, phase: str, origin: Origin = Origin.SESSION) -> ItemSource:
     """A session, or a phase of it, as where an item comes from.  `UsageError` for a phase that is not there."""
     if not phase:
-        return Provenance(origin, note.name)
+        return ItemSource(origin, note.name)
     found = find_phase(note, phase)
-    return Provenance(origin, note.name, found.id, strip_heading_for_link(heading_of(note, found.id)))
+    return ItemSource(origin, note.name, found.id, strip_heading_for_link(heading_of(note, found.id)))
 
 
-class Choice(StrEnum):
+class SimilarChoice(StrEnum):
     """What is to become of an item that is alike to another."""
 
     MERGE = "merge"
@@ -59,7 +59,7 @@ class Choice(StrEnum):
     SKIP = "skip"
 
 
-class Outcome(StrEnum):
+class AddOutcome(StrEnum):
     """What came of adding: it is a note, is in another one, is known already, waits for a choice, or found no room."""
 
     ADDED = "added"
@@ -77,13 +77,13 @@ class Added:
     `choices` what may be done then.  `why` is a line for the reader, `warnings` more of them, `redactions` counts by rule what was taken out.
     """
 
-    outcome: Outcome
+    outcome: AddOutcome
     item: Item
     id: str = ""
     path: Path | None = None
     why: str = ""
     alike: tuple[Alike, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[SimilarChoice, ...] = ()
     to_retire: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     redactions: Mapping[str, int] = field(default_factory=dict)
@@ -95,7 +95,7 @@ def add_item(
     now: datetime,
     redact: Redact,
     *,
-    choice: Choice | None = None,
+    choice: SimilarChoice | None = None,
     similar: Similar | None = None,
     on_error: OnError | None = None,
 ) -> Added:
@@ -118,7 +118,7 @@ def _begun(item: Item, vault: Vault, now: datetime) -> Item:
         item = replace(item, title=title_of(item.text))
     if item.title == UNTITLED:
         raise UsageError("an item of knowledge without a title and a text", "say what is to be known")
-    sure = type_weight(Facts.of(item), vault.settings.knowledge) if item.confidence is None else item.confidence
+    sure = type_weight(WeightFacts.of(item), vault.settings.knowledge) if item.confidence is None else item.confidence
     return replace(
         item,
         title=cut(item.title, _LONGEST),  # not before: of half a secret nobody knows that it is one
@@ -141,7 +141,7 @@ def _settled(
     notes: Sequence[ItemNote],
     now: datetime,
     *,
-    choice: Choice | None,
+    choice: SimilarChoice | None,
     similar: Similar | None,
 ) -> Added:
     settings, known = vault.settings.knowledge, items_by_id(notes)
@@ -149,32 +149,32 @@ def _settled(
     if alike:
         first = alike[0]
         likest = next(one for one in notes if one.id == first.id and one.item)
-        if choice is Choice.MERGE:
+        if choice is SimilarChoice.MERGE:
             return _merged_into(vault, likest, item, alike, now)
         is_same = first.exact and not first.retired
-        if is_same or choice is not Choice.KEEP_BOTH:
+        if is_same or choice is not SimilarChoice.KEEP_BOTH:
             state = "retired " if first.retired else ""
             why = f"{state}{vault.relative(likest.note.path)} says the same, “{first.title}”: {first.why}"
-            if is_same or choice is Choice.SKIP:
-                return Added(Outcome.SKIPPED, item, why=why, alike=alike)
-            return Added(Outcome.ALIKE, item, why=why, alike=alike, choices=tuple(Choice))
+            if is_same or choice is SimilarChoice.SKIP:
+                return Added(AddOutcome.SKIPPED, item, why=why, alike=alike)
+            return Added(AddOutcome.ALIKE, item, why=why, alike=alike, choices=tuple(SimilarChoice))
     room = room_for(item, known.values(), settings)
     least = first_to_go(item, known, now, settings)
     shown = ", ".join(f"{id_} ({weight:.2f})" for id_, weight in least)
     if room.full:
         why = f"no room: {room}; retire what weighs least: {shown}"
-        return Added(Outcome.FULL, item, why=why, to_retire=tuple(id_ for id_, _ in least))
+        return Added(AddOutcome.FULL, item, why=why, to_retire=tuple(id_ for id_, _ in least))
     id_, path = _written(vault, item, notes)
     room = room._replace(held=room.held + item.active)
     warnings = (f"nearly full: {room}; retire what weighs least: {shown}",) if room.nearly_full else ()
     why = f"{vault.relative(path)} says it now"
-    return Added(Outcome.ADDED, item, id_, path, why, alike, warnings=warnings)
+    return Added(AddOutcome.ADDED, item, id_, path, why, alike, warnings=warnings)
 
 
 def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[Alike, ...], now: datetime) -> Added:
     vault.update(into.note.path, lambda note: merge_edits(note.source, note.name, item, now))
     why = f"merged into {vault.relative(into.note.path)} ({alike[0].why})"
-    return Added(Outcome.MERGED, item, into.id, into.note.path, why, alike)
+    return Added(AddOutcome.MERGED, item, into.id, into.note.path, why, alike)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from crucible.core import files
 from crucible.core.errors import EditRefused, UsageError
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.knowledge.item_notes import HEADINGS, body_of, parts_of, properties_of, read_item, render_text
-from crucible.documents.knowledge.items import Failure, Item, Status, Verification
+from crucible.documents.knowledge.items import FailureCause, Item, ItemStatus, Verification
 from crucible.documents.knowledge.novelty import normal_title
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import find_frontmatter, remove_key, set_key
@@ -49,7 +49,7 @@ def merged(old: Item, new: Item, now: datetime) -> Item:
         last_used=_latest(old.last_used, new.last_used),
         created=min((one for one in (old.created, new.created) if one), default=now),
         updated=now,
-        status=Status.ACTIVE,
+        status=ItemStatus.ACTIVE,
         retired=None,
         retired_because="",
         also_from=tuple(one for one in came if one and one != old.source.session),
@@ -58,9 +58,9 @@ def merged(old: Item, new: Item, now: datetime) -> Item:
     )
 
 
-def _failures(old: Failure, new: Failure) -> Failure:
+def _failures(old: FailureCause, new: FailureCause) -> FailureCause:
     texts = {part: _both(getattr(old, part), getattr(new, part)) for part in HEADINGS}
-    return Failure(old.category or new.category, **texts)
+    return FailureCause(old.category or new.category, **texts)
 
 
 def _both(old: str, new: str) -> str:
@@ -170,14 +170,14 @@ def retire_item(vault: Vault, path: Path, now: datetime, because: str = "", reda
     told = redact(because)[0] if redact else because
 
     def retired(item: Item) -> Item:
-        return replace(item, status=Status.RETIRED, retired=now, retired_because=told) if item.active else item
+        return replace(item, status=ItemStatus.RETIRED, retired=now, retired_because=told) if item.active else item
 
     return _changed(vault, path, retired)
 
 
 def restore_item(vault: Vault, path: Path) -> Item:
     """Bring a retired item back into recall."""
-    return _changed(vault, path, lambda item: replace(item, status=Status.ACTIVE, retired=None, retired_because=""))
+    return _changed(vault, path, lambda item: replace(item, status=ItemStatus.ACTIVE, retired=None, retired_because=""))
 
 
 def _changed(vault: Vault, path: Path, change: Callable[[Item], Item], numbers: tuple[str, ...] = ()) -> Item:

@@ -15,8 +15,16 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import read_item
-from crucible.documents.knowledge.item_weight import EVERYTHING, Facts, Place, Weight, needs_verification, sees, weigh
-from crucible.documents.knowledge.items import Item, ItemType, Origin, Scope
+from crucible.documents.knowledge.item_weight import (
+    EVERYTHING,
+    Audience,
+    ItemWeight,
+    WeightFacts,
+    needs_verification,
+    sees,
+    weigh,
+)
+from crucible.documents.knowledge.items import Item, ItemScope, ItemType, Origin
 from crucible.documents.knowledge.novelty import Room, room_for
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Problem
@@ -38,23 +46,23 @@ class ItemNote(NamedTuple):
         return self.note.name
 
 
-class Wish(NamedTuple):
+class ItemFilter(NamedTuple):
     """Which items are wanted; what is empty or None narrows nothing.  Retired ones only when asked for."""
 
     types: frozenset[ItemType] = frozenset()
     tags: frozenset[str] = frozenset()
-    viewer: Place = EVERYTHING
+    viewer: Audience = EVERYTHING
     retired: bool | None = False
     to_verify: bool = False
 
 
-class Row(NamedTuple):
+class ItemRow(NamedTuple):
     """An item as a list tells it; `path` is seen from the vault.  `to_verify` is one that is old and nobody looked at, or that did not hold."""
 
     id: str
     path: str
     item: Item
-    weight: Weight
+    weight: ItemWeight
     to_verify: bool
 
 
@@ -86,38 +94,38 @@ def items_by_id(notes: Iterable[ItemNote]) -> dict[str, Item]:
 
 
 def list_items(
-    vault: Vault, notes: Iterable[ItemNote], wish: Wish, now: datetime, settings: KnowledgeSettings
-) -> list[Row]:
+    vault: Vault, notes: Iterable[ItemNote], wish: ItemFilter, now: datetime, settings: KnowledgeSettings
+) -> list[ItemRow]:
     """What is wanted of the notes, by weight, the heaviest first."""
     rows = (_row(vault, one, one.item, now, settings) for one in notes if one.item and _wanted(one.item, wish))
     wanted = [row for row in rows if row.to_verify or not wish.to_verify]
     return sorted(wanted, key=lambda row: (-row.weight.total, row.id))
 
 
-def _row(vault: Vault, one: ItemNote, item: Item, now: datetime, settings: KnowledgeSettings) -> Row:
-    facts = Facts.of(item)
+def _row(vault: Vault, one: ItemNote, item: Item, now: datetime, settings: KnowledgeSettings) -> ItemRow:
+    facts = WeightFacts.of(item)
     to_verify = item.active and (item.disproved or needs_verification(facts, now, settings))
-    return Row(one.id, vault.relative(one.note.path), item, weigh(facts, now, settings), to_verify)
+    return ItemRow(one.id, vault.relative(one.note.path), item, weigh(facts, now, settings), to_verify)
 
 
-def _wanted(item: Item, wish: Wish) -> bool:
+def _wanted(item: Item, wish: ItemFilter) -> bool:
     tags = {tag.casefold() for tag in item.tags}
     return (
         (not wish.types or item.type in wish.types)
         and tags.issuperset(tag.casefold() for tag in wish.tags)
         and (wish.retired is None or item.active is not wish.retired)
-        and sees(wish.viewer, Place.of(item))
+        and sees(wish.viewer, Audience.of(item))
     )
 
 
-class Found(NamedTuple):
+class ItemProblem(NamedTuple):
     """Something wrong with a note; `path` is seen from the vault."""
 
     path: str
     problem: Problem
 
 
-class Stats(NamedTuple):
+class KnowledgeStats(NamedTuple):
     """Numbers and rows over all items; `by_type` and `by_scope` count the active ones.
 
     `used` are the most used, `never_useful` were used and never helped, `never_used` nobody told a use of, `stale` are flagged for verification,
@@ -131,17 +139,17 @@ class Stats(NamedTuple):
     useful: int
     by_type: Mapping[str, int]
     by_scope: Mapping[str, int]
-    used: Sequence[Row]
-    never_useful: Sequence[Row]
-    never_used: Sequence[Row]
-    stale: Sequence[Row]
+    used: Sequence[ItemRow]
+    never_useful: Sequence[ItemRow]
+    never_used: Sequence[ItemRow]
+    stale: Sequence[ItemRow]
     rooms: Sequence[Room]
 
 
 # --- what is wrong ---------------------------------------------------------------------------------------------------
 
 
-def check_items(vault: Vault) -> Iterator[Found]:
+def check_items(vault: Vault) -> Iterator[ItemProblem]:
     """Everything that is wrong with the notes of the folder, by path and line; a file that cannot be read is told on its line 1."""
     unread: list[CrucibleError] = []
     sessions = vault.session_ids()
@@ -156,9 +164,9 @@ def check_items(vault: Vault) -> Iterator[Found]:
         first = names.setdefault(note_name(path.name).casefold(), shown)
         if first != shown:
             problems.append(Problem("same-name", 1, f"{first} has the same name: an id means one note"))
-        yield from (Found(shown, problem) for problem in sorted(problems, key=lambda found: found.line))
+        yield from (ItemProblem(shown, problem) for problem in sorted(problems, key=lambda found: found.line))
     for wrong in unread:
-        yield Found(KNOWLEDGE, Problem("unreadable", 1, str(wrong)))
+        yield ItemProblem(KNOWLEDGE, Problem("unreadable", 1, str(wrong)))
 
 
 def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
@@ -180,7 +188,7 @@ def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
             yield Problem("no-such-session", line(key), f"no session {session}: renamed, or not here")
     if item.useful_count > item.use_count:
         yield Problem("bad-count", line("useful_count"), "it helped more often than it was used")
-    if item.scope is not Scope.GLOBAL and not Place.of(item).name:
+    if item.scope is not ItemScope.GLOBAL and not Audience.of(item).name:
         message = f"its scope is {item.scope}, but no {item.scope} is named: it is seen only where none is"
         yield Problem("no-place", line("scope"), message)
 
@@ -190,14 +198,14 @@ def _of_item(one: ItemNote, sessions: set[str]) -> Iterator[Problem]:
 
 def stats_of(
     vault: Vault, notes: Iterable[ItemNote], now: datetime, settings: KnowledgeSettings, most: int = 10
-) -> Stats:
+) -> KnowledgeStats:
     """How the items do; each list has at most `most` rows."""
     notes = [*notes]
-    rows = list_items(vault, notes, Wish(), now, settings)
+    rows = list_items(vault, notes, ItemFilter(), now, settings)
     items = [row.item for row in rows]
     used = [row for row in rows if row.item.use_count]
     by_use = sorted(used, key=lambda row: (-row.item.use_count, row.id))
-    return Stats(
+    return KnowledgeStats(
         active=len(rows),
         retired=sum(1 for one in notes if one.item and not one.item.active),
         unread=sum(1 for one in notes if one.item is None),
@@ -213,12 +221,12 @@ def stats_of(
     )
 
 
-def _oldest(rows: Iterable[Row]) -> list[Row]:
+def _oldest(rows: Iterable[ItemRow]) -> list[ItemRow]:
     return sorted(rows, key=lambda row: (row.item.updated is not None, row.item.updated, row.id))
 
 
 def _rooms(items: Sequence[Item], settings: KnowledgeSettings) -> list[Room]:
-    places = [Place.of(item) for item in items]
+    places = [Audience.of(item) for item in items]
     firsts = {(place.scope, place.name.casefold()): item for place, item in zip(places, items, strict=True)}
     rooms = [room_for(item, items, settings) for item in firsts.values()]
     return sorted(rooms, key=lambda room: (-room.held / room.limit, room.where))

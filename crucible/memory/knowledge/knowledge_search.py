@@ -17,8 +17,8 @@ import orjson
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
-from crucible.documents.knowledge.item_weight import EVERYTHING, Facts, Place, sees, weigh
-from crucible.search.recall import Document, Event, Kind
+from crucible.documents.knowledge.item_weight import EVERYTHING, Audience, WeightFacts, sees, weigh
+from crucible.search.recall import Document, Event, EventKind
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import KNOWLEDGE, find_notes, note_name
 
@@ -35,14 +35,14 @@ class _Card(NamedTuple):
 
     stamp: str
     words: str
-    place: Place
-    facts: Facts
+    place: Audience
+    facts: WeightFacts
 
 
 class ItemShelf:
     """Fulfils `recall.shelf.Shelf` over the folder `knowledge/`; what `viewer` does not see weighs nothing, and so is not found."""
 
-    def __init__(self, vault: Vault, viewer: Place = EVERYTHING) -> None:
+    def __init__(self, vault: Vault, viewer: Audience = EVERYTHING) -> None:
         self._vault = vault
         self._viewer = viewer
         self._cards: dict[str, list[_Card]] = {}
@@ -57,7 +57,7 @@ class ItemShelf:
                 self._cards.setdefault(note_name(path.rpartition("/")[2]), []).append(card)
         return {path: card.words for path, card in cards.items() if card.words}
 
-    def shelved(self) -> Mapping[str, tuple[Place, Facts]]:
+    def shelved(self) -> Mapping[str, tuple[Audience, WeightFacts]]:
         """Of every active item by its note's path for whom it is, and what its weight depends on."""
         return {path: (card.place, card.facts) for path, card in self._refreshed().items() if card.words}
 
@@ -111,13 +111,13 @@ class ItemShelf:
     def _read(self, path: Path, stamp: str) -> _Card:
         item = self._item(path)
         if item is None or not item.active:
-            return _Card(stamp, "", EVERYTHING, Facts(""))
-        return _Card(stamp, _digest(item), Place.of(item), Facts.of(item))
+            return _Card(stamp, "", EVERYTHING, WeightFacts(""))
+        return _Card(stamp, _digest(item), Audience.of(item), WeightFacts.of(item))
 
 
 def _document(path: str, name: str, item: Item) -> Document:
     at = item.updated or item.created
-    event = Event(name, name, Kind.KNOWLEDGE, item.searched, line=1, at=at, project=item.project, title=item.title)
+    event = Event(name, name, EventKind.KNOWLEDGE, item.searched, line=1, at=at, project=item.project, title=item.title)
     return Document(name, path, item.title, (event,), item.created, item.project, tags=item.tags)
 
 
@@ -139,4 +139,4 @@ def _load(root: Path) -> dict[str, _Card]:
 
 def _card(stamp: str, words: str, place: list[str], facts: list[Any]) -> _Card:
     times = (datetime.fromisoformat(text) if text else None for text in facts[4:])
-    return _Card(stamp, words, Place(*place), Facts(*facts[:4], *times))
+    return _Card(stamp, words, Audience(*place), WeightFacts(*facts[:4], *times))

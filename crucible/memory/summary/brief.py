@@ -162,7 +162,7 @@ def milestones(entries: Iterable[Entry]) -> Iterator[str]:
             yield ": ".join(filter(None, (entry.title, entry.text)))
 
 
-class Asked(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A question to a human, or an error: its place in the entries, its inbox name, and whether it is settled."""
 
     at: int
@@ -172,14 +172,14 @@ class Asked(NamedTuple):
     is_settled: bool
 
 
-def asked_in(entries: Iterable[Entry], session: Session) -> Iterator[Asked]:
+def asked_in(entries: Iterable[Entry], session: Session) -> Iterator[OpenQuestion]:
     """The questions and errors of these entries that wait for a human."""
     found = [*entries]
     answers = Answers(found, logged=bool(session.sources))
     for at, name in answers.names.items():
         kind, text = wanted_of(found[at]) or (DONE, "")
         if kind != DONE:
-            yield Asked(at, name, kind, text, answers.settles(at))
+            yield OpenQuestion(at, name, kind, text, answers.settles(at))
 
 
 def first_request(session: Session) -> tuple[str, str]:

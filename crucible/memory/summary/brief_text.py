@@ -56,7 +56,7 @@ _BLANKS = late_pattern(r"\s+")
 _NO_WORD = late_pattern(r"[\W_]+")
 
 
-class Known:
+class ShownTexts:
     """Texts that were shown, compared by letters and digits alone."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
@@ -88,7 +88,7 @@ def bare(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Digest:
+class BriefDigest:
     """`own` is free text, `items` has a list for each of `SECTIONS`, oldest first; `earlier` counts those left out."""
 
     own: str = ""
@@ -96,9 +96,9 @@ class Digest:
     earlier: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SECTIONS, 0))
 
 
-def read_digest(text: str) -> Digest:
+def read_digest(text: str) -> BriefDigest:
     """The sections of a brief's text."""
-    digest, own, section, joins = Digest(), list[str](), "", False
+    digest, own, section, joins = BriefDigest(), list[str](), "", False
     for line in text[:_READ].split("\n"):
         head, said = _HEAD.match(line), _MARK.sub("", line, 1).strip(" \t")
         if head:
@@ -117,7 +117,7 @@ def read_digest(text: str) -> Digest:
     return digest
 
 
-def render_digest(digest: Digest, limit: int) -> str:
+def render_digest(digest: BriefDigest, limit: int) -> str:
     """The text in at most `limit` words: the newest items whole, and how many older ones each section has."""
     filled = [name for name in SECTIONS if digest.items[name] or digest.earlier[name]]
     own = digest.own if len(digest.own) <= limit * _WIDEST else _BLANKS.sub(" ", digest.own)
@@ -131,7 +131,7 @@ def render_digest(digest: Digest, limit: int) -> str:
     return cut_words("\n\n".join(parts), limit)
 
 
-def _kept(digest: Digest, room: int) -> dict[str, list[str]]:
+def _kept(digest: BriefDigest, room: int) -> dict[str, list[str]]:
     """The items that fit, the newest of each section first of all."""
     kept: dict[str, list[str]] = {name: [] for name in SECTIONS}
     for most, group in _TURNS:
@@ -172,7 +172,7 @@ def extend_brief(session: Session, old: Brief | None, until: str) -> Brief:
     return Brief(render_digest(digest, room_for(covers)), covers)
 
 
-def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Digest, str]:
+def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[BriefDigest, str]:
     """The same before shortening, and what it covers."""
     end = phase_number(session, until)
     digest, covers = read_digest(old.text if old else ""), old.covers if old else ""
@@ -180,9 +180,9 @@ def extend_digest(session: Session, old: Brief | None, until: str) -> tuple[Dige
     if start >= end:
         return digest, covers
     asked = [one for one in _asked(session) if one[0] < end]
-    settled = Known(item for _, item, is_settled in asked if is_settled)
+    settled = ShownTexts(item for _, item, is_settled in asked if is_settled)
     digest.items[_QUESTIONS][:] = [one for one in digest.items[_QUESTIONS] if not settled.has(one)]
-    known = Known(item for items in digest.items.values() for item in items)
+    known = ShownTexts(item for items in digest.items.values() for item in items)
     waits = ((_QUESTIONS, item, item) for at, item, done in asked if at >= start and not done)
     for section, key, item in (*_news(session, start, end), *waits):
         if known.add(key):

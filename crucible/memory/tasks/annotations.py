@@ -24,7 +24,7 @@ from crucible.documents.markdown.frontmatter import find_frontmatter, render_fro
 from crucible.documents.markdown.source import Problem, Source, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value, read_list, write_scalar
 from crucible.documents.session.session_id import check_session_id
-from crucible.memory.tasks.task import Annotation, Choice, ChoiceKind, Inherited, Recalled, Ref
+from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, Recalled, Ref, TaskDecision
 
 LONGEST = 2000
 """Code points of a description and of a query; a task's whole words stand where the task does."""
@@ -82,7 +82,7 @@ def _lines(texts: Sequence[str]) -> list[Value]:
     return [line for text in texts if (line := normal_line(text))]
 
 
-def _written(one: Inherited | Choice, names: Sequence[str]) -> Value:
+def _written(one: Inherited | TaskDecision, names: Sequence[str]) -> Value:
     """Its fields by name; a rationale also where it is empty, as a place to write one."""
     told: dict[str, Value] = {}
     for name in names:
@@ -94,13 +94,13 @@ def _written(one: Inherited | Choice, names: Sequence[str]) -> Value:
     return told
 
 
-def _choice(one: Mapping[str, Value]) -> Choice:
+def _choice(one: Mapping[str, Value]) -> TaskDecision:
     kind = None
     with suppress(ValueError):  # a word of somebody's own
-        kind = ChoiceKind(_text(one.get("type")))
+        kind = DecisionKind(_text(one.get("type")))
     mark = one.get("propagate")
     summary, rationale, finding = (_text(one.get(key)) for key in ("summary", "rationale", "finding"))
-    return Choice(summary, rationale, kind, mark if isinstance(mark, bool) else None, finding)
+    return TaskDecision(summary, rationale, kind, mark if isinstance(mark, bool) else None, finding)
 
 
 def _ids(value: Value) -> tuple[str, ...]:
@@ -148,14 +148,14 @@ class _File(NamedTuple):
     above: str
 
 
-class Shelf(NamedTuple):
+class AnnotationFolder(NamedTuple):
     """Where a vault keeps its annotations; `folder` is seen from `root` and lies in `.crucible`, as the settings allow it."""
 
     root: Path
     folder: str = ".crucible/tasks"
 
 
-def annotation_path(shelf: Shelf, ref: Ref) -> Path:
+def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
     """Where the task's annotation lies, or will; two tasks never share one.
 
     An id that can be no file's name stands there by its hash, after `~`.  Raises `BadSessionId`, and `OutsideVault` where a symlink
@@ -172,7 +172,7 @@ def annotation_path(shelf: Shelf, ref: Ref) -> Path:
     return files.inside(top, path)
 
 
-def read_annotation(shelf: Shelf, ref: Ref) -> tuple[Annotation | None, list[Problem]]:
+def read_annotation(shelf: AnnotationFolder, ref: Ref) -> tuple[Annotation | None, list[Problem]]:
     """The task's annotation, None when it has none; and what in it is not as it should be, with lines.
 
     Raises what `annotation_path` does, and `NoteUnreadable`.
@@ -188,7 +188,7 @@ def read_annotation(shelf: Shelf, ref: Ref) -> tuple[Annotation | None, list[Pro
     return annotation_of(ref, frontmatter.values), problems
 
 
-def annotate(shelf: Shelf, annotation: Annotation, *, fsync: bool = True) -> Path:
+def annotate(shelf: AnnotationFolder, annotation: Annotation, *, fsync: bool = True) -> Path:
     """Write the annotation of a task that has none yet, and return its file.
 
     Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`, also for what is too large to
@@ -203,7 +203,7 @@ def annotate(shelf: Shelf, annotation: Annotation, *, fsync: bool = True) -> Pat
 
 
 def change_annotation(
-    shelf: Shelf, new: Annotation, change: Callable[[Annotation], Annotation], *, fsync: bool = True
+    shelf: AnnotationFolder, new: Annotation, change: Callable[[Annotation], Annotation], *, fsync: bool = True
 ) -> Annotation:
     """Let `change` edit the task's annotation, `new` if it has none yet, and write what differs under a lock.
 
@@ -228,7 +228,7 @@ def change_annotation(
     return after
 
 
-def move_annotations(shelf: Shelf, old: str, new: str, *, fsync: bool = True) -> None:
+def move_annotations(shelf: AnnotationFolder, old: str, new: str, *, fsync: bool = True) -> None:
     """Give the annotations of the session `old` to the session `new`; what a task of it has already stays, and so does the other's.
 
     Raises `BadSessionId`, `OutsideVault` and `VaultError`.

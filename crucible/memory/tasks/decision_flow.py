@@ -20,16 +20,16 @@ from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.session.findings import Finding, Kind, findings_of, is_said_in
 from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import Session, Task
-from crucible.memory.tasks.annotations import Shelf, change_annotation, read_annotation
+from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation
 from crucible.memory.tasks.task import (
     FLOWING,
     Annotation,
-    Choice,
-    ChoiceKind,
+    DecisionKind,
     Inherited,
     OpenTask,
     Ref,
     Stage,
+    TaskDecision,
     kinds_named,
     stage_of,
 )
@@ -131,7 +131,7 @@ MOST_TOLD = 100
 """Dependent tasks that are told at once, nearest first; `picking` tells the others when they begin."""
 
 
-def flows(choice: Choice, kinds: Collection[ChoiceKind] = FLOWING) -> bool:
+def flows(choice: TaskDecision, kinds: Collection[DecisionKind] = FLOWING) -> bool:
     """True if the decision goes to dependent tasks."""
     return choice.propagate if choice.propagate is not None else choice.kind is None or choice.kind in kinds
 
@@ -167,7 +167,7 @@ def _reached(start: str, following: Callable[[str], Iterable[OpenTask]]) -> list
     return found
 
 
-def inherited_from(annotation: Annotation, kinds: Collection[ChoiceKind] = FLOWING) -> tuple[Inherited, ...]:
+def inherited_from(annotation: Annotation, kinds: Collection[DecisionKind] = FLOWING) -> tuple[Inherited, ...]:
     """The task's own decisions as its dependents inherit them."""
     return tuple(
         Inherited(annotation.ref.id, normal_line(one.summary), normal(one.rationale), one.finding)
@@ -177,11 +177,11 @@ def inherited_from(annotation: Annotation, kinds: Collection[ChoiceKind] = FLOWI
 
 
 def flow_down(
-    shelf: Shelf,
+    shelf: AnnotationFolder,
     ref: Ref,
     tasks: Sequence[OpenTask],
     now: datetime,
-    kinds: Collection[ChoiceKind] = FLOWING,
+    kinds: Collection[DecisionKind] = FLOWING,
     *,
     clean: Callable[[str], str] = str,
 ) -> Iterator[tuple[Ref, str]]:
@@ -239,7 +239,7 @@ def _note_decisions(
     vault: Vault, session: Session, tasks: Sequence[OpenTask], now: datetime, redact: Redact
 ) -> Iterator[tuple[Ref, str]]:
     decisions = [
-        Choice(normal_line(redact(one.summary)[0]), normal(redact(one.details)[0]), finding=one.id)
+        TaskDecision(normal_line(redact(one.summary)[0]), normal(redact(one.details)[0]), finding=one.id)
         for one in findings_of(session)
         if one.kind == Kind.DECISION
     ]
@@ -260,17 +260,17 @@ def _note_decisions(
             yield task.ref, str(error)
 
 
-def _decide(ids: Mapping[str, str], new: Sequence[Choice], old: Annotation) -> Annotation:
+def _decide(ids: Mapping[str, str], new: Sequence[TaskDecision], old: Annotation) -> Annotation:
     linked = (replace(one, finding=one.finding or ids.get(_words(one), "")) for one in old.choices)
     return replace(old, choices=(*linked, *new))
 
 
-def _words(choice: Choice) -> str:
+def _words(choice: TaskDecision) -> str:
     """Its letters and digits, since a finding's summary has no marks."""
     return "".join(filter(str.isalnum, choice.summary.casefold()))
 
 
-def _noted(shelf: Shelf, ref: Ref) -> tuple[Choice, ...]:
+def _noted(shelf: AnnotationFolder, ref: Ref) -> tuple[TaskDecision, ...]:
     try:
         known, _ = read_annotation(shelf, ref)
     except CrucibleError:  # writing to it says why

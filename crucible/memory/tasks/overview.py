@@ -17,11 +17,11 @@ from crucible.core.errors import BadSessionId
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session_id import check_session_id
-from crucible.memory.tasks.annotations import Shelf
-from crucible.memory.tasks.readiness import Status, cut_status, status_of
+from crucible.memory.tasks.annotations import AnnotationFolder
+from crucible.memory.tasks.readiness import TasksStatus, cut_status, status_of
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
 from crucible.memory.tasks.task_context import RecallCounts, recall_counts
-from crucible.memory.tasks.task_index import Found, Owner, Scope, gather, tasks_called
+from crucible.memory.tasks.task_index import FoundTasks, Owner, TaskScope, gather, tasks_called
 from crucible.memory.tasks.task_rows import join_lists, read_store
 from crucible.vault.index.schema import View
 from crucible.vault.notes.walk import read_head
@@ -51,13 +51,13 @@ def lists_in(client_folder: Path, since: datetime | None = None) -> dict[str, Pa
 
 def with_stores(
     view: View,
-    found: Found,
+    found: FoundTasks,
     root: Path,
     client_folder: Path,
     *,
     is_wanted: Callable[[str], bool],
     since: datetime | None = None,
-) -> tuple[Found, tuple[str, ...]]:
+) -> tuple[FoundTasks, tuple[str, ...]]:
     """The same tasks, with what the client's lists say of them now, and those that only such a list has; and lines on what could not be read.
 
     `root` is the vault's.  A list that a session out of `found` names is left out; of one that no session names `is_wanted` says whether it
@@ -93,7 +93,7 @@ def with_stores(
         if new:
             owners[name] = Owner(name, "")
             joined += new
-    return Found(tuple(joined), owners, found.older), tuple(one.message for one in problems)
+    return FoundTasks(tuple(joined), owners, found.older), tuple(one.message for one in problems)
 
 
 def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> dict[str, str]:
@@ -110,14 +110,14 @@ def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> di
     return named
 
 
-class Client(NamedTuple):
+class ClientLists(NamedTuple):
     """Where the client keeps its lists (`~/.claude`), None to look at none; which of those that no note names are wanted: `sessions` by name, None all."""
 
     folder: Path | None = None
     sessions: Collection[str] | None = None
 
 
-NO_CLIENT = Client()
+NO_CLIENT = ClientLists()
 _OPEN = (Stage.PENDING, Stage.IN_PROGRESS)
 
 
@@ -127,7 +127,7 @@ class Overview(NamedTuple):
     `older` counts the open tasks of sessions out of scope; `troubles` is what could not be read, each on a line.
     """
 
-    status: Status
+    status: TasksStatus
     recall: Mapping[Ref, RecallCounts]
     owners: Mapping[str, Owner]
     older: int = 0
@@ -136,10 +136,10 @@ class Overview(NamedTuple):
 
 def tasks_now(
     view: View,
-    scope: Scope,
+    scope: TaskScope,
     root: Path,
-    client: Client = NO_CLIENT,
-) -> tuple[Found, tuple[str, ...]]:
+    client: ClientLists = NO_CLIENT,
+) -> tuple[FoundTasks, tuple[str, ...]]:
     """The tasks in scope by the notes and by the client's lists, and what could not be read; `root` is the vault's."""
     found = gather(view, scope)
     if client.folder is None:
@@ -153,9 +153,9 @@ def tasks_now(
 
 def overview(
     view: View,
-    scope: Scope,
-    shelf: Shelf,
-    client: Client = NO_CLIENT,
+    scope: TaskScope,
+    shelf: AnnotationFolder,
+    client: ClientLists = NO_CLIENT,
     most: int | None = None,
     *,
     alive: Collection[str] | None = None,
@@ -171,7 +171,7 @@ def overview(
     return Overview(status, counts, found.owners, found.older, (*troubles, *wrong))
 
 
-def _only(found: Found, alive: Collection[str]) -> Found:
+def _only(found: FoundTasks, alive: Collection[str]) -> FoundTasks:
     """The tasks of these sessions and their subagents, and of lists that no note names."""
     owners = found.owners
     over = {one.id for one in owners.values() if one.id not in alive and one.parent not in alive}
@@ -180,7 +180,7 @@ def _only(found: Found, alive: Collection[str]) -> Found:
     return found._replace(tasks=kept, older=found.older + left)
 
 
-def shown_tasks(status: Status) -> tuple[OpenTask, ...]:
+def shown_tasks(status: TasksStatus) -> tuple[OpenTask, ...]:
     """All tasks of the four lists, in their order."""
     standings = (*status.in_progress, *status.ready, *status.blocked)
     return (*(one.task for one in standings), *status.recent)

@@ -32,7 +32,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _Graph = list[list[int]]
 
 
-class Standing(NamedTuple):
+class ListedTask(NamedTuple):
     """A task with the unfinished tasks it waits for, and the ids it names that are not in its list."""
 
     task: OpenTask
@@ -40,16 +40,16 @@ class Standing(NamedTuple):
     unknown: tuple[str, ...] = ()
 
 
-class Status(NamedTuple):
+class TasksStatus(NamedTuple):
     """Where all tasks stand.  Each is in one of the four lists, but for dropped ones and completed ones past the most recent.
 
     `completed`, `in_progress_count` and `pending` count every task that is not dropped; `left_out` those that were cut from the lists
     of what is still to be done.  A circle begins with its first task in the order given.
     """
 
-    in_progress: tuple[Standing, ...] = ()
-    ready: tuple[Standing, ...] = ()
-    blocked: tuple[Standing, ...] = ()
+    in_progress: tuple[ListedTask, ...] = ()
+    ready: tuple[ListedTask, ...] = ()
+    blocked: tuple[ListedTask, ...] = ()
     recent: tuple[OpenTask, ...] = ()
     circles: tuple[tuple[OpenTask, ...], ...] = ()
     completed: int = 0
@@ -58,23 +58,23 @@ class Status(NamedTuple):
     left_out: int = 0
 
 
-def status_of(tasks: Sequence[OpenTask]) -> Status:
+def status_of(tasks: Sequence[OpenTask]) -> TasksStatus:
     """Where the tasks stand; higher priority first, then in the order given, completed ones with the latest first."""
     graph = _graph(tasks)
     rings = sorted(sorted(ring) for ring in _rings(graph))
     turning = {index for ring in rings for index in ring}
     known = {task.ref for task in tasks}
-    lists: dict[str, list[Standing]] = {"at work": [], "ready": [], "blocked": []}
+    lists: dict[str, list[ListedTask]] = {"at work": [], "ready": [], "blocked": []}
     for index, task in enumerate(tasks):
         unknown = [need for need in dict.fromkeys(task.needs) if Ref(task.ref.session, need) not in known]
-        one = Standing(task, tuple(tasks[other] for other in graph[index]), tuple(unknown))
+        one = ListedTask(task, tuple(tasks[other] for other in graph[index]), tuple(unknown))
         if task.stage is Stage.IN_PROGRESS:
             lists["at work"].append(one)
         elif task.stage is Stage.PENDING:
             lists["blocked" if one.waits_for or task.held or index in turning else "ready"].append(one)
     at_work, ready, blocked = map(_by_priority, lists.values())
     done = [task for task in tasks if task.stage is Stage.COMPLETED]
-    return Status(
+    return TasksStatus(
         at_work,
         ready,
         blocked,
@@ -86,10 +86,10 @@ def status_of(tasks: Sequence[OpenTask]) -> Status:
     )
 
 
-def cut_status(status: Status, most: int) -> Status:
+def cut_status(status: TasksStatus, most: int) -> TasksStatus:
     """At most so many tasks in all four lists together: what is at work first, then ready, blocked and completed."""
     room = max(most, 0)
-    lists: list[tuple[Standing, ...]] = []
+    lists: list[tuple[ListedTask, ...]] = []
     for whole in (status.in_progress, status.ready, status.blocked):
         lists.append(whole[:room])
         room -= len(lists[-1])
@@ -111,7 +111,7 @@ def circles_of(tasks: Sequence[OpenTask]) -> tuple[tuple[OpenTask, ...], ...]:
     return tuple(tuple(tasks[index] for index in ring) for ring in rings)
 
 
-def _by_priority(standings: list[Standing]) -> tuple[Standing, ...]:
+def _by_priority(standings: list[ListedTask]) -> tuple[ListedTask, ...]:
     return tuple(sorted(standings, key=lambda one: _PRIORITIES.get(one.task.priority, 1)))
 
 
@@ -205,7 +205,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Breakdown:
     """What came of it: the tasks, or the description as the only one with the `problem` that kept the model's from its place."""
 
     pieces: tuple[Piece, ...]
@@ -225,7 +225,7 @@ def break_down(
     redact: Redact,
     template: Renderer,
     budget: Budget = BUDGET,
-) -> Broken:
+) -> Breakdown:
     """Ask for the tasks with `ask_checked`; never raises for what a model does or says.
 
     Description and tasks are shown within the `budget`.  Secrets in the description and in the answer are redacted.  Raises what a vault's template raises.
@@ -242,7 +242,7 @@ def break_down(
         seen,
         budget=budget,
     )
-    return Broken(came.value or (Piece(normal_line(seen(wish))),), came.problem)
+    return Breakdown(came.value or (Piece(normal_line(seen(wish))),), came.problem)
 
 
 # --- what it answers -------------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def listed_task(ref: Ref, content: str, status: str, **more: Any) -> OpenTask:
     return OpenTask(ref, normal_line(content), stage_of(status), held=held, **more)
 
 
-class ChoiceKind(StrEnum):
+class DecisionKind(StrEnum):
     """What a decision is about, as settings and annotations write it."""
 
     TECHNOLOGY = "technology_choice"
@@ -84,17 +84,17 @@ class ChoiceKind(StrEnum):
     BUG_FIX = "bug_fix"
 
 
-FLOWING = (ChoiceKind.TECHNOLOGY, ChoiceKind.API, ChoiceKind.ARCHITECTURE)
+FLOWING = (DecisionKind.TECHNOLOGY, DecisionKind.API, DecisionKind.ARCHITECTURE)
 """The kinds that flow to dependent tasks unless a vault's settings say otherwise."""
 
 
-def kinds_named(names: Iterable[str]) -> tuple[ChoiceKind, ...]:
+def kinds_named(names: Iterable[str]) -> tuple[DecisionKind, ...]:
     """The kinds that a setting names; words that name none are passed over."""
-    return tuple(kind for kind in ChoiceKind if kind.value in names)
+    return tuple(kind for kind in DecisionKind if kind.value in names)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TaskDecision:
     """A decision made during a task.
 
     `finding` is the id of the finding in the session's note, "" if the decision was annotated by hand.  `propagate` is an explicit mark.
@@ -102,7 +102,7 @@ class Choice:
 
     summary: str
     rationale: str = ""
-    kind: ChoiceKind | None = None
+    kind: DecisionKind | None = None
     propagate: bool | None = None
     finding: str = ""
 
@@ -142,6 +142,6 @@ class Annotation:
     created_at: datetime | None = None
     recalled: Recalled = Recalled()
     inherited: tuple[Inherited, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[TaskDecision, ...] = ()
     discoveries: tuple[str, ...] = ()
     captured_to: tuple[str, ...] = ()

@@ -12,11 +12,11 @@ from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, Renderer, load_template
 from crucible.documents.markdown.quoting import fence, labelled, quote_line, quote_span
-from crucible.memory.tasks.annotations import Shelf, read_annotation
+from crucible.memory.tasks.annotations import AnnotationFolder, read_annotation
 from crucible.memory.tasks.decision_flow import inherited_from, joined, sources_of
-from crucible.memory.tasks.task import FLOWING, Annotation, ChoiceKind, Inherited, OpenTask, Recalled, Ref
+from crucible.memory.tasks.task import FLOWING, Annotation, DecisionKind, Inherited, OpenTask, Recalled, Ref
 from crucible.memory.tasks.task_knowledge import Discovery, discoveries_for
-from crucible.search.recall import Event, Kind
+from crucible.search.recall import Event, EventKind
 from crucible.vault.events.event_reading import Record
 
 
@@ -38,7 +38,7 @@ class Pickup(NamedTuple):
     troubles: tuple[str, ...] = ()
 
 
-def recall_counts(shelf: Shelf, refs: Iterable[Ref]) -> tuple[dict[Ref, RecallCounts], tuple[str, ...]]:
+def recall_counts(shelf: AnnotationFolder, refs: Iterable[Ref]) -> tuple[dict[Ref, RecallCounts], tuple[str, ...]]:
     """The counts of the tasks that have an annotation, and what could not be read, each on a line."""
     counts: dict[Ref, RecallCounts] = {}
     troubles: list[str] = []
@@ -56,12 +56,12 @@ def recalled_ids(recalled: Recalled) -> tuple[str, ...]:
 
 
 def pick_up(
-    shelf: Shelf,
+    shelf: AnnotationFolder,
     task: OpenTask,
     tasks: Sequence[OpenTask],
     records: Iterable[Record] = (),
     *,
-    kinds: Collection[ChoiceKind] = FLOWING,
+    kinds: Collection[DecisionKind] = FLOWING,
     beside: Iterable[Record] = (),
 ) -> Pickup:
     """All that is known for the task, out of its annotation and those of the finished tasks that it depends on.
@@ -80,7 +80,7 @@ def pick_up(
     return Pickup(task, own, inherited, found, tuple(dict.fromkeys(troubles)))
 
 
-def _read(shelf: Shelf, ref: Ref, troubles: list[str]) -> Annotation | None:
+def _read(shelf: AnnotationFolder, ref: Ref, troubles: list[str]) -> Annotation | None:
     try:
         found, problems = read_annotation(shelf, ref)
     except CrucibleError as error:
@@ -108,7 +108,7 @@ _MOST = 20
 """Entries of each part."""
 
 
-class Told(NamedTuple):
+class TaskText(NamedTuple):
     """The text, and what was wrong with the vault's own template, "" for nothing."""
 
     text: str
@@ -117,14 +117,14 @@ class Told(NamedTuple):
 
 def task_text(
     settings: VaultSettings, pickup: Pickup, items: Sequence[Event] = (), waits_for: Sequence[OpenTask] = ()
-) -> Told:
+) -> TaskText:
     """The context, rendered with the vault's own template, or with the built-in one if that is broken."""
     values = context_of(pickup, items, waits_for)
     try:
         template = load_template(settings, TEMPLATE, names=VARIABLES, required={"label", "task"})
-        return Told(_rendered(template, values))
+        return TaskText(_rendered(template, values))
     except VaultError as error:
-        return Told(_rendered(OwnTemplate(TEMPLATE), values), f"{error}; Crucible's own is used")
+        return TaskText(_rendered(OwnTemplate(TEMPLATE), values), f"{error}; Crucible's own is used")
 
 
 def _rendered(template: Renderer, values: dict[str, str]) -> str:
@@ -164,7 +164,7 @@ def _item(one: Event, recalled: Recalled) -> str:
     kinds = {"pattern": recalled.patterns, "failure": recalled.failures, "decision": recalled.decisions}
     kind = next((name for name, ids in kinds.items() if one.id in ids), "item")
     title = f"{one.title}\n" if one.title else ""
-    whence = one.id if one.kind is Kind.KNOWLEDGE else f"session {one.session}"
+    whence = one.id if one.kind is EventKind.KNOWLEDGE else f"session {one.session}"
     return labelled(kind, f"{title}{one.text}\nfrom {whence}", _ITEM)
 
 

@@ -18,7 +18,7 @@ _OPEN = ("pending", "in_progress")
 """Words of a status that are looked for in what is left out; others of a human's own are not counted there."""
 
 
-class Scope(NamedTuple):
+class TaskScope(NamedTuple):
     """Whose tasks: of one `project`, of one `session` (an id, or the only beginning of one), of what began `since`; "" and None narrow nothing."""
 
     project: str = ""
@@ -26,7 +26,7 @@ class Scope(NamedTuple):
     since: datetime | None = None
 
 
-EVERYTHING = Scope()
+EVERYTHING = TaskScope()
 
 
 class Owner(NamedTuple):
@@ -43,7 +43,7 @@ class Owner(NamedTuple):
     problems: int = 0
 
 
-class Found(NamedTuple):
+class FoundTasks(NamedTuple):
     """The tasks, the newest session's first and in their note's order; all sessions in scope by id, in that order; how many open tasks were left out."""
 
     tasks: tuple[OpenTask, ...] = ()
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     older: int = 0
 
 
-def gather(view: View, scope: Scope = EVERYTHING) -> Found:
+def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
     """What the index says of the tasks in scope; raises `SessionNotFound` and `AmbiguousSession` for a session that is named."""
     if scope.session:
         row = find_row(view, scope.session)
@@ -69,7 +69,7 @@ def gather(view: View, scope: Scope = EVERYTHING) -> Found:
     return found._replace(older=sum(path in left for path in still_open))
 
 
-def tasks_called(view: View, beginning: str) -> Found:
+def tasks_called(view: View, beginning: str) -> FoundTasks:
     """All tasks of the sessions whose id begins so; of every session for ""."""
     rows = [
         row
@@ -80,7 +80,7 @@ def tasks_called(view: View, beginning: str) -> Found:
     return _found(rows, view.rows("tasks", shards, [beginning] if beginning else []))
 
 
-def _found(sessions: Iterable[Row], rows: Iterable[Row]) -> Found:
+def _found(sessions: Iterable[Row], rows: Iterable[Row]) -> FoundTasks:
     owners = {row["path"]: _owner(row) for row in sessions}
     lists: dict[str, list[OpenTask]] = {owner.id: [] for owner in owners.values()}
     for row in rows:
@@ -88,7 +88,7 @@ def _found(sessions: Iterable[Row], rows: Iterable[Row]) -> Found:
         if owner:
             lists[owner.id].append(_task(row, owner.id))
     tasks = tuple(task for listed in lists.values() for task in listed)
-    return Found(tasks, {owner.id: owner for owner in owners.values()})
+    return FoundTasks(tasks, {owner.id: owner for owner in owners.values()})
 
 
 def _paths_of_open(view: View) -> Iterator[str | int | None]:

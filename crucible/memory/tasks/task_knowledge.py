@@ -17,9 +17,9 @@ from crucible.core.secrets import Redact
 from crucible.documents.knowledge.items import ItemType
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.memory.knowledge.knowledge_folder import load_item
-from crucible.memory.tasks.annotations import Shelf, change_annotation, read_annotation
+from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
-from crucible.search.recall import MOST, Hit, Kind, Question, Recall
+from crucible.search.recall import MOST, EventKind, Hit, Question, Recall
 from crucible.vault.events.event_reading import Record
 from crucible.vault.notes.vault import Vault
 
@@ -31,23 +31,25 @@ _LISTS = {
     ItemType.FAILURE: "failures",
     ItemType.DECISION: "decisions",
 }
-_SOUGHT = frozenset({Kind.KNOWLEDGE, Kind.DECISION})
+_SOUGHT = frozenset({EventKind.KNOWLEDGE, EventKind.DECISION})
 """Items of knowledge, and what sessions decided: most vaults have more of the latter."""
 
 
-class Made(NamedTuple):
+class AnnotatedTasks(NamedTuple):
     """What came of it: the tasks that recall was asked for with what it found, and those for which nothing could be kept, with the reason."""
 
     asked: tuple[tuple[Ref, Recalled], ...] = ()
     failed: tuple[tuple[Ref, str], ...] = ()
 
 
-def shelf_of(vault: Vault) -> Shelf:
+def shelf_of(vault: Vault) -> AnnotationFolder:
     """Where the vault's settings want its annotations."""
-    return Shelf(vault.root, vault.settings.tasks.annotations_dir)
+    return AnnotationFolder(vault.root, vault.settings.tasks.annotations_dir)
 
 
-def annotate_new(vault: Vault, tasks: Iterable[OpenTask], recall: Recall, *, now: datetime, redact: Redact) -> Made:
+def annotate_new(
+    vault: Vault, tasks: Iterable[OpenTask], recall: Recall, *, now: datetime, redact: Redact
+) -> AnnotatedTasks:
     """Annotate those of the tasks that are not over and for which recall was not asked yet.
 
     Each is asked for once, however often this is done, and by however many at a time.  Nothing that goes wrong with one keeps the others
@@ -66,10 +68,10 @@ def annotate_new(vault: Vault, tasks: Iterable[OpenTask], recall: Recall, *, now
             asked.append((task.ref, found))
         except CrucibleError as error:
             failed.append((task.ref, str(error)))
-    return Made(tuple(asked), tuple(failed))
+    return AnnotatedTasks(tuple(asked), tuple(failed))
 
 
-def _was_asked(shelf: Shelf, ref: Ref) -> bool:
+def _was_asked(shelf: AnnotationFolder, ref: Ref) -> bool:
     known, _ = read_annotation(shelf, ref)
     return known is not None and bool(known.recalled.query)
 
@@ -93,7 +95,7 @@ def _recalled(vault: Vault, ref: Ref, words: str, recall: Recall, now: datetime)
 
 def _list_of(vault: Vault, hit: Hit) -> str | None:
     """Where its id is kept; None for what a task has no use for."""
-    if hit.event.kind is not Kind.KNOWLEDGE:
+    if hit.event.kind is not EventKind.KNOWLEDGE:
         return "decisions"
     if not hit.path:  # only a server has it, and its type with it
         return "patterns"

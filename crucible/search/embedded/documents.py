@@ -18,9 +18,9 @@ from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
 from crucible.search.echoes import without_echoes
 from crucible.search.question_words import names_in, plain, spoken, value_of, words_in
-from crucible.search.recall import Document, Event, Kind
-from crucible.search.session_cards import Place, dump_card, seconds_of
-from crucible.search.session_events import Placed, document_of, events_of, recorded_calls
+from crucible.search.recall import Document, Event, EventKind
+from crucible.search.session_cards import TextPlace, dump_card, seconds_of
+from crucible.search.session_events import PlacedEvent, document_of, events_of, recorded_calls
 
 
 class Indexed(NamedTuple):
@@ -57,7 +57,7 @@ def derive_note(root: str, path: str) -> Derived | None:
     return _derived(document, placed, sha_of(data))
 
 
-def place_note(root: str, path: str, data: bytes) -> tuple[Document, tuple[Placed, ...]]:
+def place_note(root: str, path: str, data: bytes) -> tuple[Document, tuple[PlacedEvent, ...]]:
     """The session in these bytes, and where its events stand."""
     session = _session(path, data)
     return document_of(session, path, recorded_calls(Path(root), session.id))
@@ -79,7 +79,7 @@ def derive_item(document: Document, sha: str) -> Derived:
 
 def derive_document(document: Document, sha: str) -> Derived:
     """The same of a session whose note is not at hand: where its words stand is not known."""
-    placed = tuple(Placed(event, event.text, NOWHERE) for event in document.events)
+    placed = tuple(PlacedEvent(event, event.text, NOWHERE) for event in document.events)
     return _derived(document, placed, sha)
 
 
@@ -88,8 +88,8 @@ def sha_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _derived(document: Document, placed: Sequence[Placed], sha: str) -> Derived:
-    card = dump_card(document, [Place(*one.lines, one.keys) for one in placed])
+def _derived(document: Document, placed: Sequence[PlacedEvent], sha: str) -> Derived:
+    card = dump_card(document, [TextPlace(*one.lines, one.keys) for one in placed])
     common = _common(document)
     texts = [without_echoes(one.event, one.noted) for one in placed]
     bare = tuple(
@@ -111,14 +111,14 @@ def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> I
     return Indexed(number, spoken(text), " ".join(names_in(text)), (*common, *facts_of(event)), at, at)
 
 
-_HEADED = frozenset({Kind.AGENT, Kind.DECISION, Kind.ERROR, Kind.MILESTONE, Kind.OBSERVATION})
+_HEADED = frozenset({EventKind.AGENT, EventKind.DECISION, EventKind.ERROR, EventKind.MILESTONE, EventKind.OBSERVATION})
 
 
 def _headings(document: Document) -> dict[str, str]:
     """Of each phase what its heading says, but for those that are the beginning of what the user said: who was answered so is another event."""
     found = {event.phase: event.phase_name for event in document.events if event.phase}
     for event in document.events:
-        if event.kind is Kind.USER and event.phase in found and _begins_so(event.text, event.phase_name):
+        if event.kind is EventKind.USER and event.phase in found and _begins_so(event.text, event.phase_name):
             del found[event.phase]
     return found
 

@@ -17,10 +17,10 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT, read_code
 from crucible.documents.markdown.containment import uncontain, uncontain_line
 from crucible.search.embedded.ranking import Ranked
-from crucible.search.embedded.recall_manifest import Manifest
+from crucible.search.embedded.recall_manifest import RecallManifest
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import Sought
-from crucible.search.recall import LISTED, MOST_CONTEXT, Event, Hit, Kind, SessionHit, Shelf
+from crucible.search.recall import LISTED, MOST_CONTEXT, Event, EventKind, Hit, ItemCatalog, SessionHit
 from crucible.search.session_cards import Card, event_at, find_event, hash_of, place_at
 from crucible.search.snippets import snippet_of
 
@@ -83,7 +83,7 @@ def _short(card: Card, lines: Sequence[str], at: int, form: int) -> str | None:
 
 def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: int) -> Iterator[str]:
     """What the lines may say."""
-    if event.kind is Kind.TOOL:
+    if event.kind is EventKind.TOOL:
         if own and (told := _call(own[0], form)):
             yield told
         return
@@ -91,14 +91,14 @@ def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: in
         yield uncontain("\n".join(lines).strip("\n"), form=form)
         return
     body = "\n".join(_QUOTE.sub("", line) for line in lines[1:]).strip("\n")
-    if event.kind is Kind.USER:
+    if event.kind is EventKind.USER:
         yield from (uncontain(text, form=form) for text in _words(body))
-    elif event.kind is Kind.SUBAGENT:
+    elif event.kind is EventKind.SUBAGENT:
         rest = uncontain(_LABEL.sub("\n", _LINKED.sub("", body).strip("\n")), form=form)
         yield f"{event.agent}\n{rest}" if rest else event.agent
     else:
         title = lines[0].partition("]")[2].lstrip("+-").strip()
-        body = _UNTOLD.sub("", body) if event.kind in (Kind.DECISION, Kind.ERROR) else body
+        body = _UNTOLD.sub("", body) if event.kind in (EventKind.DECISION, EventKind.ERROR) else body
         text = uncontain(_LABEL.sub("\n", body), form=form)
         yield f"{uncontain_line(title, form=form)}\n{text}".strip("\n") if title else text
 
@@ -159,7 +159,7 @@ _Place = tuple[str, int]
 """A note's path, and which of its card's events."""
 
 
-class Kept:
+class EventCache:
     """Events that were read, by their note's number in the index, which is another one whenever the note is: they are as they were."""
 
     def __init__(self) -> None:
@@ -183,10 +183,12 @@ _MOST_KEPT, _OF_EACH = 4_000_000, 500
 """Code points, and what each event counts beside its text."""
 
 
-class Shown:
+class EventReader:
     """Events with their words; `cards` are of every note that is shown."""
 
-    def __init__(self, root: str, shelf: Shelf, cards: Mapping[str, Card], manifest: Manifest, kept: Kept) -> None:
+    def __init__(
+        self, root: str, shelf: ItemCatalog, cards: Mapping[str, Card], manifest: RecallManifest, kept: EventCache
+    ) -> None:
         self._root = root
         self._shelf = shelf
         self._cards = cards
@@ -241,14 +243,14 @@ class Shown:
 
     def _events_of(self, path: str, wanted: Sequence[int]) -> dict[int, Event]:
         card = self._cards[path]
-        if any(event_at(card, at).kind is Kind.KNOWLEDGE for at in wanted):
+        if any(event_at(card, at).kind is EventKind.KNOWLEDGE for at in wanted):
             document = self._shelf.document(path)
             events = document.events if document else ()
             return {at: events[at] if at < len(events) else event_at(card, at) for at in wanted}
         return events_of_card(self._root, card, wanted)
 
 
-def hits_of(shown: Shown, cards: Mapping[str, Card], ranked: Iterable[Ranked], sought: Sought) -> tuple[Hit, ...]:
+def hits_of(shown: EventReader, cards: Mapping[str, Card], ranked: Iterable[Ranked], sought: Sought) -> tuple[Hit, ...]:
     """The finds as hits, in their order."""
     places = [(one, place) for one in ranked if (place := _place_of(cards, one))]
     context = min(max(sought.question.context, 0), MOST_CONTEXT)

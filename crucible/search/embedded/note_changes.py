@@ -30,7 +30,7 @@ class Notes(NamedTuple):
     shas: Mapping[str, str] | None
 
 
-class Noticing:
+class NoteChanges:
     """Looks again and again at the vault at `root`, which must be real; what the index of notes says is read when it has changed."""
 
     def __init__(self, root: str, settings: VaultSettings) -> None:

@@ -14,9 +14,17 @@ from math import prod
 from typing import NamedTuple
 
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.tantivy_search import TOO_LONG, Count, Found, Sought, near_stems, sought_of
-from crucible.search.question_words import Asked, Moment, is_then, meant_kinds, moments_in, pieces_of, read_question
-from crucible.search.recall import Kind, Question
+from crucible.search.embedded.tantivy_search import TOO_LONG, Count, Match, Sought, near_stems, sought_of
+from crucible.search.question_words import (
+    NamedTime,
+    ParsedQuestion,
+    is_then,
+    meant_kinds,
+    moments_in,
+    pieces_of,
+    read_question,
+)
+from crucible.search.recall import EventKind, Question
 
 EVENTS, SESSIONS = 200, 50
 """So many of the best by their words alone are weighed."""
@@ -43,7 +51,7 @@ class Hints(NamedTuple):
     """What a question says beside its words: which events, by path and number, are of a kind that it asks for, and the times that it names."""
 
     meant: frozenset[tuple[str, int]] = frozenset()
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[NamedTime, ...] = ()
 
 
 NO_HINTS = Hints()
@@ -52,7 +60,7 @@ NO_HINTS = Hints()
 class Ranked(NamedTuple):
     """A find with its score, and the parts that it comes from."""
 
-    found: Found
+    found: Match
     score: float
     parts: Mapping[str, float]
 
@@ -66,16 +74,16 @@ def recency(first: int, now: float) -> float:
 
 
 def rank_sessions(
-    events: Sequence[Found], sessions: Sequence[Found], now: datetime, hints: Hints = NO_HINTS
+    events: Sequence[Match], sessions: Sequence[Match], now: datetime, hints: Hints = NO_HINTS
 ) -> list[Ranked]:
     """Every session that was found itself or by an event, best first.  `events` are best first."""
     own = {one.path: one for one in sessions}
-    best: dict[str, list[Found]] = {}
+    best: dict[str, list[Match]] = {}
     for event in events:
         best.setdefault(event.path, []).append(event)
     ranked, seconds = [], now.timestamp()
     for path in {**own, **best}:
-        found = own.get(path) or Found(path, 0, 0.0, best[path][0].first)
+        found = own.get(path) or Match(path, 0, 0.0, best[path][0].first)
         by_events = sum(map(_share, best.get(path, ()), _SHARES))
         age = recency(found.first, seconds)
         parts = {"text": found.score, "events": by_events, "recency": age}
@@ -84,7 +92,7 @@ def rank_sessions(
     return sorted(ranked, key=_best_first)
 
 
-def _share(event: Found, share: float) -> float:
+def _share(event: Match, share: float) -> float:
     return share * event.score
 
 
@@ -101,7 +109,7 @@ def _hinted(one: Ranked, hints: Hints) -> Ranked:
 
 
 def rank_events(
-    events: Sequence[Found],
+    events: Sequence[Match],
     sessions: Sequence[Ranked],
     now: datetime,
     weigh: Weigh,
@@ -123,9 +131,9 @@ def rank_events(
     return sorted(ranked, key=_best_first)
 
 
-def listed(sessions: Sequence[Ranked], events: Sequence[Found], sought: Sought) -> list[Ranked]:
+def listed(sessions: Sequence[Ranked], events: Sequence[Match], sought: Sought) -> list[Ranked]:
     """The sessions that an answer shows: where only some kinds of events are asked for, those in which one was found."""
-    narrows = sought.question.kinds != frozenset(Kind) or any(field == "kind" for field, _ in sought.asked.facts)
+    narrows = sought.question.kinds != frozenset(EventKind) or any(field == "kind" for field, _ in sought.asked.facts)
     found = {one.path for one in events}
     return [one for one in sessions if one.found.path in found] if narrows else list(sessions)
 
@@ -142,7 +150,7 @@ _ENOUGH = 60
 """Events that say it: a question never shows more."""
 _AT_ONCE = 40
 
-Texts = Callable[[Sequence[Found]], Sequence[str]]
+Texts = Callable[[Sequence[Match]], Sequence[str]]
 
 
 def is_exact(sought: Sought) -> bool:
@@ -150,10 +158,10 @@ def is_exact(sought: Sought) -> bool:
     return bool(sought.phrases) or any(len(words) > 1 for words in sought.nots)
 
 
-def said_so(candidates: Sequence[Found], sought: Sought, texts: Texts) -> list[Found]:
+def said_so(candidates: Sequence[Match], sought: Sought, texts: Texts) -> list[Match]:
     """Those of the candidates, best first, that say each phrase and none that must not be there."""
     nots = [words for words in sought.nots if len(words) > 1]
-    found: list[Found] = []
+    found: list[Match] = []
     for at in range(0, len(candidates), _AT_ONCE):
         some = candidates[at : at + _AT_ONCE]
         for one, text in zip(some, texts(some), strict=True):
@@ -169,7 +177,7 @@ def _has(said: str, words: Sequence[str]) -> bool:
     return f" {' '.join(words)} " in said
 
 
-Find = Callable[[Sought, int], list[Found]]
+Find = Callable[[Sought, int], list[Match]]
 """At most so many of the best events, best first."""
 
 
@@ -177,7 +185,7 @@ class Finds(NamedTuple):
     """What is sought, the events that fit, best first, and what the question says of them beside its words."""
 
     sought: Sought
-    events: Sequence[Found]
+    events: Sequence[Match]
     hints: Hints
 
 
@@ -205,22 +213,22 @@ def _spelled(sought: Sought, count: Count) -> Sought:
     return sought._replace(near=near_stems(sought.asked.words, count)) if sought.stems else sought
 
 
-def _hints(sought: Sought, events: Sequence[Found], find: Find) -> Hints:
+def _hints(sought: Sought, events: Sequence[Match], find: Find) -> Hints:
     """Which of the events are of a kind that is asked for, only the index knows: it is asked once more."""
     kinds = meant_kinds(sought.asked) & sought.question.kinds if len(events) > 1 else frozenset()
-    meant: list[Found] = []
+    meant: list[Match] = []
     if kinds and kinds != sought.question.kinds:
         meant = find(sought._replace(question=replace(sought.question, kinds=kinds)), EVENTS)
     return Hints(frozenset((one.path, one.number) for one in meant), moments_in(sought.question.text))
 
 
-def _exactly(sought: Sought, find: Find, texts: Texts) -> list[Found]:
+def _exactly(sought: Sought, find: Find, texts: Texts) -> list[Match]:
     if not is_exact(sought):
         return find(sought, EVENTS)
     return said_so(find(sought, CANDIDATES), sought, texts)
 
 
-def _loosened(asked: Asked) -> Asked:
+def _loosened(asked: ParsedQuestion) -> ParsedQuestion:
     """With the words of its phrases in their place."""
     more = read_question(" ".join(" ".join(phrase.split('"')) for phrase in asked.phrases))
     words, names = dict.fromkeys((*asked.words, *more.words)), dict.fromkeys((*asked.names, *more.names))

@@ -20,15 +20,15 @@ from crucible.search.embedded.recall_manifest import (
     EMPTY,
     SIDES,
     FileStamp,
-    Known,
-    Manifest,
-    Part,
+    IndexPart,
+    KnownState,
+    RecallManifest,
     dump_manifest,
     known_of,
     load_manifest,
     meta_of,
 )
-from crucible.search.embedded.segments import Written
+from crucible.search.embedded.segments import WrittenPart
 
 _MANIFEST, _META, _LOCK, _BUILDING = "index.json", "meta.json", "lock", "building"
 _ENGINES = (".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json")
@@ -37,20 +37,20 @@ _LARGEST_MANIFEST = 1024 * 1024 * 1024
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Store:
+class RecallStore:
     """The index in a folder, whose parents must be real; it need not exist."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._sure: set[tuple[str, FileStamp]] = set()
         """Files whose bytes were compared, though their stamps are others: a restored backup, say."""
-        self._loaded: tuple[tuple[int, ...], Manifest] = ((), EMPTY)
-        self._metas: tuple[Manifest, dict[str, bytes]] = (EMPTY, {})
-        self._current: tuple[Manifest, list[_Numbers]] = (EMPTY, [])
+        self._loaded: tuple[tuple[int, ...], RecallManifest] = ((), EMPTY)
+        self._metas: tuple[RecallManifest, dict[str, bytes]] = (EMPTY, {})
+        self._current: tuple[RecallManifest, list[_Numbers]] = (EMPTY, [])
         """The one whose meta files were compared, and their stamps then."""
         self._known = (EMPTY, known_of(EMPTY))
 
-    def load(self) -> Manifest:
+    def load(self) -> RecallManifest:
         """The manifest; an empty one for none, or one that is damaged, of another schema, or made somewhere else.
 
         As long as its file stays, it is the same value.
@@ -66,18 +66,18 @@ class Store:
         except OSError:
             return EMPTY
 
-    def known(self, manifest: Manifest) -> Known:
+    def known(self, manifest: RecallManifest) -> KnownState:
         """What it knows of beside notes."""
         if self._known[0] is not manifest:
             self._known = (manifest, known_of(manifest))
         return self._known[1]
 
-    def damaged(self, manifest: Manifest) -> tuple[Part, ...]:
+    def damaged(self, manifest: RecallManifest) -> tuple[IndexPart, ...]:
         """The parts of which a file is not what was written."""
         found = [part for part in manifest.parts if not self._is_whole(part)]
         return tuple(found)
 
-    def is_current(self, manifest: Manifest) -> bool:
+    def is_current(self, manifest: RecallManifest) -> bool:
         """Whether the meta files name this manifest's segments."""
         try:
             stamps = [_numbers(f"{self.folder}/{side}/{_META}") for side in SIDES]
@@ -113,7 +113,7 @@ class Store:
             with suppress(OSError):
                 _remove_tree(path)
 
-    def take(self, written: Written) -> Part:
+    def take(self, written: WrittenPart) -> IndexPart:
         """Put a written part's files in their place, under the names that tantivy gave them."""
         files = {}
         for side in SIDES:
@@ -124,9 +124,9 @@ class Store:
                     place = self.folder / side / name
                     (written.folder / side / name).replace(place)
                     files[f"{side}/{name}"] = _stamp_of(place, _digest_of(place))
-        return Part(written.documents, written.members, written.segments, files)
+        return IndexPart(written.documents, written.members, written.segments, files)
 
-    def commit(self, manifest: Manifest) -> Manifest:
+    def commit(self, manifest: RecallManifest) -> RecallManifest:
         """From here on this is the index; what it does not name is removed."""
         kept = manifest._replace(home=self.folder.stat().st_ino)
         self.point(kept)
@@ -135,7 +135,7 @@ class Store:
         self._loaded = (_numbers(self.folder / _MANIFEST), kept)
         return kept
 
-    def point(self, manifest: Manifest) -> None:
+    def point(self, manifest: RecallManifest) -> None:
         """Let the meta files name this manifest's segments."""
         for side in SIDES:
             (self.folder / side).mkdir(exist_ok=True)
@@ -146,7 +146,7 @@ class Store:
         with suppress(FileNotFoundError):
             (self.folder / _MANIFEST).unlink()
 
-    def doubt(self, manifest: Manifest) -> None:
+    def doubt(self, manifest: RecallManifest) -> None:
         """Forget this one, of which every file is what was written and which cannot be read all the same; a busy writer's is none."""
         with suppress(OSError), self.locked(0) as is_ours:
             if is_ours and self.load() is manifest:
@@ -156,7 +156,7 @@ class Store:
         """Bytes of all files."""
         return sum(path.lstat().st_size for path in self.folder.rglob("*") if path.is_file())
 
-    def _is_whole(self, part: Part) -> bool:
+    def _is_whole(self, part: IndexPart) -> bool:
         # Every file at every question: a shorter one would kill who has it mapped.
         folder = str(self.folder)
         try:
@@ -178,7 +178,7 @@ class Store:
         self._sure.add((name, now))
         return True
 
-    def _sweep(self, manifest: Manifest) -> None:
+    def _sweep(self, manifest: RecallManifest) -> None:
         named = {name for part in manifest.parts for name in part.files}
         for side in SIDES:
             for name in os.listdir(self.folder / side):

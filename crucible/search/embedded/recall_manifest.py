@@ -34,7 +34,7 @@ class FileStamp(NamedTuple):
     digest: str
 
 
-class Row(NamedTuple):
+class IndexedNote(NamedTuple):
     """A note as it was indexed: `flight` says what its flight record was, `number` is what its documents know it by.
 
     It gets another each time that it is indexed: documents with the old one are dead.  `events` and `size` are
@@ -49,7 +49,7 @@ class Row(NamedTuple):
     size: int
 
 
-class Part(NamedTuple):
+class IndexPart(NamedTuple):
     """Some notes' documents, never changed: segments as tantivy describes them, by side, and their files.
 
     `members` are the notes by path, with their numbers then.
@@ -60,12 +60,12 @@ class Part(NamedTuple):
     segments: Mapping[str, list[dict[str, Any]]]
     files: Mapping[str, FileStamp]
 
-    def is_dead(self, rows: Mapping[str, Row]) -> bool:
+    def is_dead(self, rows: Mapping[str, IndexedNote]) -> bool:
         """Whether nothing in it counts any more."""
         return not any(path in rows and rows[path].number == at for path, at in self.members.items())
 
 
-class Manifest(NamedTuple):
+class RecallManifest(NamedTuple):
     """What is known.  `token` is that of the index of notes it was made from, "" when some of it may be older.
 
     `whole` says that every note was looked at once: while the first index is made it holds some of them only.  `writing` counts manifests, `numbers` is the last that a note got.  `heads` is, by side, what tantivy wrote about schema and settings.  `home` is the inode of the folder it was made for: a copy, which somebody may
@@ -79,8 +79,8 @@ class Manifest(NamedTuple):
     token: str = ""
     home: int = 0
     whole: bool = False
-    rows: Mapping[str, Row] = {}
-    parts: tuple[Part, ...] = ()
+    rows: Mapping[str, IndexedNote] = {}
+    parts: tuple[IndexPart, ...] = ()
     heads: Mapping[str, dict[str, Any]] = {}
 
     def documents(self) -> int:
@@ -88,10 +88,10 @@ class Manifest(NamedTuple):
         return sum(row.events for row in self.rows.values())
 
 
-EMPTY = Manifest()
+EMPTY = RecallManifest()
 
 
-class Known(NamedTuple):
+class KnownState(NamedTuple):
     """What was indexed beside notes: flight records by session, sessions without one, and items."""
 
     flights: Mapping[str, str]
@@ -104,18 +104,18 @@ class Known(NamedTuple):
         return is_same and self.items == items
 
 
-def known_of(manifest: Manifest) -> Known:
-    """See `Known`."""
+def known_of(manifest: RecallManifest) -> KnownState:
+    """See `KnownState`."""
     rows = manifest.rows
     sessions = {row.session: row.flight for row in rows.values() if row.flight != ITEM}
-    return Known(
+    return KnownState(
         {session: flight for session, flight in sessions.items() if flight},
         frozenset(session for session, flight in sessions.items() if not flight),
         {path: row.sha for path, row in rows.items() if row.flight == ITEM},
     )
 
 
-def meta_of(manifest: Manifest, side: str) -> bytes:
+def meta_of(manifest: RecallManifest, side: str) -> bytes:
     """The description that tantivy reads of a side: every part's segments.  No two manifests have the same."""
     segments = [one for part in manifest.parts for one in part.segments.get(side, ())]
     head = manifest.heads.get(side, {})
@@ -123,24 +123,24 @@ def meta_of(manifest: Manifest, side: str) -> bytes:
     return json.dumps(told, separators=(",", ":")).encode()
 
 
-def dump_manifest(manifest: Manifest) -> bytes:
+def dump_manifest(manifest: RecallManifest) -> bytes:
     """As JSON in one line, and its CRC-32."""
     told = [SCHEMA, *manifest]
     data = json.dumps(told, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return b"%s\n%d\n" % (data, crc32(data))
 
 
-def load_manifest(data: bytes) -> Manifest | None:
+def load_manifest(data: bytes) -> RecallManifest | None:
     """The manifest again; None for anything that this version did not write whole."""
     body, _, crc = data.rpartition(b"\n")[0].rpartition(b"\n")
     if not body or crc != str(crc32(body)).encode():
         return None
     try:
         schema, *told = _parsed(body)
-        if schema != SCHEMA or len(told) != len(Manifest._fields):
+        if schema != SCHEMA or len(told) != len(RecallManifest._fields):
             return None
-        found = Manifest(*told)
-        rows = dict(zip(found.rows, starmap(Row, found.rows.values()), strict=True))
+        found = RecallManifest(*told)
+        rows = dict(zip(found.rows, starmap(IndexedNote, found.rows.values()), strict=True))
         parts = tuple(starmap(_part, found.parts))
         _check(found, parts, rows.values())
     except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
@@ -162,11 +162,11 @@ def _parsed(body: bytes) -> Any:
 _LONG = 100_000
 
 
-def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> Part:
-    return Part(documents, members, segments, {name: FileStamp(*stamp) for name, stamp in files.items()})
+def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> IndexPart:
+    return IndexPart(documents, members, segments, {name: FileStamp(*stamp) for name, stamp in files.items()})
 
 
-def _check(found: Manifest, parts: Iterable[Part], rows: Iterable[Row]) -> None:
+def _check(found: RecallManifest, parts: Iterable[IndexPart], rows: Iterable[IndexedNote]) -> None:
     """Raises `ValueError` for numbers that were never ours."""
     numbers = [found.writing, found.numbers, *(row.number for row in rows)]
     for part in parts:
@@ -179,7 +179,7 @@ def _check(found: Manifest, parts: Iterable[Part], rows: Iterable[Row]) -> None:
 _ENDLESS = 2**60
 
 
-def _is_plausible(parts: tuple[Part, ...]) -> bool:
+def _is_plausible(parts: tuple[IndexPart, ...]) -> bool:
     """Names as we write them: a manifest must not lead a read to another place."""
     names = [name for part in parts for name in part.files]
     return all(name.split("/")[0] in SIDES and name.count("/") == 1 and not _leads(name) for name in names)

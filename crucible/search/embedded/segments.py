@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crucible.search.embedded.recall_manifest import SIDES, Part, Row
+from crucible.search.embedded.recall_manifest import SIDES, IndexedNote, IndexPart
 
 if TYPE_CHECKING:
     import tantivy
@@ -31,7 +31,7 @@ _MANY = 2_000
 """Events of a batch from which on it gets the larger one."""
 
 
-class Written(NamedTuple):
+class WrittenPart(NamedTuple):
     """A part in a folder: its segments and heads by side; files lie in `folder/side`."""
 
     folder: Path
@@ -124,7 +124,7 @@ def open_side(folder: Path) -> tantivy.Searcher:
     return _registered(_tantivy().Index.open(str(folder))).searcher()
 
 
-def write_part(folder: Path, derived: Mapping[int, Derived]) -> Written:
+def write_part(folder: Path, derived: Mapping[int, Derived]) -> WrittenPart:
     """Index some notes, by their numbers, in an empty folder."""
     given = derived.values()
     documents = sum(len(one.events) for one in given)
@@ -169,11 +169,11 @@ def _document(said: Indexed | None, number: int) -> tantivy.Document:
 
 def join_parts(
     folder: Path,
-    parts: Sequence[Part],
+    parts: Sequence[IndexPart],
     store: Path,
     heads: Mapping[str, dict[str, Any]],
-    rows: Mapping[str, Row],
-) -> Written:
+    rows: Mapping[str, IndexedNote],
+) -> WrittenPart:
     """Make one part of several small ones, in an empty folder, without what `rows` say is dead."""
     import shutil  # noqa: PLC0415  hardly anybody joins parts
 
@@ -206,7 +206,7 @@ def _merge(folder: Path, dead: Iterable[int]) -> None:
     writer.wait_merging_threads()
 
 
-def _written(folder: Path, documents: int, members: Mapping[str, int]) -> Written:
+def _written(folder: Path, documents: int, members: Mapping[str, int]) -> WrittenPart:
     segments, heads = {}, {}
     for side in SIDES:
         told = json.loads((folder / side / "meta.json").read_text())
@@ -214,4 +214,4 @@ def _written(folder: Path, documents: int, members: Mapping[str, int]) -> Writte
         told.pop("opstamp")
         told.pop("payload", None)
         heads[side] = told
-    return Written(folder, documents, members, segments, heads)
+    return WrittenPart(folder, documents, members, segments, heads)

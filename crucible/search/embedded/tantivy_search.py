@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.core.errors import IndexBroken
 from crucible.core.text.words import stop_words
-from crucible.search.embedded.recall_files import Store
-from crucible.search.embedded.recall_manifest import SIDES, Manifest
+from crucible.search.embedded.recall_files import RecallStore
+from crucible.search.embedded.recall_manifest import SIDES, RecallManifest
 from crucible.search.embedded.segments import analyze, open_side, refusals, schema_of
-from crucible.search.question_words import Asked, names_in, value_of, words_in
-from crucible.search.recall import Kind, Question
+from crucible.search.question_words import ParsedQuestion, names_in, value_of, words_in
+from crucible.search.recall import EventKind, Question
 from crucible.search.session_cards import Card, load_card, seconds_of
 
 OFTEN = 100
@@ -91,13 +91,13 @@ MOST_SESSIONS = 500
 class Searchers(NamedTuple):
     """An index that is open: by side, none where nothing is indexed.  `paths` are the notes by their numbers, as are the `cards` that were read."""
 
-    manifest: Manifest
+    manifest: RecallManifest
     sides: Mapping[str, tantivy.Searcher]
     paths: Mapping[int, str]
     cards: dict[int, Card]
 
 
-class Found(NamedTuple):
+class Match(NamedTuple):
     """A document that was found: the note's path, which of its card's events it is (0 of a session), its text score and its time."""
 
     path: str
@@ -117,7 +117,7 @@ class Sought(NamedTuple):
     names: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...]
     nots: tuple[tuple[str, ...], ...]
-    asked: Asked
+    asked: ParsedQuestion
     question: Question
     near: tuple[str, ...] = ()
 
@@ -133,7 +133,7 @@ class Sought(NamedTuple):
         return frozenset((*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase)))
 
 
-def open_searchers(store: Store, manifest: Manifest) -> Searchers:
+def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
     """Open what a manifest names.  Raises `IndexBroken` when it has been replaced meanwhile, or cannot be opened."""
     paths = {row.number: path for path, row in manifest.rows.items()}
     if not manifest.parts:
@@ -145,7 +145,7 @@ def open_searchers(store: Store, manifest: Manifest) -> Searchers:
     return Searchers(manifest, sides, paths, {})
 
 
-def sought_of(asked: Asked, question: Question) -> Sought:
+def sought_of(asked: ParsedQuestion, question: Question) -> Sought:
     """The question's words as the index has them."""
     stems = dict.fromkeys(stem for word in asked.words for stem in analyze(word))
     phrases = [tuple(analyze(phrase)) for phrase in asked.phrases]
@@ -164,7 +164,7 @@ def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
         }
 
 
-def best(searchers: Searchers, side: str, sought: Sought, most: int) -> list[Found]:
+def best(searchers: Searchers, side: str, sought: Sought, most: int) -> list[Match]:
     """The best documents of a side, best first; of a question without words the newest."""
     searcher = searchers.sides.get(side)
     if searcher is None:
@@ -185,7 +185,7 @@ def best(searchers: Searchers, side: str, sought: Sought, most: int) -> list[Fou
 
 def _live(
     searchers: Searchers, side: str, hits: Sequence[tuple[Any, tantivy.DocAddress]], by_time: bool
-) -> list[Found]:
+) -> list[Match]:
     """Without what a later writing replaced, and on the side of sessions without what is none."""
     searcher = searchers.sides[side]
     places = [place for _, place in hits]
@@ -198,7 +198,7 @@ def _live(
     for (score, _), note, first, number in zip(hits, values("note"), values("first"), numbers, strict=True):
         path = searchers.paths.get(note)
         if path is not None and first is not None:
-            found.append(Found(path, number, 0.0 if by_time else score, first))
+            found.append(Match(path, number, 0.0 if by_time else score, first))
     return found
 
 
@@ -282,9 +282,9 @@ def _filters(searchers: Searchers, side: str, sought: Sought) -> list[tantivy.Qu
     found += [_fact(searchers, side, field, [value_of(value)]) for field, value in given.items() if value]
     if question.project and side == "events":
         # Which knowledge a project sees, the shelf knows: its domain's and everybody's, too.
-        own = [found.pop(), _fact(searchers, side, "kind", [Kind.KNOWLEDGE.value])]
+        own = [found.pop(), _fact(searchers, side, "kind", [EventKind.KNOWLEDGE.value])]
         found.append(tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in own]))
-    if question.kinds != frozenset(Kind) and side == "events":
+    if question.kinds != frozenset(EventKind) and side == "events":
         found.append(_fact(searchers, side, "kind", sorted(kind.value for kind in question.kinds)))
     return found + _times(side, question)
 
@@ -319,7 +319,7 @@ def _fact(searchers: Searchers, side: str, field: str, values: Sequence[str]) ->
     return tantivy.Query.term_set_query(schema, "facts", [f"{field}:{value_of(value)}" for value in values])
 
 
-def _sessions(manifest: Manifest, values: Sequence[str]) -> list[str]:
+def _sessions(manifest: RecallManifest, values: Sequence[str]) -> list[str]:
     """The ids that are meant: as they are, or all that begin so."""
     ids = {row.session.lower() for row in manifest.rows.values()}
     found = [one for value in values for one in ([value] if value in ids else sorted(ids)) if one.startswith(value)]

@@ -31,7 +31,7 @@ _CLEAR = late_pattern(r"[\w.,:/\[\] -]*")
 _PORTS = late_pattern(r"[\d,]*")
 
 
-class Place(NamedTuple):
+class ServerPlace(NamedTuple):
     """A server as it may be shown: never with a password."""
 
     user: str
@@ -64,7 +64,7 @@ def library() -> Any:
     return psycopg
 
 
-def place_of(address: str) -> Place:
+def place_of(address: str) -> ServerPlace:
     """What may be shown of an address.  Raises `UsageError` for what is none."""
     psycopg = library()
     try:
@@ -77,7 +77,7 @@ def place_of(address: str) -> Place:
         # A password with an @, a / or a : in it: what follows would be shown as the host.
         raise UsageError("recall.backend: no host that can be read", _ADDRESS_HINT)
     port = f":{told['port']}" if told.get("port") and not host.startswith("/") else ""
-    return Place(_shown(told.get("user")), host + port, _shown(told.get("dbname")))
+    return ServerPlace(_shown(told.get("user")), host + port, _shown(told.get("dbname")))
 
 
 def _shown(value: object) -> str:
@@ -131,7 +131,7 @@ _UNREACHED = (
 )
 
 
-def failure(error: Exception, place: Place) -> ServerFailed:
+def failure(error: Exception, place: ServerPlace) -> ServerFailed:
     """What is said of an error of the client library; raise it `from None`."""
     words = str(error).lower()
     state = getattr(error, "sqlstate", None) or next((s for part, s in _BY_WORDS if part in words), "")
@@ -165,7 +165,7 @@ class Server:
     def __init__(self, address: str, seconds: float = 10.0, connecting: float | None = None) -> None:
         """`seconds` is the longest that any statement may take, and connecting unless that is told."""
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
-        self.place: Place = place_of(address)
+        self.place: ServerPlace = place_of(address)
         self.seconds = max(0.1, seconds)
         self._connecting = connecting or self.seconds
         self._address = address

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from crucible.core.errors import ServerFailed, UsageError
 from crucible.search.postgres.address import Server
-from crucible.search.postgres.tables import check_ready
+from crucible.search.postgres.server_tables import check_ready
 from crucible.search.postgres.terms import (
     ITEM_COLUMNS,
     TERMS,
-    Rows,
+    SessionRows,
     Shelved,
     aware,
     columns_of_item,
@@ -102,7 +102,7 @@ class _Note(NamedTuple):
     document: Document
     item: Shelved | None
 
-    def rows(self) -> Rows:
+    def rows(self) -> SessionRows:
         """An item is as late as its last use: it counts before the same one without that."""
         rows = rows_of(self.document)
         used = seconds_of(self.item[1].last_used) if self.item else None
@@ -213,10 +213,10 @@ class Pusher:
                     return _given_up(error)
         raise AssertionError
 
-    def _is_older(self, rows: Rows, there: _There) -> bool:
+    def _is_older(self, rows: SessionRows, there: _There) -> bool:
         return there.clone != self._clone and there.last > rows.last
 
-    def _write(self, connection: _Connection, head: Mapping[str, Any], rows: Rows, known: _Known) -> str:
+    def _write(self, connection: _Connection, head: Mapping[str, Any], rows: SessionRows, known: _Known) -> str:
         """In a transaction.  Raises `_NotNeeded`, which rolls it back."""
         # Who comes second waits here, and need not write what is there then; the key's being unique is what keeps it single.
         connection.execute(_LOCK, head)
@@ -237,7 +237,7 @@ class Pusher:
             connection.execute(_LOCK, given)
             return len(connection.execute(_DELETE, given).fetchall())
 
-    def _head(self, note: _Note, rows: Rows, project: int) -> dict[str, Any]:
+    def _head(self, note: _Note, rows: SessionRows, project: int) -> dict[str, Any]:
         """The row of `sessions`."""
         document = note.document
         return {
@@ -303,7 +303,7 @@ def _short(text: str) -> str:
     return plain(text)[:_LONGEST]
 
 
-def _columns(rows: Rows) -> dict[str, Any]:
+def _columns(rows: SessionRows) -> dict[str, Any]:
     """The rows of the other tables by column; arrays in arrays are texts, since those would have to be of one length."""
     events = list(zip(*rows.events, strict=True)) or [()] * 6
     named = zip(("sequences", "ids", "types", "payloads", "mores", "ats"), map(list, events), strict=True)

@@ -13,11 +13,11 @@ from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from crucible.documents.knowledge.item_weight import EVERYTHING, Facts, Place
+from crucible.documents.knowledge.item_weight import EVERYTHING, Audience, WeightFacts
 from crucible.search.embedded.documents import Indexed, derive_document, derive_item
 from crucible.search.embedded.segments import analyze
 from crucible.search.question_words import plain
-from crucible.search.recall import Document, Event, Kind, Question
+from crucible.search.recall import Document, Event, EventKind, Question
 from crucible.search.session_cards import seconds_of
 
 TERMS = "2"
@@ -40,7 +40,7 @@ class EventRow(NamedTuple):
     created_at: datetime | None
 
 
-class Rows(NamedTuple):
+class SessionRows(NamedTuple):
     """All rows of a session.  `postings` are by term how often it is in the whole, and where: see the table."""
 
     events: list[EventRow]
@@ -90,9 +90,9 @@ def month_of(first: int, today: date) -> date:
     return min(max(day, _UNDATED), today).replace(day=1)
 
 
-def rows_of(document: Document) -> Rows:
+def rows_of(document: Document) -> SessionRows:
     """The rows of a session, or of an item, which is one event of kind knowledge."""
-    is_item = bool(document.events) and all(event.kind is Kind.KNOWLEDGE for event in document.events)
+    is_item = bool(document.events) and all(event.kind is EventKind.KNOWLEDGE for event in document.events)
     derived = derive_item(document, "") if is_item else derive_document(document, "")
     hits: dict[str, list[int]] = {}
     words = names = 0
@@ -110,7 +110,7 @@ def rows_of(document: Document) -> Rows:
     counts = _counts(whole) if whole else _Counts(Counter(), [])
     wholes = _wholes(counts, whole)
     moments = [seconds_of(event.at) or 0 for event in document.events]
-    return Rows(
+    return SessionRows(
         [_row(event, sequence) for sequence, event in enumerate(document.events)],
         {term: (wholes.get(term, 0), hits.get(term, [])) for term in {**wholes, **hits}},
         moments,
@@ -191,7 +191,7 @@ def event_of(row: Sequence[Any], project: str = "") -> Event:
     return Event(
         identity,
         session,
-        Kind(kind) if kind in _KINDS else Kind.OBSERVATION,
+        EventKind(kind) if kind in _KINDS else EventKind.OBSERVATION,
         text("text") + (more or ""),
         text("phase"),
         text("phase_name"),
@@ -204,10 +204,10 @@ def event_of(row: Sequence[Any], project: str = "") -> Event:
     )
 
 
-_KINDS = frozenset(kind.value for kind in Kind)
+_KINDS = frozenset(kind.value for kind in EventKind)
 
 
-Shelved = tuple[Place, Facts]
+Shelved = tuple[Audience, WeightFacts]
 """For whom an item is, and what its weight depends on."""
 
 _LONGEST = 200
@@ -254,9 +254,9 @@ def columns_of_item(item: Shelved | None) -> Mapping[str, Any]:
 def item_of(row: Sequence[Any], project: str) -> Shelved:
     """An item again, of its columns; what an older Crucible pushed without them is an observation of its project."""
     kept = _Columns(*row)
-    place = Place(kept.item_scope or "project", project, kept.item_domain or "")
+    place = Audience(kept.item_scope or "project", project, kept.item_domain or "")
     uses, useful = kept.item_used or 0, kept.item_useful or 0
-    return place, Facts(
+    return place, WeightFacts(
         kept.item_type or "", bool(kept.item_verified), uses, useful, kept.item_last_used, kept.item_changed
     )
 
@@ -267,6 +267,6 @@ def digest_of_item(item: Shelved) -> str:
     return blake2b(repr((*place, *map(str, facts))).encode(), digest_size=8).hexdigest()
 
 
-def viewer_of(question: Question) -> Place:
+def viewer_of(question: Question) -> Audience:
     """Who looks, where nobody says it: the project that is asked about, else one who sees everything."""
-    return Place("project", question.project) if question.project else EVERYTHING
+    return Audience("project", question.project) if question.project else EVERYTHING

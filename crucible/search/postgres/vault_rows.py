@@ -22,7 +22,7 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.documents import place_note
-from crucible.search.embedded.note_changes import Noticing, flight_states
+from crucible.search.embedded.note_changes import NoteChanges, flight_states
 from crucible.search.postgres.terms import Shelved, digest_of_item
 from crucible.search.recall import Document, Event
 from crucible.vault.index.index import Index
@@ -87,7 +87,7 @@ class VaultDocuments:
 
     def digests(self) -> Mapping[str, str]:
         """Every note and item, and what changes whenever its words do, or what an item weighs."""
-        notes = Noticing(self._root, self._settings).look("").shas or {}
+        notes = NoteChanges(self._root, self._settings).look("").shas or {}
         view = Index(self._root, self._settings).refresh().view
         sessions = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}
         flights = flight_states(self._root)

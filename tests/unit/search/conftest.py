@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from crucible.search.postgres.address import Server
-from crucible.search.postgres.tables import set_up
+from crucible.search.postgres.server_tables import set_up
 from samples.postgres_server import GUARDED, NoServer, Running, Team, running_server
 
 _numbers = count()

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from crucible.search.echoes import RECALLED, RECALLED_END, without_echoes
-from crucible.search.recall import Event, Kind
+from crucible.search.recall import Event, EventKind
 
 
-def _told(text: str, kind: Kind = Kind.TOOL) -> str:
+def _told(text: str, kind: EventKind = EventKind.TOOL) -> str:
     return without_echoes(Event("s#00000000", "s", kind, text))
 
 
@@ -65,11 +65,11 @@ def test_another_call_is_none(call: str) -> None:
 
 def test_what_a_note_says_of_a_call_tells_its_command_from_its_result() -> None:
     text = "Bash\ncat docs/recall.md\nShow it\n# Recall\n\ncru recall what did we decide"
-    event = Event("s#00000000", "s", Kind.TOOL, text)
+    event = Event("s#00000000", "s", EventKind.TOOL, text)
     assert without_echoes(event, "Bash cat docs/recall.md\n# Recall …") == text
     long = "Bash\n" + "echo waiting for a while\n" * 300 + "cru recall jitter\njitter"
     noted = f"Bash {'echo waiting for a while ' * 7}…\njitter"
-    assert without_echoes(Event("s#00000000", "s", Kind.TOOL, long), noted) == ""
+    assert without_echoes(Event("s#00000000", "s", EventKind.TOOL, long), noted) == ""
 
 
 def test_a_long_answer_between_our_marks_is_taken_out_whole() -> None:
@@ -79,14 +79,14 @@ def test_a_long_answer_between_our_marks_is_taken_out_whole() -> None:
     assert "old" not in _told(f"Task\n{RECALLED}\n{'old words ' * 20_000}")  # its end was cut off
 
 
-@pytest.mark.parametrize("kind", [Kind.AGENT, Kind.USER, Kind.DECISION, Kind.SUBAGENT])
-def test_who_talks_about_recall_is_heard(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [EventKind.AGENT, EventKind.USER, EventKind.DECISION, EventKind.SUBAGENT])
+def test_who_talks_about_recall_is_heard(kind: EventKind) -> None:
     text = "Ask `cru recall jitter`, or recall_context over MCP, before you decide.\n\ncru recall retry"
     assert _told(text, kind) == text
 
 
-@pytest.mark.parametrize("kind", [Kind.TOOL, Kind.AGENT, Kind.USER, Kind.SUBAGENT])
-def test_what_stands_between_our_marks_is_taken_out_of_whatever_quotes_it(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [EventKind.TOOL, EventKind.AGENT, EventKind.USER, EventKind.SUBAGENT])
+def test_what_stands_between_our_marks_is_taken_out_of_whatever_quotes_it(kind: EventKind) -> None:
     text = f"ReadMcpResourceTool crucible://knowledge/x\n{RECALLED}\nold words\n{RECALLED_END}\nnew words"
     told = _told(text, kind)
     assert "old words" not in told

@@ -31,10 +31,10 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.search.embedded import refresh as refreshing
+from crucible.search.embedded import index_update as refreshing
 from crucible.search.embedded import segments
-from crucible.search.embedded.engine import open_embedded
-from crucible.search.recall import Document, Event, Kind, Question
+from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.recall import Document, Event, EventKind, Question
 from samples.hostile_texts import hostile_text
 from tests.unit.search.vaults import NOW, STARTED, ask, flat, found, recall, session_of, vault_of, write
 
@@ -57,7 +57,7 @@ def test_a_question_finds_its_event_and_its_session(root: Path) -> None:
     assert answer.sessions[0].session == RETRY.id
     hit = answer.hits[0]
     assert hit.event.session == RETRY.id
-    assert (hit.event.kind, hit.event.phase, hit.event.phase_name) == (Kind.AGENT, "phase-1", "Work")
+    assert (hit.event.kind, hit.event.phase, hit.event.phase_name) == (EventKind.AGENT, "phase-1", "Work")
     assert hit.event.at == STARTED
     assert [hit.snippet.text[slice(*mark)] for mark in hit.snippet.marks] == ["jitter"]
     assert [event.text for event in hit.before] == ["Fix the retries"]
@@ -113,8 +113,8 @@ def test_a_phrase_that_nobody_said_finds_some_of_its_words_and_says_so(root: Pat
 
 def test_filters_of_the_question_narrow(root: Path) -> None:
     day = timedelta(days=1)
-    assert {hit.event.kind for hit in ask(root, "token cache retries", kinds=frozenset({Kind.USER})).hits} == {
-        Kind.USER
+    assert {hit.event.kind for hit in ask(root, "token cache retries", kinds=frozenset({EventKind.USER})).hits} == {
+        EventKind.USER
     }
     later = ask(root, "token", since=STARTED + day)
     assert {hit.event.session for hit in later.hits} == {one.session for one in later.sessions} == {CACHE.id}
@@ -127,10 +127,10 @@ def test_filters_of_the_question_narrow(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kinds"), [("token bucket", {Kind.DECISION}), ("token bucket kind:decision", set(Kind))]
+    ("text", "kinds"), [("token bucket", {EventKind.DECISION}), ("token bucket kind:decision", set(EventKind))]
 )
 def test_who_asks_for_decisions_gets_the_sessions_in_which_one_was_found(
-    text: str, kinds: set[Kind], tmp_path: Path
+    text: str, kinds: set[EventKind], tmp_path: Path
 ) -> None:
     said = session_of("said", "token bucket", "token bucket, token bucket", title="Token bucket")
     other = Phase("Work", entries=(Prose("a token bucket"), Decision("Chose postgres")))
@@ -149,7 +149,7 @@ def test_who_asks_for_decisions_gets_the_sessions_in_which_one_was_found(
 
 
 def test_without_words_the_newest_of_what_fits_is_shown(root: Path) -> None:
-    assert [hit.event.session for hit in ask(root, "", kinds=frozenset({Kind.USER})).hits] == [
+    assert [hit.event.session for hit in ask(root, "", kinds=frozenset({EventKind.USER})).hits] == [
         CACHE.id,
         RETRY.id,
     ]
@@ -232,7 +232,7 @@ def test_what_has_a_title_and_no_text_is_found_by_its_title(tmp_path: Path) -> N
     assert [hit.event.title for hit in answer.hits] == ["Quokkas need shade"]
     assert [answer.hits[0].snippet.text[slice(*mark)] for mark in answer.hits[0].snippet.marks] == ["Quokkas"]
     assert [session.session for session in answer.sessions] == ["bare"]
-    assert not one.ask(Question("quokka", kinds=frozenset({Kind.AGENT})), NOW).hits
+    assert not one.ask(Question("quokka", kinds=frozenset({EventKind.AGENT})), NOW).hits
     ((identity, likeness),) = one.similar("Quokkas need shade", 5)
     assert identity == "shade"
     assert likeness == pytest.approx(1)
@@ -246,7 +246,7 @@ class _Titled:
         return {"knowledge/shade.md": "1"}
 
     def document(self, name: str) -> Document:
-        event = Event("shade", "shade", Kind.KNOWLEDGE, "", title="Quokkas need shade", at=STARTED)
+        event = Event("shade", "shade", EventKind.KNOWLEDGE, "", title="Quokkas need shade", at=STARTED)
         return Document("shade", name, "Quokkas need shade", (event,))
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
@@ -477,7 +477,7 @@ class _Items:
         return {name: str(hash(text)) for name, text in self.texts.items()}
 
     def document(self, name: str) -> Document | None:
-        event = Event("limits", "limits", Kind.KNOWLEDGE, self.texts[name], title="Limits", at=STARTED)
+        event = Event("limits", "limits", EventKind.KNOWLEDGE, self.texts[name], title="Limits", at=STARTED)
         return Document("limits", name, "Limits", (event,))
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:
@@ -490,7 +490,7 @@ def test_items_are_found_beside_sessions_and_weighed(root: Path) -> None:
     items = _Items()
     one = open_embedded(root, VaultSettings(), shelf=items)
     answer = one.ask(Question("constant memory token"), NOW)
-    (hit,) = [hit for hit in answer.hits if hit.event.kind is Kind.KNOWLEDGE]
+    (hit,) = [hit for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
     assert answer.hits[0] == hit
     assert (hit.event.id, hit.event.title, hit.event.text) == (
         "limits",
@@ -511,7 +511,7 @@ def test_items_are_found_beside_sessions_and_weighed(root: Path) -> None:
     assert one.similar("", 5) == one.similar("zzz", 5) == []
     items.texts["knowledge/limits.md"] = "quokka"
     assert one.ask(Question("quokka"), NOW).hits
-    only = one.ask(Question("quokka", kinds=frozenset({Kind.KNOWLEDGE})), NOW)
+    only = one.ask(Question("quokka", kinds=frozenset({EventKind.KNOWLEDGE})), NOW)
     assert [hit.event.id for hit in only.hits] == ["limits"]
     assert not only.sessions
     items.texts.clear()
@@ -525,5 +525,5 @@ def test_a_listed_finding_has_no_neighbours(tmp_path: Path) -> None:
         Noted("open_end", "Asked, no answer: which clock?"),
     )
     root = vault_of(tmp_path / "v", replace(RETRY, findings=listed))
-    hit = next(one for one in ask(root, "never sleep").hits if one.event.kind is Kind.CORRECTION)
+    hit = next(one for one in ask(root, "never sleep").hits if one.event.kind is EventKind.CORRECTION)
     assert (hit.before, hit.after) == ((), ())

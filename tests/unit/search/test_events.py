@@ -22,7 +22,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.session_reader import read_session
-from crucible.search.recall import Kind
+from crucible.search.recall import EventKind
 from crucible.search.session_events import events_of, texts_of
 from tests.unit.documents.session.strategies import entry_lists, sessions
 
@@ -88,7 +88,7 @@ def test_words_said_twice_are_two_events_of_the_same_words_always() -> None:
     assert [one.event.id for one in events_of(shorter)] == [ids[0], ids[2]]
 
 
-def kinds(session: Session) -> list[tuple[Kind, str]]:
+def kinds(session: Session) -> list[tuple[EventKind, str]]:
     return [(one.event.kind, one.event.text) for one in events_of(session)]
 
 
@@ -104,14 +104,14 @@ def test_items_of_the_findings_block_are_events_of_their_kind() -> None:
         Noted("odd", "What?"),
     )
     assert kinds(Session("s", findings=items)) == [
-        (Kind.CORRECTION, '"Never  on Fridays"\nrefused: Edit a.py'),
-        (Kind.OUTCOME, "It works"),
-        (Kind.OPEN_END, "When?"),
-        (Kind.ENVIRONMENT, "make needs Postgres"),
-        (Kind.ERROR, "It broke"),
-        (Kind.SUBAGENT, "Three callers"),
-        (Kind.DECISION, "Tabs"),
-        (Kind.OBSERVATION, "What?"),
+        (EventKind.CORRECTION, '"Never  on Fridays"\nrefused: Edit a.py'),
+        (EventKind.OUTCOME, "It works"),
+        (EventKind.OPEN_END, "When?"),
+        (EventKind.ENVIRONMENT, "make needs Postgres"),
+        (EventKind.ERROR, "It broke"),
+        (EventKind.SUBAGENT, "Three callers"),
+        (EventKind.DECISION, "Tabs"),
+        (EventKind.OBSERVATION, "What?"),
     ]
 
 
@@ -119,19 +119,21 @@ def test_alternatives_and_causes_are_searched_but_not_what_they_stand_on() -> No
     grounds = Grounds("reply", 0.5, ("abcd1234",))
     entries = (Decision("A", "b", "c", "user", grounds), Failure("D", "f", "e", grounds))
     assert kinds(Session("s", phases=(Phase("a", entries=entries),))) == [
-        (Kind.DECISION, "A\nRationale: b\nAlternatives: c"),
-        (Kind.ERROR, "D\nCause: e\nResolution: f"),
+        (EventKind.DECISION, "A\nRationale: b\nAlternatives: c"),
+        (EventKind.ERROR, "D\nCause: e\nResolution: f"),
     ]
 
 
 def test_a_plan_is_searched_passage_by_passage() -> None:
     plan = Callout("plan", "approved: Cache", "One file.\n\nNo server.", fold="-")
     assert kinds(Session("s", phases=(Phase("a", entries=(plan,)),))) == [
-        (Kind.OBSERVATION, "approved: Cache\nOne file."),
-        (Kind.OBSERVATION, "No server."),
+        (EventKind.OBSERVATION, "approved: Cache\nOne file."),
+        (EventKind.OBSERVATION, "No server."),
     ]
-    assert kinds(Session("s", phases=(Phase("a", entries=(Callout("plan", "left"),)),))) == [(Kind.OBSERVATION, "left")]
+    assert kinds(Session("s", phases=(Phase("a", entries=(Callout("plan", "left"),)),))) == [
+        (EventKind.OBSERVATION, "left")
+    ]
 
 
 def test_prose_is_an_agents() -> None:
-    assert [said.kind for said in texts_of(Prose("x"))] == [Kind.AGENT]
+    assert [said.kind for said in texts_of(Prose("x"))] == [EventKind.AGENT]

@@ -19,22 +19,22 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.search.question_words import meant_kinds, read_question
-from crucible.search.recall import Kind
+from crucible.search.recall import EventKind
 from tests.unit.search.vaults import ask, found, session_of, vault_of
 
 
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
-        ("what did we decide about the cache?", {Kind.DECISION}),
-        ("which policy was CHOSEN", {Kind.DECISION}),
-        ("why did the upload fail", {Kind.ERROR}),
-        ("what did we decide after the crash", {Kind.DECISION, Kind.ERROR}),
+        ("what did we decide about the cache?", {EventKind.DECISION}),
+        ("which policy was CHOSEN", {EventKind.DECISION}),
+        ("why did the upload fail", {EventKind.ERROR}),
+        ("what did we decide after the crash", {EventKind.DECISION, EventKind.ERROR}),
         ("where is the cache?", set()),
         ("-error cache", set()),
     ],
 )
-def test_a_question_may_ask_for_a_kind(text: str, kinds: set[Kind]) -> None:
+def test_a_question_may_ask_for_a_kind(text: str, kinds: set[EventKind]) -> None:
     assert meant_kinds(read_question(text)) == kinds
 
 
@@ -57,12 +57,12 @@ def test_where_a_decision_is_asked_for_it_comes_before_what_says_the_same(tmp_pa
         ),
     )
     (hit, *others) = ask(root, "what did we decide, how are tiles cached?").hits
-    assert (hit.event.kind, hit.parts["kind"]) == (Kind.DECISION, 1.2)
+    assert (hit.event.kind, hit.parts["kind"]) == (EventKind.DECISION, 1.2)
     assert [other.event.kind for other in others if "kind" in other.parts] == []
-    assert ask(root, "error when tiles are cached").hits[0].event.kind is Kind.ERROR
+    assert ask(root, "error when tiles are cached").hits[0].event.kind is EventKind.ERROR
     assert all("kind" not in hit.parts for hit in ask(root, "how are tiles cached?").hits)
-    narrowed = ask(root, "what did we decide, how are tiles cached?", kinds=frozenset({Kind.AGENT}))
-    assert [hit.event.kind for hit in narrowed.hits] == [Kind.AGENT]
+    narrowed = ask(root, "what did we decide, how are tiles cached?", kinds=frozenset({EventKind.AGENT}))
+    assert [hit.event.kind for hit in narrowed.hits] == [EventKind.AGENT]
 
 
 def test_a_paragraph_is_found_by_the_heading_above_it(tmp_path: Path) -> None:

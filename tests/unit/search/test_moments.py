@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.search.question_words import Moment, is_then, moments_in
+from crucible.search.question_words import NamedTime, is_then, moments_in
 from samples.hostile_texts import hostile_text
 from tests.unit.search.vaults import ask, session_of, vault_of
 
@@ -18,18 +18,18 @@ from tests.unit.search.vaults import ask, session_of, vault_of
 @pytest.mark.parametrize(
     ("text", "moments"),
     [
-        ("the outage in July", [Moment(7)]),
-        ("in July 2026", [Moment(7, 2026)]),
-        ("what broke on 26 October?", [Moment(10, None, 26)]),
-        ("on the 3rd of September", [Moment(9, None, 3)]),
-        ("September 3rd, 2026", [Moment(9, 2026, 3)]),
-        ("Sept. 3", [Moment(9, None, 3)]),
-        ("on 2026-02-11", [Moment(2, 2026, 11)]),
-        ("in 2026-02", [Moment(2, 2026)]),
-        ("on Friday in October", [Moment(10, None, None, 4)]),
-        ("on Monday 26 October", [Moment(10, None, 26)]),
-        ("between March 2025 and May 2026", [Moment(3, 2025), Moment(5, 2026)]),
-        ("caching in May", [Moment(5)]),
+        ("the outage in July", [NamedTime(7)]),
+        ("in July 2026", [NamedTime(7, 2026)]),
+        ("what broke on 26 October?", [NamedTime(10, None, 26)]),
+        ("on the 3rd of September", [NamedTime(9, None, 3)]),
+        ("September 3rd, 2026", [NamedTime(9, 2026, 3)]),
+        ("Sept. 3", [NamedTime(9, None, 3)]),
+        ("on 2026-02-11", [NamedTime(2, 2026, 11)]),
+        ("in 2026-02", [NamedTime(2, 2026)]),
+        ("on Friday in October", [NamedTime(10, None, None, 4)]),
+        ("on Monday 26 October", [NamedTime(10, None, 26)]),
+        ("between March 2025 and May 2026", [NamedTime(3, 2025), NamedTime(5, 2026)]),
+        ("caching in May", [NamedTime(5)]),
         ("what may fail", []),
         ("may we march on", []),
         ("the dec alpha and jan", []),
@@ -40,7 +40,7 @@ from tests.unit.search.vaults import ask, session_of, vault_of
         ("", []),
     ],
 )
-def test_a_time_is_read(text: str, moments: list[Moment]) -> None:
+def test_a_time_is_read(text: str, moments: list[NamedTime]) -> None:
     assert list(moments_in(text)) == moments
 
 
@@ -60,18 +60,18 @@ def test_a_long_text_takes_no_time(unit: str) -> None:
 def test_a_day_is_a_day_of_universal_time() -> None:
     friday = int(datetime(2026, 10, 9, 23, 59, tzinfo=UTC).timestamp())
     for one in (
-        Moment(10),
-        Moment(10, 2026),
-        Moment(10, None, 9),
-        Moment(10, 2026, 9),
-        Moment(10, weekday=4),
+        NamedTime(10),
+        NamedTime(10, 2026),
+        NamedTime(10, None, 9),
+        NamedTime(10, 2026, 9),
+        NamedTime(10, weekday=4),
     ):
         assert is_then([one], friday), one
-    for one in (Moment(9), Moment(10, 2025), Moment(10, None, 10), Moment(10, weekday=5), Moment(99)):
+    for one in (NamedTime(9), NamedTime(10, 2025), NamedTime(10, None, 10), NamedTime(10, weekday=5), NamedTime(99)):
         assert not is_then([one], friday), one
-    assert is_then([Moment(1), Moment(10)], friday)
+    assert is_then([NamedTime(1), NamedTime(10)], friday)
     assert not is_then([], friday)
-    assert not is_then([Moment(10)], 2**62)
+    assert not is_then([NamedTime(10)], 2**62)
 
 
 def test_of_two_that_say_the_same_that_of_the_named_month_comes_first_and_the_other_stays(

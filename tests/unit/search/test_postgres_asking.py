@@ -23,14 +23,14 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.search.embedded.engine import Embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.postgres.address import Server
-from crucible.search.postgres.engine import Team as Recall
-from crucible.search.postgres.engine import open_postgres, open_pusher
-from crucible.search.postgres.tables import set_up
+from crucible.search.postgres.server_tables import set_up
+from crucible.search.postgres.team_recall import TeamRecall as Recall
+from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.postgres.terms import event_of
 from crucible.search.postgres.vault_rows import VaultDocuments
-from crucible.search.recall import Kind, Question
+from crucible.search.recall import EventKind, Question
 from samples.hostile_texts import hostile_text
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document
@@ -85,7 +85,7 @@ def _session(number: int) -> Session:
 
 
 @pytest.fixture(scope="module")
-def both(postgres: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Embedded, Recall]]:
+def both(postgres: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EmbeddedRecall, Recall]]:
     """The same vault in both."""
     root = vault_of(tmp_path_factory.mktemp("vaults") / "v", *(_session(number) for number in range(60)))
     admin = Server(postgres.address())
@@ -133,7 +133,7 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize("text", QUESTIONS)
-def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[Embedded, Recall], text: str) -> None:
+def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[EmbeddedRecall, Recall], text: str) -> None:
     here, there = (one.ask(Question(text, limit=10), NOW) for one in both)
     assert there.notes == here.notes
     assert bool(there.hits) == bool(here.hits)
@@ -149,8 +149,8 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[Embedded, R
 @pytest.mark.parametrize(
     "narrow",
     [
-        {"kinds": frozenset({Kind.DECISION})},
-        {"kinds": frozenset({Kind.USER, Kind.ERROR})},
+        {"kinds": frozenset({EventKind.DECISION})},
+        {"kinds": frozenset({EventKind.USER, EventKind.ERROR})},
         {"agent": "codex"},
         {"agent": "Codex@0.46"},
         {"channel": "dev"},
@@ -163,7 +163,7 @@ def test_a_question_finds_what_the_embedded_engine_finds(both: tuple[Embedded, R
     ],
 )
 @pytest.mark.parametrize("text", ["cache bucket", ""])
-def test_what_narrows_narrows_alike(both: tuple[Embedded, Recall], text: str, narrow: dict[str, object]) -> None:
+def test_what_narrows_narrows_alike(both: tuple[EmbeddedRecall, Recall], text: str, narrow: dict[str, object]) -> None:
     here, there = (one.ask(Question(text, limit=20, **narrow), NOW) for one in both)  # type: ignore[arg-type]
     if text:
         assert {hit.event.id for hit in there.hits[:5]} <= {hit.event.id for hit in here.hits}
@@ -172,7 +172,7 @@ def test_what_narrows_narrows_alike(both: tuple[Embedded, Recall], text: str, na
     assert len(there.sessions) == len(here.sessions)
 
 
-def test_a_hit_is_shown_as_the_embedded_engine_shows_it(both: tuple[Embedded, Recall]) -> None:
+def test_a_hit_is_shown_as_the_embedded_engine_shows_it(both: tuple[EmbeddedRecall, Recall]) -> None:
     here, there = (one.ask(Question("number17", context=2), NOW).hits[0] for one in both)
     assert there.event == here.event
     assert there.snippet == here.snippet
@@ -180,7 +180,7 @@ def test_a_hit_is_shown_as_the_embedded_engine_shows_it(both: tuple[Embedded, Re
     assert there.parts.keys() == here.parts.keys()
 
 
-def test_events_and_their_neighbours_are_those_of_the_embedded_engine(both: tuple[Embedded, Recall]) -> None:
+def test_events_and_their_neighbours_are_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
     here, there = both
     ids = [hit.event.id for hit in here.ask(Question("cache", limit=20), NOW).hits]
     asked = [*ids, "nothing#00000000", "", "\0", ids[0]]
@@ -192,14 +192,14 @@ def test_events_and_their_neighbours_are_those_of_the_embedded_engine(both: tupl
 
 
 def test_sessions_are_recalled_within_two_hundredths_of_the_embedded_engine(
-    both: tuple[Embedded, Recall],
+    both: tuple[EmbeddedRecall, Recall],
 ) -> None:
     random, found = Random(8), [0, 0]
     for number in range(60):
         text = Random(number)
         topic = f"{text.choice(_TOPICS)} {text.choice(_TOPICS)}Case"
         question = Question(" ".join([*random.sample(_COMMON, 6), topic, random.choice(_TOPICS)]), limit=10)
-        engines: list[Embedded | Recall] = [*both]
+        engines: list[EmbeddedRecall | Recall] = [*both]
         for at, one in enumerate(engines):
             wanted = f"2026-11-{1 + number % 20:02d}-s{number}"
             found[at] += wanted in [hit.session for hit in one.ask(question, NOW).sessions]
@@ -229,7 +229,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_question_is_only_a_question(both: tuple[Embedded, Recall], text: str) -> None:
+def test_a_hostile_question_is_only_a_question(both: tuple[EmbeddedRecall, Recall], text: str) -> None:
     _, there = both
     for more in ({}, {"session": text, "agent": text, "project": text, "channel": text}):
         there.ask(Question(text, **more), NOW)  # type: ignore[arg-type]
@@ -240,7 +240,7 @@ def test_a_hostile_question_is_only_a_question(both: tuple[Embedded, Recall], te
 
 @given(hostile_text(), st.sampled_from(["", "-", '"', "file:", "session:", "kind:decision "]))
 @settings(max_examples=25)
-def test_no_question_is_an_error(both: tuple[Embedded, Recall], text: str, before: str) -> None:
+def test_no_question_is_an_error(both: tuple[EmbeddedRecall, Recall], text: str, before: str) -> None:
     both[1].ask(Question(before + text), NOW)
 
 
@@ -253,13 +253,13 @@ def test_a_name_is_found_in_what_has_no_words_beside_it(team: Team) -> None:
 def test_an_empty_server_answers_with_nothing(team: Team) -> None:
     asked = open_postgres(team.address())
     assert asked.ask(Question("anything"), NOW).hits == ()
-    assert asked.ask(Question("", kinds=frozenset({Kind.USER})), NOW).hits == ()
+    assert asked.ask(Question("", kinds=frozenset({EventKind.USER})), NOW).hits == ()
 
 
 @pytest.mark.parametrize("payload", [None, [], "text", 7, {"text": 3, "line": "x", "title": {}, "phase": None}])
 def test_a_payload_that_somebody_made_up_is_an_event_of_what_can_be_read(payload: object) -> None:
     event = event_of(("i", "s", "nonsense", payload, None, None))
-    assert (event.kind, event.text, event.line, event.title) == (Kind.OBSERVATION, "", 0, "")
+    assert (event.kind, event.text, event.line, event.title) == (EventKind.OBSERVATION, "", 0, "")
 
 
 def test_what_two_vaults_call_by_one_id_is_told_of_both(team: Team) -> None:

@@ -13,16 +13,16 @@ import pytest
 from crucible.core.errors import ServerFailed
 from crucible.core.settings.settings import KnowledgeSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_weight import EVERYTHING, Place
-from crucible.documents.knowledge.items import Item, ItemType, Scope, Status, Verification
+from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
+from crucible.documents.knowledge.items import Item, ItemScope, ItemStatus, ItemType, Verification
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.engine import open_embedded
-from crucible.search.postgres import tables as postgres_schema
+from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.postgres import server_tables as postgres_schema
 from crucible.search.postgres.address import Server
-from crucible.search.postgres.engine import open_postgres, open_pusher
-from crucible.search.postgres.tables import set_up
+from crucible.search.postgres.server_tables import set_up
+from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.postgres.vault_rows import VaultDocuments
-from crucible.search.recall import Answer, Kind, Question
+from crucible.search.recall import Answer, EventKind, Question
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Running, Team
 from tests.unit.search.vaults import NOW, session_of, vault_of
@@ -34,7 +34,7 @@ def _item(scope: str, project: str, domain: str, number: int, **more: Any) -> It
     """All are alike as texts, and each weighs something else."""
     changed = EARLIER - timedelta(days=20 * number)
     item = Item(ItemType.DECISION, f"Rule {'abcdefghijklmno'[number]}", "Retries want jitter.", created=changed)
-    return replace(item, scope=Scope(scope), project=project, domain=domain, updated=changed, **more)
+    return replace(item, scope=ItemScope(scope), project=project, domain=domain, updated=changed, **more)
 
 
 ITEMS = {
@@ -50,12 +50,12 @@ ITEMS = {
 }
 VIEWERS = [
     EVERYTHING,
-    Place("project", "shop"),
-    Place("project", "SHOP", "Networking"),
-    Place("project", "zeus", "graphics"),
-    Place("project", "none"),
-    Place("domain", "", "networking"),
-    Place("global"),
+    Audience("project", "shop"),
+    Audience("project", "SHOP", "Networking"),
+    Audience("project", "zeus", "graphics"),
+    Audience("project", "none"),
+    Audience("domain", "", "networking"),
+    Audience("global"),
 ]
 
 
@@ -64,7 +64,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Vault:
     sessions = [session_of(f"2026-11-0{n}-s", "How do retries work?", "With jitter") for n in (3, 4)]
     root = vault_of(tmp_path_factory.mktemp("vaults") / "v", sessions[0], replace(sessions[1], project="zeus"))
     for name, item in ITEMS.items():
-        _write(root, name, item if name != "retired" else replace(item, status=Status.RETIRED))
+        _write(root, name, item if name != "retired" else replace(item, status=ItemStatus.RETIRED))
     return Vault(root, VaultSettings())
 
 
@@ -108,9 +108,9 @@ def _told(answer: Answer) -> list[tuple[str, dict[str, float]]]:
     "question",
     [
         Question("retries jitter", limit=20),
-        Question("retries jitter", kinds=frozenset({Kind.KNOWLEDGE}), limit=3),
+        Question("retries jitter", kinds=frozenset({EventKind.KNOWLEDGE}), limit=3),
         Question('"want jitter" project:zeus', limit=20),
-        Question("", kinds=frozenset({Kind.KNOWLEDGE}), limit=20),
+        Question("", kinds=frozenset({EventKind.KNOWLEDGE}), limit=20),
         Question("retries -project:zeus", project="shop", limit=20),
         Question("retries", project="Shop", limit=20),
         Question("retries", project="none", limit=20),
@@ -118,7 +118,7 @@ def _told(answer: Answer) -> list[tuple[str, dict[str, float]]]:
     ids=range(7),
 )
 def test_knowledge_is_seen_ordered_and_weighed_as_by_the_embedded_engine(
-    vault: Vault, address: str, viewer: Place, question: Question
+    vault: Vault, address: str, viewer: Audience, question: Question
 ) -> None:
     there = open_postgres(address, viewer=viewer)
     theirs = there.ask(question, NOW)
@@ -135,7 +135,7 @@ def test_the_questions_tell_viewers_apart(vault: Vault) -> None:
     seen: set[tuple[str, ...]] = set()
     for viewer in VIEWERS:
         own = open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault, viewer))
-        hits = own.ask(Question("retries", kinds=frozenset({Kind.KNOWLEDGE}), limit=20), NOW).hits
+        hits = own.ask(Question("retries", kinds=frozenset({EventKind.KNOWLEDGE}), limit=20), NOW).hits
         seen.add(tuple(hit.event.id for hit in hits))
         assert "retired" not in {hit.event.id for hit in hits}
     assert len(seen) == len(VIEWERS)
@@ -144,14 +144,14 @@ def test_the_questions_tell_viewers_apart(vault: Vault) -> None:
 def test_who_names_a_project_sees_what_it_may_see(vault: Vault, address: str) -> None:
     question = Question("retries", project="shop", limit=20)
     theirs = open_postgres(address).ask(question, NOW)
-    viewer = Place("project", "shop")
+    viewer = Audience("project", "shop")
     assert _told(theirs) == _told(open_postgres(address, viewer=viewer).ask(question, NOW))
     assert {"zeus-global", "any-domain"} < {hit.event.id for hit in theirs.hits}
     assert "zeus-own" not in {hit.event.id for hit in theirs.hits}
 
 
 def test_it_is_weighed_by_the_settings_of_who_asks(address: str) -> None:
-    question = Question("retries", kinds=frozenset({Kind.KNOWLEDGE}), limit=20)
+    question = Question("retries", kinds=frozenset({EventKind.KNOWLEDGE}), limit=20)
     weights = KnowledgeSettings(pattern=9.0, freshness_floor=1.0, usefulness_floor=1.0, usefulness_span=0.0)
     first = open_postgres(address, knowledge=weights).ask(question, NOW).hits[0]
     assert first.event.id == "any-global"
@@ -178,9 +178,9 @@ def test_a_change_that_changes_no_word_is_pushed(team: Team, tmp_path: Path) -> 
         _write(vault.root, "a", changed)
         assert _push(team.address(), vault) == 1
         assert open_postgres(team.address()).ask(question, NOW).hits[0].parts[part] == value
-    _write(vault.root, "a", replace(item, scope=Scope.GLOBAL))
+    _write(vault.root, "a", replace(item, scope=ItemScope.GLOBAL))
     assert _push(team.address(), vault) == 1
-    assert open_postgres(team.address(), viewer=Place("global")).ask(question, NOW).hits
+    assert open_postgres(team.address(), viewer=Audience("global")).ask(question, NOW).hits
     assert _push(team.address(), vault) == 0
 
 
@@ -202,7 +202,7 @@ def test_an_item_is_shown_to_nobody_who_may_not_read_its_project_whatever_its_sc
     team.run("SELECT crucible.grant_project('anna', 'shop')")
     for question in (Question("retries", limit=20), Question("retries", project="shop", limit=20)):
         answer = open_postgres(team.address("anna")).ask(question, NOW)
-        assert {hit.event.id for hit in answer.hits if hit.event.kind is Kind.KNOWLEDGE} == {"shop-own"}
+        assert {hit.event.id for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE} == {"shop-own"}
     team.run("SELECT crucible.grant_project('anna', '')")
     answer = open_postgres(team.address("anna")).ask(Question("retries", project="shop", limit=20), NOW)
     assert {hit.event.id for hit in answer.hits} > {"any-global", "any-domain", "shop-own"}
@@ -256,7 +256,7 @@ def test_tables_of_before_are_brought_up_to_date_with_what_is_in_them(
             "UPDATE crucible.sessions SET item_type = NULL, item_scope = NULL, item_verified = NULL, item_used = NULL"
         )
         hits = open_postgres(address).ask(Question("retries", limit=20), NOW).hits
-        weights = {hit.parts["type"] for hit in hits if hit.event.kind is Kind.KNOWLEDGE}
+        weights = {hit.parts["type"] for hit in hits if hit.event.kind is EventKind.KNOWLEDGE}
         assert weights == {KnowledgeSettings().observation}
     finally:
         server.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crucible.documents.knowledge.item_weight import EVERYTHING
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.postgres.engine import open_postgres, open_pusher
+from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.postgres.vault_rows import VaultDocuments
 from samples.postgres_server import Team
 from samples.recall_eval.measuring import figures_by, put_all

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from crucible.core.errors import ServerFailed
-from crucible.search.postgres.engine import open_postgres, open_pusher
-from crucible.search.recall import Kind, Question
+from crucible.search.postgres.team_recall import open_postgres, open_pusher
+from crucible.search.recall import EventKind, Question
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document
 from tests.unit.search.conftest import database
@@ -125,7 +125,7 @@ def test_no_question_finds_what_is_hidden(kept: Team, text: str) -> None:
         Question(text),
         Question(text, project="zeus"),
         Question(text, session=ZEUS.session),
-        Question(text, kinds=frozenset({*Kind} - {Kind.KNOWLEDGE}), session="s-"),
+        Question(text, kinds=frozenset({*EventKind} - {EventKind.KNOWLEDGE}), session="s-"),
     ):
         answer = anna.ask(replace(narrowed, limit=20), NOW)
         shown = {event.session for hit in answer.hits for event in (hit.event, *hit.before, *hit.after)}

@@ -20,7 +20,7 @@ import pytest
 
 from crucible.core.errors import CrucibleError, ServerFailed, UsageError
 from crucible.search.postgres.address import VARIABLE, Server, chosen_address, place_of
-from crucible.search.postgres.engine import open_postgres, open_pusher
+from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.recall import Question
 from samples.postgres_server import GUARDED, Team
 from samples.pushed_documents import Held, document, documents

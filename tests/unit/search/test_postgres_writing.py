@@ -14,14 +14,14 @@ import pytest
 from crucible.core.errors import ServerFailed, UsageError, VaultError
 from crucible.core.settings.settings import SecretSettings, VaultSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_weight import EVERYTHING, Facts
+from crucible.documents.knowledge.item_weight import EVERYTHING, WeightFacts
 from crucible.documents.knowledge.items import Item, ItemType
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.postgres.engine import open_postgres, open_pusher, set_up_server
-from crucible.search.postgres.tables import VERSION
+from crucible.search.postgres.server_tables import VERSION
+from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.terms import columns_of_item
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
-from crucible.search.recall import Document, Kind
+from crucible.search.recall import Document, EventKind
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document, documents, everything
@@ -195,7 +195,7 @@ def test_a_note_of_an_absurd_time_is_pushed(team: Team, at: datetime) -> None:
     (event, *_) = open_postgres(team.address()).get([one.events[0].id])
     assert event.at
     assert abs(event.at - at) <= timedelta(days=1)
-    item = (EVERYTHING, Facts("pattern", last_used=at, changed=at))
+    item = (EVERYTHING, WeightFacts("pattern", last_used=at, changed=at))
     columns = columns_of_item(item)
     told = team.run(
         "SELECT bool_and(crucible.is_readable(t)) FROM unnest(%s::timestamptz[]) AS t",
@@ -276,7 +276,7 @@ def test_an_item_of_knowledge_is_pushed_as_one(team: Team) -> None:
         document(1).events[0],
         id="k-1",
         session="k-1",
-        kind=Kind.KNOWLEDGE,
+        kind=EventKind.KNOWLEDGE,
         title="Jitter",
         text="Retry with jitter",
     )
@@ -292,7 +292,9 @@ def test_an_item_of_knowledge_is_pushed_as_one(team: Team) -> None:
 
 def test_several_who_come_first_set_up_the_tables_once(postgres: Running, team: Team) -> None:
     team.run("DROP SCHEMA crucible CASCADE")
-    code = "import sys; from crucible.search.postgres.engine import set_up_server; print(set_up_server(sys.argv[1]))"
+    code = (
+        "import sys; from crucible.search.postgres.team_recall import set_up_server; print(set_up_server(sys.argv[1]))"
+    )
     command = [sys.executable, "-c", code, team.address()]
     clients = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = sorted(client.communicate(timeout=120)[0].strip() for client in clients)

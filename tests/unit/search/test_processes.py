@@ -16,9 +16,9 @@ from unittest import mock
 import pytest
 
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded import refresh as refreshing
-from crucible.search.embedded.engine import open_embedded
-from crucible.search.embedded.recall_files import Store
+from crucible.search.embedded import index_update as refreshing
+from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.recall import Question
 from tests.unit.search.vaults import NOW, ask, flat, recall, session_of, vault_of, write
 
@@ -27,7 +27,7 @@ INDEX = Path(".crucible", "cache", "recall")
 _REFRESH = """
 import sys
 from pathlib import Path
-from crucible.search.embedded.engine import open_embedded
+from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.core.settings.settings import VaultSettings
 print("begun", flush=True)
 open_embedded(Path(sys.argv[1]), VaultSettings()).refresh(patience=30)
@@ -54,7 +54,7 @@ def test_a_question_waits_for_no_writer_and_says_what_it_did_not_see(tmp_path: P
     root = vault_of(tmp_path / "v", session_of("one", "token"))
     assert ask(root, "token").hits
     write(root, session_of("two", "bucket"))
-    with Store(root / ".crucible" / "cache" / "recall").locked(0) as is_ours:
+    with RecallStore(root / ".crucible" / "cache" / "recall").locked(0) as is_ours:
         assert is_ours
         start = time.monotonic()
         answer = ask(root, "token")
@@ -69,7 +69,7 @@ def test_who_asks_while_another_makes_the_first_index_waits_for_it(tmp_path: Pat
     told: list[tuple[int, int]] = []
     asker = open_embedded(root, VaultSettings(), progress=lambda *given: told.append(given))
     with ExitStack() as held:
-        held.enter_context(Store(root / INDEX).locked(0))
+        held.enter_context(RecallStore(root / INDEX).locked(0))
         with ThreadPoolExecutor(1) as others:
             # He gives up, say, when we have waited for a while.
             others.submit(_give_up, held, told)
@@ -88,7 +88,7 @@ def test_who_has_waited_long_enough_for_the_first_index_is_answered_from_what_th
         # As a builder leaves it between two batches.
         with mock.patch.object(refreshing, "_batches", _first_only), suppress(RuntimeError):
             recall(root).refresh()
-    with Store(root / INDEX).locked(0):
+    with RecallStore(root / INDEX).locked(0):
         start = time.monotonic()
         answer = open_embedded(root, VaultSettings(lock_seconds=0.3)).ask(Question("token"), NOW)
         assert 0.3 <= time.monotonic() - start < 5
@@ -137,7 +137,7 @@ def test_a_killed_writer_costs_nothing_but_time(tmp_path: Path) -> None:
 _ASK = """
 import sys
 from pathlib import Path
-from crucible.search.embedded.engine import open_embedded
+from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.search.recall import Question
 from crucible.core.settings.settings import VaultSettings
 from tests.unit.search.vaults import NOW
@@ -161,7 +161,7 @@ def test_who_has_the_index_open_survives_that_a_file_of_it_is_cut_short(is_writt
         for name in names:
             if name.exists():  # a part that was damaged is gone with all its files
                 os.truncate(name, 0)
-        with Store(root / INDEX).locked(0) if is_written else nullcontext():
+        with RecallStore(root / INDEX).locked(0) if is_written else nullcontext():
             said = _said(asker, "token w5x7")
         assert said == ("0" if is_written else "5")
         assert _said(asker, "token w5x7") == "5"
@@ -220,4 +220,4 @@ def test_a_question_over_an_index_that_is_true_loads_neither_a_server_nor_who_re
         "tempfile",
         "secrets",
     }
-    assert not {name for name in loaded if name in left_out or name.startswith("crucible.search.postgres.engine")}
+    assert not {name for name in loaded if name in left_out or name.startswith("crucible.search.postgres.team_recall")}

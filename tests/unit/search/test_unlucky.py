@@ -14,9 +14,9 @@ import pytest
 from crucible.core.errors import IndexBroken
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded import engine as embedded
-from crucible.search.embedded.recall_files import Store
-from crucible.search.embedded.recall_manifest import Manifest, load_manifest
+from crucible.search.embedded import embedded_recall as embedded
+from crucible.search.embedded.recall_files import RecallStore
+from crucible.search.embedded.recall_manifest import RecallManifest, load_manifest
 from crucible.search.embedded.tantivy_search import Searchers, open_searchers
 from crucible.search.recall import Question
 from crucible.vault.notes.vault import Vault
@@ -122,7 +122,7 @@ def test_an_index_that_is_replaced_again_and_again_is_never_thrown_away(
     index = root / INDEX / "index.json"
     whole, opened = open_searchers, 0
 
-    def replaced(store: Store, manifest: Manifest) -> Searchers:
+    def replaced(store: RecallStore, manifest: RecallManifest) -> Searchers:
         nonlocal opened
         opened += 1
         if opened < 6:
@@ -131,8 +131,8 @@ def test_an_index_that_is_replaced_again_and_again_is_never_thrown_away(
         return whole(store, manifest)
 
     monkeypatch.setattr(embedded, "open_searchers", replaced)
-    forgotten: list[Store] = []
-    monkeypatch.setattr(Store, "forget", forgotten.append)
+    forgotten: list[RecallStore] = []
+    monkeypatch.setattr(RecallStore, "forget", forgotten.append)
     assert found(ask(root, "token")) == ["a token bucket"]
     assert not forgotten
 
@@ -142,7 +142,7 @@ def test_an_index_that_cannot_be_read_is_not_thrown_away_under_a_writer(
 ) -> None:
     assert ask(root, "token").hits
     monkeypatch.setattr(embedded, "open_searchers", _broken)
-    with Store(root / INDEX).locked(0), pytest.raises(IndexBroken):
+    with RecallStore(root / INDEX).locked(0), pytest.raises(IndexBroken):
         ask(root, "token")
     assert (root / INDEX / "index.json").exists()
     with pytest.raises(IndexBroken):
@@ -151,7 +151,7 @@ def test_an_index_that_cannot_be_read_is_not_thrown_away_under_a_writer(
     assert found(ask(root, "token")) == ["a token bucket"]
 
 
-def _broken(store: Store, manifest: Manifest) -> Searchers:
+def _broken(store: RecallStore, manifest: RecallManifest) -> Searchers:
     raise IndexBroken("cannot be read")
 
 

@@ -9,8 +9,8 @@ from random import Random
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import AgentRef, Entry, Intervention, Phase, Prose, Session, Status
-from crucible.search.embedded.engine import Embedded, open_embedded
-from crucible.search.recall import NOTHING, Answer, Question, Shelf
+from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
+from crucible.search.recall import NO_ITEMS, Answer, ItemCatalog, Question
 from crucible.vault.notes.init_vault import init_vault
 
 STARTED = datetime(2026, 11, 2, 9, tzinfo=UTC)
@@ -41,7 +41,7 @@ def vault_of(root: Path, *sessions: Session) -> Path:
     return root
 
 
-def recall(root: Path, shelf: Shelf = NOTHING) -> Embedded:
+def recall(root: Path, shelf: ItemCatalog = NO_ITEMS) -> EmbeddedRecall:
     """Recall as another process would have it: nothing is open."""
     return open_embedded(root, VaultSettings(), shelf=shelf)
 

@@ -14,9 +14,9 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import Estimate
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Callout, Decision, Failure, Phase, Session, Status, Task
-from crucible.memory.history.history import Entry, Line, shortener
+from crucible.memory.history.history import HistoryEntry, HistoryLine, shortener
 from crucible.memory.history.history_folder import keep_entry
-from crucible.search.recall import Answer, Event, Hit, Kind, Question, Recall, Snippet
+from crucible.search.recall import Answer, Event, EventKind, Hit, Question, Recall, Snippet
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
@@ -48,11 +48,11 @@ def session(vault: Vault, name: str = "2026-11-21-clock", words: str = "Ticks", 
 
 def history(vault: Vault, name: str = "2026-11-20-older", words: str = "Ticks", **more: Any) -> None:
     """What an older session came to."""
-    lines = (Line(words, words),)
-    chosen = (Line(f"Choose {words}", words),)
+    lines = (HistoryLine(words, words),)
+    chosen = (HistoryLine(f"Choose {words}", words),)
     known: dict[str, Any] = {"done": lines, "decisions": chosen, "questions": lines, "further": lines}
     known |= {"title": words, "project": PROJECT, "started": NOW - timedelta(days=2)}
-    keep_entry(vault, Entry(name, **known | more))
+    keep_entry(vault, HistoryEntry(name, **known | more))
 
 
 class Finds:
@@ -60,7 +60,7 @@ class Finds:
 
     def __init__(self, words: str = "Ticks") -> None:
         self.asked: list[Question] = []
-        self._event = Event("an-item", "an-item", Kind.KNOWLEDGE, words, title=words)
+        self._event = Event("an-item", "an-item", EventKind.KNOWLEDGE, words, title=words)
 
     def ask(self, question: Question, _: datetime) -> Answer:
         """The item."""

@@ -14,7 +14,7 @@ import pytest
 
 from crucible.commands.briefing.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
 from crucible.core.settings.lifecycle import MemorySettings
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest, load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest, load_bookmarks
 from crucible.memory.history.memory_log import (
     Memory,
     MemoryKind,
@@ -41,7 +41,7 @@ def bookmark(number: int, session: str = "", project: str = "shop") -> Bookmark:
         f"b-{number}",
         session or f"2026-02-22-s{number}",
         NOW + timedelta(minutes=number),
-        Why.ENDED,
+        StopReason.ENDED,
         note=f"note {number}",
         project=project,
     )

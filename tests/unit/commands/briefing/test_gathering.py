@@ -21,8 +21,8 @@ from crucible.commands.briefing.sections import Type, keywords
 from crucible.core.errors import VaultError
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Phase, Session, Status, Task
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
-from crucible.memory.history.history import Line
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark
+from crucible.memory.history.history import HistoryLine
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories
 from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Vault
@@ -46,7 +46,7 @@ TITLES = {
 def fill(vault: Vault, tmp_path: Path, words: str = "Ticks") -> Path:
     """Something from every source; the project's folder."""
     session(vault, words=words)
-    history(vault, words=words, questions=(Line(f"Why {words}?"),))
+    history(vault, words=words, questions=(HistoryLine(f"Why {words}?"),))
     profile = vault.root / "projects" / f"{PROJECT}.md"
     profile.parent.mkdir(exist_ok=True)
     profile.write_text(f"---\ntype: project\n---\n\n{words}\n", errors="replace")
@@ -232,7 +232,7 @@ def test_a_session_that_somebody_paused_is_alive_for_longer(vault: Vault) -> Non
     tasks = (Task("1", "Write the limiter", "pending"),)
     noted(vault, "2026-11-02-old", hours=24 * 20, tasks=tasks, status=Status.PAUSED)
     assert not [text for text in of(briefing_of(vault), "tasks") if "Write" in text]
-    bookmark = Bookmark("b-1", "2026-11-02-old", NOW, Why.PAUSED, project=PROJECT)
+    bookmark = Bookmark("b-1", "2026-11-02-old", NOW, StopReason.PAUSED, project=PROJECT)
     append_bookmark(vault.root, bookmark)
     assert [text for text in of(briefing_of(vault), "tasks") if "Write" in text]
 

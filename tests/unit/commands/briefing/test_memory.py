@@ -8,7 +8,7 @@ import pytest
 
 from crucible.commands.briefing.facts import find_known, with_memory
 from crucible.commands.briefing.position import Position, find_position
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, memory_id
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
@@ -96,7 +96,7 @@ def test_it_stands_where_the_open_session_stopped_that_was_worked_on_last(vault:
 
 def test_a_session_that_was_left_is_where_it_stands_until_another_one_follows(vault: Vault) -> None:
     note(vault, "2026-11-20-a", day=20)
-    append_bookmark(vault.root, Bookmark("b-1", "2026-11-20-a", NOW, Why.PAUSED, project="shop"))
+    append_bookmark(vault.root, Bookmark("b-1", "2026-11-20-a", NOW, StopReason.PAUSED, project="shop"))
     note(vault, "2026-11-21-b", day=21)
     note(vault, "2026-11-22-c", "completed", day=22, project="blog")
     found, later = position(vault), position(vault, "blog")
@@ -124,9 +124,11 @@ def test_a_vault_without_a_session_has_no_position(vault: Vault) -> None:
     assert position(vault) is None
 
 
-@pytest.mark.parametrize(("why", "at"), [(Why.PAUSED, NOW), (Why.IDLE, datetime(2026, 11, 21, 20, 10, tzinfo=UTC))])
+@pytest.mark.parametrize(
+    ("why", "at"), [(StopReason.PAUSED, NOW), (StopReason.IDLE, datetime(2026, 11, 21, 20, 10, tzinfo=UTC))]
+)
 def test_a_bookmark_tells_the_phase_to_go_on_from_and_when_and_what_is_in_the_way(
-    vault: Vault, why: Why, at: datetime
+    vault: Vault, why: StopReason, at: datetime
 ) -> None:
     note(vault, "2026-11-21-c")
     append_bookmark(

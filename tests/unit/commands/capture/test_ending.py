@@ -20,8 +20,14 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit, Span
 from crucible.memory.history.history_folder import load_entries, load_entry
 from crucible.memory.history.memory_log import MemoryKind, load_memories
-from crucible.memory.tasks.annotations import Shelf, annotate, annotation_path, change_annotation, read_annotation
-from crucible.memory.tasks.task import Annotation, Choice, Ref
+from crucible.memory.tasks.annotations import (
+    AnnotationFolder,
+    annotate,
+    annotation_path,
+    change_annotation,
+    read_annotation,
+)
+from crucible.memory.tasks.task import Annotation, Ref, TaskDecision
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
 
@@ -75,13 +81,13 @@ def test_history_memory_and_tasks_know_of_the_session(place: Vault) -> None:
     assert ended.history
     assert ended.history.path == place.root / "history" / f"{NAME}.md"
     assert load_memories(place.root, MemoryKind.DECISION).found
-    worker, _ = read_annotation(Shelf(place.root), Ref(NAME, "2"))
+    worker, _ = read_annotation(AnnotationFolder(place.root), Ref(NAME, "2"))
     assert worker
     assert [(one.from_task_id, one.decision) for one in worker.inherited] == [
         ("1", "Use PostgreSQL for the queue"),
         ("1", "Name the variable depth"),
     ]
-    assert read_annotation(Shelf(place.root), Ref(NAME, "3"))[0] is None
+    assert read_annotation(AnnotationFolder(place.root), Ref(NAME, "3"))[0] is None
 
 
 def test_what_was_proposed_is_listed_in_the_history(place: Vault) -> None:
@@ -101,7 +107,7 @@ def test_a_second_time_writes_nothing_anew(place: Vault) -> None:
 
 def test_a_human_s_mark_keeps_a_decision_from_the_tasks_behind(place: Vault) -> None:
     end(place)
-    shelf = Shelf(place.root)
+    shelf = AnnotationFolder(place.root)
     first, second = Ref(NAME, "1"), Ref(NAME, "2")
     change_annotation(
         shelf,
@@ -121,7 +127,7 @@ def test_a_history_folder_that_cannot_be_written_is_a_line_and_the_rest_is_done(
     assert ended.history is None
     assert [line.partition(":")[0] for line in ended.problems] == ["history"]
     assert load_memories(place.root, MemoryKind.DECISION).found
-    assert read_annotation(Shelf(place.root), Ref(NAME, "2"))[0]
+    assert read_annotation(AnnotationFolder(place.root), Ref(NAME, "2"))[0]
 
 
 def test_a_step_that_breaks_is_a_line(place: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,21 +270,21 @@ def test_an_annotation_that_cannot_be_read_keeps_no_other_task_from_its_decision
     )
     name = "2026-11-21-two"
     place.create(name, note(name, tasks, project="shop"))
-    bad = annotation_path(Shelf(place.root), Ref(name, "1"))
+    bad = annotation_path(AnnotationFolder(place.root), Ref(name, "1"))
     bad.mkdir(parents=True)
     ended = end(place, name)
     assert len([line for line in ended.problems if "a folder" in line]) == 1
-    painter, _ = read_annotation(Shelf(place.root), Ref(name, "4"))
+    painter, _ = read_annotation(AnnotationFolder(place.root), Ref(name, "4"))
     assert painter
     assert [one.decision for one in painter.inherited] == ["Use Redis for the page cache"]
 
 
 def test_a_secret_that_a_human_wrote_into_an_annotation_goes_to_no_other_task(place: Vault) -> None:
     secret = "ghp_" + "zB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"
-    shelf = Shelf(place.root)
+    shelf = AnnotationFolder(place.root)
     annotate(
         shelf,
-        Annotation(Ref(NAME, "1"), "a", NOW, choices=(Choice(f"Use {secret}", secret, propagate=True),)),
+        Annotation(Ref(NAME, "1"), "a", NOW, choices=(TaskDecision(f"Use {secret}", secret, propagate=True),)),
     )
     end(place)
     worker, _ = read_annotation(shelf, Ref(NAME, "2"))

@@ -21,7 +21,7 @@ from crucible.commands.capture.question import MOST_PROMPTS, Answer, Offer
 from crucible.commands.capture.saving import Saver
 from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
-from crucible.documents.knowledge.items import Attribution, Category, Item, ItemType, Origin, Scope
+from crucible.documents.knowledge.items import Attribution, Category, Item, ItemScope, ItemType, Origin
 from crucible.documents.session.findings import findings_of
 from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.knowledge.knowledge_folder import load_items
@@ -143,7 +143,7 @@ def test_what_needs_no_question_is_kept_with_where_it_comes_from(vault: Vault, n
         "phase-1",
         "Write",
     )
-    assert (correction.scope, correction.project, correction.confidence) == (Scope.PROJECT, "shop", 0.85)
+    assert (correction.scope, correction.project, correction.confidence) == (ItemScope.PROJECT, "shop", 0.85)
     assert correction.tags == ("self-correction", "auto-captured")
     assert (evidence.verification.passed, evidence.verification.how) == (True, "pytest -k bench")
     assert evidence.source.origin is Origin.VERIFIED

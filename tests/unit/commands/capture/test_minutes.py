@@ -8,7 +8,7 @@ import pytest
 
 from crucible.commands.capture.selection import minutes_of
 from crucible.documents.session.session import Phase, Session, Status
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 
 BEGUN = datetime(2026, 11, 20, 20, tzinfo=UTC)
 
@@ -26,7 +26,7 @@ def at(minutes: float) -> datetime:
             (),
             20,
         ),
-        (Session("s", started=BEGUN, ended=at(800)), (Bookmark("b", "s", at(20), Why.PAUSED),), 20),
+        (Session("s", started=BEGUN, ended=at(800)), (Bookmark("b", "s", at(20), StopReason.PAUSED),), 20),
         (Session("s", started=BEGUN, status=Status.ACTIVE), (), 100),
         (Session("s", started=at(200), status=Status.ACTIVE), (), None),
         (Session("s"), (), None),

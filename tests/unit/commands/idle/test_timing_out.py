@@ -16,7 +16,7 @@ from crucible.commands.idle import idle_check as noticing
 from crucible.commands.idle import idle_timeout as timing_out
 from crucible.commands.idle.idle_check import is_due, look
 from crucible.documents.session.status_rules import IDLE_REASON
-from crucible.memory.bookmarks.bookmark import Why, load_bookmarks
+from crucible.memory.bookmarks.bookmark import StopReason, load_bookmarks
 from crucible.vault.index.index import Index
 from crucible.vault.index.watch.watcher import watch
 from crucible.vault.notes.init_vault import init_vault
@@ -64,7 +64,7 @@ def looked(vault: Vault) -> list[str]:
     return look(Index(vault.root, vault.settings), datetime.now(UTC))
 
 
-def whys(vault: Vault) -> list[tuple[str, Why]]:
+def whys(vault: Vault) -> list[tuple[str, StopReason]]:
     return [(one.session, one.why) for one in load_bookmarks(vault.root).found]
 
 
@@ -75,7 +75,7 @@ def test_a_quiet_session_is_paused_with_its_place_and_reason_and_a_bookmark(vaul
     assert (session.status, session.resume_point) == ("paused", "phase-2")
     assert session.pause_reason == IDLE_REASON
     (one,) = load_bookmarks(vault.root).found
-    assert (one.session, one.why, one.phase, one.phase_name) == ("quiet", Why.IDLE, "phase-2", "Second")
+    assert (one.session, one.why, one.phase, one.phase_name) == ("quiet", StopReason.IDLE, "phase-2", "Second")
     assert path.read_text() == NOTE.format(name="quiet").replace(
         "status: active  # so far\n",
         f"status: paused  # so far\nresume_point: phase-2\npause_reason: {IDLE_REASON}\n",
@@ -143,7 +143,7 @@ def test_a_broken_note_keeps_no_other_one(vault: Vault) -> None:
     with vault.locked(held):
         assert looked(vault) == ["sessions/quiet.md"]
     assert broken.read_bytes() == before
-    assert whys(vault) == [("quiet", Why.IDLE)]
+    assert whys(vault) == [("quiet", StopReason.IDLE)]
 
 
 def test_a_look_is_due_every_few_minutes_and_sooner_where_the_idle_time_is_short(vault: Vault) -> None:
@@ -210,7 +210,7 @@ def test_the_list_shows_the_new_status_already(cru: Cru, vault: Vault) -> None:
     assert "quiet" in shown
     assert "paused" in next(line for line in shown.split("\n") if "quiet" in line)
     assert "active" in next(line for line in shown.split("\n") if "busy" in line)
-    assert whys(vault) == [("quiet", Why.IDLE)]
+    assert whys(vault) == [("quiet", StopReason.IDLE)]
 
 
 @pytest.mark.parametrize("command", [["session", "show", "quiet"], ["session", "check"], ["session", "stats"]])
@@ -262,7 +262,7 @@ def test_two_processes_at_once_pause_once_and_keep_one_bookmark(vault: Vault) ->
     paused = [int(one.communicate(timeout=60)[0]) for one in both]
     # Who finds a note held leaves it to who holds it.
     assert sum(paused) == len(names)
-    assert sorted(whys(vault)) == sorted((name, Why.IDLE) for name in names)
+    assert sorted(whys(vault)) == sorted((name, StopReason.IDLE) for name in names)
     assert {vault.load(name).session.status for name in names} == {"paused"}
 
 
@@ -279,7 +279,7 @@ def test_of_two_commands_at_once_each_lists_and_one_bookmark_is_kept(vault: Vaul
     for thread in threads:
         thread.join()
     assert done == [0, 0]
-    assert whys(vault) == [("quiet", Why.IDLE)]
+    assert whys(vault) == [("quiet", StopReason.IDLE)]
 
 
 def test_a_watcher_notices_without_being_asked(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from crucible.commands import record
 from crucible.commands.record import stop_bookmark as bookmarking
 from crucible.core.errors import EditRefused, UsageError, VaultError
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, load_bookmarks
 from crucible.memory.summary.brief import find_brief
 from crucible.vault.notes.vault import Vault
 
@@ -39,7 +39,7 @@ def test_a_pause_keeps_a_bookmark_with_what_was_said(vault: Vault, recorder: rec
     recorder.phase("Research")
     recorder.pause("later", note="look at\n\nthe clock", blockers=["no key", "rain\ntoday", " "], at=LATE)
     one = bookmarks(vault)[-1]
-    assert (one.why, one.session, one.at) == (Why.PAUSED, recorder.id, LATE)
+    assert (one.why, one.session, one.at) == (StopReason.PAUSED, recorder.id, LATE)
     assert (one.phase, one.phase_name) == ("phase-1", "Research")
     assert (one.task_name, one.task_number, one.task_count) == ("Two", 2, 2)
     assert (one.note, one.blockers) == ("look at\n\nthe clock", ("no key", "rain⏎today"))
@@ -97,7 +97,7 @@ def test_an_end_keeps_a_bookmark_and_a_subagents_end_none(vault: Vault, recorder
         child.phase("Search")
     assert bookmarks(vault) == ()
     recorder.end()
-    assert [(one.session, one.why) for one in bookmarks(vault)] == [(recorder.id, Why.ENDED)]
+    assert [(one.session, one.why) for one in bookmarks(vault)] == [(recorder.id, StopReason.ENDED)]
 
 
 def test_a_task_that_is_finished_keeps_one_and_one_that_was_none(vault: Vault, recorder: record.Recorder) -> None:
@@ -110,9 +110,9 @@ def test_a_task_that_is_finished_keeps_one_and_one_that_was_none(vault: Vault, r
     recorder.task_complete("Done", task="2")
     recorder.tasks([{"id": "3", "content": "Three", "status": "completed"}])
     assert [(one.why, one.task) for one in bookmarks(vault)] == [
-        (Why.TASK, "2"),
-        (Why.TASK, "3"),
-        (Why.TASK, ""),
+        (StopReason.TASK, "2"),
+        (StopReason.TASK, "3"),
+        (StopReason.TASK, ""),
     ]
 
 

@@ -16,10 +16,10 @@ from crucible.core.settings.settings import UserSettings, VaultSettings
 from crucible.integrations.hooks.sync import sync_vault
 from crucible.integrations.mcp.opened_vault import vault_of
 from crucible.integrations.mcp.server_context import Place
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest
 from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, load_memories
-from crucible.memory.tasks.annotations import Shelf, annotate
+from crucible.memory.tasks.annotations import AnnotationFolder, annotate
 from crucible.memory.tasks.task import Annotation, Ref
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, write
@@ -52,10 +52,10 @@ def scene(vault: Vault, cru: Cru) -> Vault:
     (flight / "meta.json").write_text(json.dumps({"version": 1, "session_id": A}))
     (vault.root / ".crucible/archive").mkdir(exist_ok=True)
     (vault.root / f".crucible/archive/{A}.jsonl.zst").write_bytes(b"old events")
-    append_bookmark(vault.root, Bookmark("b-1", A, NOW, Why.PAUSED, note="half done"), fsync=False)
+    append_bookmark(vault.root, Bookmark("b-1", A, NOW, StopReason.PAUSED, note="half done"), fsync=False)
     issue_ticket(vault.root, A, "codex", NOW, fsync=False)
     append_memories(vault.root, [Memory("d-1", MemoryKind.DECISION, "UTC", A, NOW)], fsync=False)
-    annotate(Shelf(vault.root), Annotation(Ref(A, "1"), "Write the bucket"), fsync=False)
+    annotate(AnnotationFolder(vault.root), Annotation(Ref(A, "1"), "Write the bucket"), fsync=False)
     return vault
 
 

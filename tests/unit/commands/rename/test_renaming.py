@@ -18,7 +18,7 @@ from crucible.core.errors import (
     UsageError,
 )
 from crucible.core.settings.settings import VaultSettings
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, latest
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest
 from crucible.vault.notes.vault import Note, Vault
 
 OLD = "---\ntype: session\nsession_id: old\n---\n\n# old\n\n[[old]]\n"
@@ -272,7 +272,7 @@ def test_every_refusal_is_one_line(vault: Vault) -> None:
 
 
 def test_bookmarks_follow_and_stay_with_the_old_name_too(vault: Vault) -> None:
-    made = Bookmark("old-1", "old", datetime(2026, 11, 22, tzinfo=UTC), Why.PAUSED, note="half done")
+    made = Bookmark("old-1", "old", datetime(2026, 11, 22, tzinfo=UTC), StopReason.PAUSED, note="half done")
     append_bookmark(vault.root, made)
     rename(vault)
     kept = latest(vault.root, "new")
@@ -282,7 +282,7 @@ def test_bookmarks_follow_and_stay_with_the_old_name_too(vault: Vault) -> None:
 
 
 def test_bookmarks_that_cannot_follow_are_told(vault: Vault) -> None:
-    append_bookmark(vault.root, Bookmark("old-1", "old", datetime(2026, 11, 22, tzinfo=UTC), Why.PAUSED))
+    append_bookmark(vault.root, Bookmark("old-1", "old", datetime(2026, 11, 22, tzinfo=UTC), StopReason.PAUSED))
     memory = vault.root / ".crucible" / "memory"
     memory.rename(vault.root.parent / "memory")
     memory.symlink_to(vault.root.parent / "memory")

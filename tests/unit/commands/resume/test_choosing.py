@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crucible.commands.resume.choose_session import newest_first
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 from crucible.vault.index.schema import Row
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -19,7 +19,7 @@ def row(name: str, started: str | None = "2026-11-22T08:00:00Z", **more: str | i
     return known | {"ended": None, "duration_s": None} | more
 
 
-def mark(name: str, hours: float, why: Why = Why.PAUSED) -> Bookmark:
+def mark(name: str, hours: float, why: StopReason = StopReason.PAUSED) -> Bookmark:
     return Bookmark(f"{name}-{hours}", name, NOON - timedelta(hours=hours), why)
 
 
@@ -31,8 +31,8 @@ def test_the_newest_bookmark_of_each_counts() -> None:
     assert order([row("a"), row("b")], mark("a", 3), mark("b", 2), mark("a", 1)) == ["a", "b"]
 
 
-@pytest.mark.parametrize("why", [Why.IDLE, Why.DIED, Why.MANUAL])
-def test_a_bookmark_that_was_made_afterwards_is_not_when_it_was_left(why: Why) -> None:
+@pytest.mark.parametrize("why", [StopReason.IDLE, StopReason.DIED, StopReason.MANUAL])
+def test_a_bookmark_that_was_made_afterwards_is_not_when_it_was_left(why: StopReason) -> None:
     assert order([row("late"), row("here")], mark("late", 0, why), mark("here", 1)) == ["here", "late"]
     (only,) = newest_first([row("x", started=None)], [mark("x", 2, why)])
     assert only.at == NOON - timedelta(hours=2)
@@ -40,7 +40,7 @@ def test_a_bookmark_that_was_made_afterwards_is_not_when_it_was_left(why: Why) -
 
 def test_what_was_done_after_a_bookmark_counts() -> None:
     rows = [row("a", duration_s=3 * 3600 + 1800), row("b")]
-    assert order(rows, mark("a", 2, Why.TASK), mark("b", 1)) == ["a", "b"]
+    assert order(rows, mark("a", 2, StopReason.TASK), mark("b", 1)) == ["a", "b"]
 
 
 def test_of_two_at_once_and_of_two_without_times_the_greater_id_comes_first() -> None:

@@ -31,7 +31,7 @@ from crucible.documents.session.session import (
     Task,
 )
 from crucible.documents.session.session_reader import read_session
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 from tests.unit.commands.resume.contexts import NOW, OURS, START, context, parts, phase, session, turn
 
 TASKS = (Task("1", "write it", "completed"), Task("2", "test it", "in_progress"), Task("3", "ship it"))
@@ -153,7 +153,7 @@ def test_a_line_each_is_cut_shorter_where_the_frame_leaves_no_room_for_more() ->
 
 def test_open_work_stands_with_its_phase() -> None:
     asked = Callout("decision_needed", "", "Which store?")
-    mark = Bookmark("1", "it", START, Why.PAUSED, "phase-1", note="look at the clock", blockers=("no key",))
+    mark = Bookmark("1", "it", START, StopReason.PAUSED, "phase-1", note="look at the clock", blockers=("no key",))
     made = session(phase("A", Intervention("go"), Failure("it broke"), asked), tasks=TASKS, pause_reason="lunch")
     found = parts(context(made, bookmark=mark).text)
     assert "[phase-1 error]\n  it broke\n" in found["Unresolved errors"]
@@ -456,7 +456,7 @@ def test_nothing_in_a_session_forges_a_heading_a_label_a_mark_or_a_tag(budget: i
     from markdown_it import MarkdownIt
 
     drift = Drift(3, (EVIL,), EVIL, EVIL, (FileChange(EVIL, EVIL, EVIL),), unknown=EVIL)
-    mark = Bookmark("1", EVIL, START, Why.PAUSED, EVIL, note=EVIL, blockers=(EVIL,))
+    mark = Bookmark("1", EVIL, START, StopReason.PAUSED, EVIL, note=EVIL, blockers=(EVIL,))
     child = Session(id="child", title=EVIL, model=EVIL, summary=EVIL)
     text = context(hostile(), budget, drift=drift, bookmark=mark, children={"child": child}).text
     tokens = [t for t in MarkdownIt("commonmark").parse(text) if t.nesting >= 0 and t.level == 0]

@@ -26,7 +26,7 @@ from crucible.commands.resume.continue_session import (
 from crucible.commands.resume.resume_material import Drift, FileChange, Material
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.session.session import AgentRef, Phase, Session, Status, Task
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TASKS = tuple(
@@ -217,7 +217,7 @@ def test_a_context_is_one_argument_or_standard_input_and_can_be_given(context: s
 
 
 def test_last_active_is_not_when_it_was_noticed_to_be_idle() -> None:
-    idle = Bookmark("b", "2026-11-21-x", NOW - timedelta(minutes=5), Why.IDLE)
-    told = Bookmark("b", "2026-11-21-x", NOW - timedelta(minutes=5), Why.PAUSED)
+    idle = Bookmark("b", "2026-11-21-x", NOW - timedelta(minutes=5), StopReason.IDLE)
+    told = Bookmark("b", "2026-11-21-x", NOW - timedelta(minutes=5), StopReason.PAUSED)
     assert "last active 2 h ago" in confirmation(Material(session(), NOW, idle))
     assert "last active 5 min ago" in confirmation(Material(session(), NOW, told))

@@ -17,7 +17,7 @@ from crucible.commands.resume import drift as drift_room
 from crucible.commands.resume.drift import find_drift
 from crucible.commands.resume.resume_material import Drift, FileChange
 from crucible.core.git import digest_of, read_repository
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -50,7 +50,7 @@ def bookmark_of(folder: Path, files: Iterable[str] = ("src/limiter.py", "README.
     found = read_repository(folder)
     digests = {name: digest_of(folder / name) if (folder / name).exists() else "" for name in files}
     branch, head = (found.branch, found.head) if found else ("", "")
-    return Bookmark("b", "s", _NOW, Why.PAUSED, files=digests, branch=branch, head=head)
+    return Bookmark("b", "s", _NOW, StopReason.PAUSED, files=digests, branch=branch, head=head)
 
 
 def test_nothing_happened(shop: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_bookmark_of_somebody_elses_runs_nothing(shop: Path, tmp_path: Path) -
 
 
 def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
-    drift = find_drift(tmp_path / "gone", Bookmark("b", "s", _NOW, Why.PAUSED, files={"a": "0" * 40}))
+    drift = find_drift(tmp_path / "gone", Bookmark("b", "s", _NOW, StopReason.PAUSED, files={"a": "0" * 40}))
     assert drift.files == ()
     assert "is gone" in drift.unknown
 

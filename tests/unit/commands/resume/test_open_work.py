@@ -7,7 +7,7 @@ import pytest
 from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.open_work import OpenWork, Said, find_open_work
 from crucible.documents.session.session import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, task_at_work
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, task_at_work
 from tests.unit.commands.resume.contexts import START, phase, session
 
 CORRECTION = Noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
@@ -89,7 +89,7 @@ def test_open_ends_are_questions_of_a_session_that_is_told_to_its_end() -> None:
 
 
 def test_blockers_are_the_bookmarks() -> None:
-    mark = Bookmark("1", "it", START, Why.PAUSED, "phase-2", blockers=("no key", "no review"))
+    mark = Bookmark("1", "it", START, StopReason.PAUSED, "phase-2", blockers=("no key", "no review"))
     assert work(session(), mark).blockers == (Said("phase-2", "no key"), Said("phase-2", "no review"))
 
 

@@ -8,7 +8,7 @@ from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.position_line import last_active, position_line
 from crucible.core.text.durations import age_words
 from crucible.documents.session.session import Task
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 from tests.unit.commands.resume.contexts import NOW, START, phase, session
 
 
@@ -47,5 +47,5 @@ def test_a_session_without_phases_and_with_all_tasks_done() -> None:
 def test_a_bookmark_made_while_there_was_work_is_the_last_known_time_and_one_made_later_is_not() -> None:
     made = session(phase("A"))
     later = START + timedelta(hours=5)
-    assert last_active(made, Bookmark("1", "it", later, Why.PAUSED)) == later
-    assert last_active(made, Bookmark("1", "it", later, Why.IDLE)) == START
+    assert last_active(made, Bookmark("1", "it", later, StopReason.PAUSED)) == later
+    assert last_active(made, Bookmark("1", "it", later, StopReason.IDLE)) == START

@@ -25,7 +25,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.memory.history.history import Line
+from crucible.memory.history.history import HistoryLine
 from crucible.memory.history.history_notes import render_item
 
 VALUE = "x:: ![[secret]])"
@@ -82,7 +82,7 @@ def test_the_texts_of_an_item_of_the_findings_count_together(item: Noted) -> Non
 
 
 def test_the_texts_of_a_history_s_item_count_together() -> None:
-    assert split("\n".join(render_item("further", Line("eleven (", VALUE), 1)))
+    assert split("\n".join(render_item("further", HistoryLine("eleven (", VALUE), 1)))
 
 
 def test_a_call_and_its_result_count_together_in_an_old_note() -> None:

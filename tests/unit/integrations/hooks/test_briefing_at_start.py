@@ -18,7 +18,7 @@ from crucible.documents.session.session import Status, Task
 from crucible.integrations.hooks.paused_notice import LABEL as PAUSED
 from crucible.integrations.hooks.paused_notice import ROOM
 from crucible.integrations.hooks.start_context import greeting
-from crucible.search.embedded.engine import open_embedded
+from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.vault.events.spool import syncing
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault

@@ -23,7 +23,7 @@ from crucible.core.settings.settings import load_vault_settings
 from crucible.integrations.hooks import paused_notice as noticing
 from crucible.integrations.hooks.paused_notice import LABEL
 from crucible.integrations.hooks.start_context import LONGEST, greeting
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark
 from crucible.vault.events.spool import syncing
 from crucible.vault.index.freshness import Suspects
 from crucible.vault.index.index import Index
@@ -73,7 +73,7 @@ def write_note(vault: Vault, name: str = ID, *, title: str = "Add a clock", body
     return path
 
 
-def mark(vault: Vault, name: str = ID, *, at: datetime = NOW, why: Why = Why.PAUSED, **more: Any) -> None:
+def mark(vault: Vault, name: str = ID, *, at: datetime = NOW, why: StopReason = StopReason.PAUSED, **more: Any) -> None:
     known = {"phase": "phase-2", "phase_name": "Tests"} | more
     append_bookmark(vault.root, Bookmark(f"b-{name}-{why}", name, at, why, **known), fsync=False)
 
@@ -279,7 +279,7 @@ def test_one_that_was_found_idle_later_was_not_left_later(vault: Vault) -> None:
     write_note(vault, "by-hand")
     mark(vault, "by-hand", at=NOW - timedelta(minutes=5))
     write_note(vault, "idle")
-    mark(vault, "idle", at=NOW - timedelta(minutes=1), why=Why.IDLE)
+    mark(vault, "idle", at=NOW - timedelta(minutes=1), why=StopReason.IDLE)
     assert session_of(told(vault)) == "by-hand"
 
 

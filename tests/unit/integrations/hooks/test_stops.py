@@ -13,7 +13,7 @@ import pytest
 
 from crucible.integrations.hooks import session_end as stops
 from crucible.integrations.hooks import sync as syncing
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, load_bookmarks
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, load_bookmarks
 from crucible.vault.events.spooled import load_spool
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import assistant, result, text, use, user
@@ -32,7 +32,7 @@ def bookmarks(client: Client) -> tuple[Bookmark, ...]:
     return loaded.found
 
 
-def reasons(client: Client) -> list[Why]:
+def reasons(client: Client) -> list[StopReason]:
     return [one.why for one in bookmarks(client)]
 
 
@@ -61,7 +61,7 @@ def test_a_clients_end_makes_one_bookmark_however_often_somebody_looks(client: C
     sync(client)
     start_another(client)
     (one,) = bookmarks(client)
-    assert (one.why, one.session, one.phase) == (Why.ENDED, the_note(client).id, "phase-1")
+    assert (one.why, one.session, one.phase) == (StopReason.ENDED, the_note(client).id, "phase-1")
     assert log_of(client.root) == ""
 
 
@@ -83,7 +83,7 @@ def test_a_session_that_was_only_opened_again_has_one_even_after_its_spool_is_go
     assert [each.session for each in load_spool(client.root, "claude-code")] == [OTHER]
     client.call("SessionStart", source="resume")
     told(client, "SessionEnd", reason="other")
-    assert reasons(client) == [Why.ENDED]
+    assert reasons(client) == [StopReason.ENDED]
 
 
 def test_a_death_makes_a_bookmark_and_a_late_word_of_the_end_another(client: Client) -> None:
@@ -93,16 +93,16 @@ def test_a_death_makes_a_bookmark_and_a_late_word_of_the_end_another(client: Cli
     client.call("Stop", "Fixed.")
     start_another(client)
     start_another(client)
-    assert reasons(client) == [Why.DIED]
+    assert reasons(client) == [StopReason.DIED]
     told(client, "SessionEnd", reason="other")
-    assert reasons(client) == [Why.DIED, Why.ENDED]
+    assert reasons(client) == [StopReason.DIED, StopReason.ENDED]
 
 
 def test_a_failed_session_has_a_bookmark_too(client: Client) -> None:
     client.say(user("Fix it"), assistant(text("API Error: 500"), stop="end_turn", isApiErrorMessage=True))
     told(client, "SessionEnd", reason="other")
     assert the_note(client).status == "failed"
-    assert reasons(client) == [Why.ENDED]
+    assert reasons(client) == [StopReason.ENDED]
 
 
 def test_a_finished_task_makes_one(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_a_finished_task_makes_one(client: Client, monkeypatch: pytest.MonkeyPat
     told(client, "PostToolUse", call="late")
     told(client, "Stop", "One.")
     (one,) = bookmarks(client)
-    assert (one.why, one.task_name, one.task_number, one.task_count) == (Why.TASK, "Part 1", 2, 2)
+    assert (one.why, one.task_name, one.task_number, one.task_count) == (StopReason.TASK, "Part 1", 2, 2)
 
 
 def test_the_bookmark_tells_git_where_the_client_worked(client: Client, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_session_leaves_the_spool_when_it_has_been_quiet(client: Client) -> No
     start_another(client)
     assert the_note(client).status == "completed"
     assert [each.session for each in load_spool(client.root, "claude-code")] == [OTHER]
-    assert reasons(client) == [Why.ENDED]
+    assert reasons(client) == [StopReason.ENDED]
 
 
 def test_a_plain_import_within_the_idle_time_changes_nothing_of_what_a_client_closed(client: Client) -> None:
@@ -182,4 +182,4 @@ def test_an_idle_session_is_paused_by_the_next_hook(client: Client, vault: Vault
     os.utime(vault.sessions / "quiet.md", (time.time() - 4000,) * 2)
     told(client, "SessionStart", source="startup")
     assert vault.load("quiet").session.status == "paused"
-    assert reasons(client) == [Why.IDLE]
+    assert reasons(client) == [StopReason.IDLE]

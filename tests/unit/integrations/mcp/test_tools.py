@@ -14,7 +14,7 @@ from crucible.core.errors import VaultError
 from crucible.integrations.mcp.replies import PREFACE
 from crucible.memory.knowledge.knowledge_folder import load_items
 from crucible.memory.tasks.task_knowledge import discoveries_for
-from crucible.search.recall import Kind
+from crucible.search.recall import EventKind
 from crucible.vault.events.event_reading import read_records
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
@@ -123,8 +123,8 @@ def test_more_of_a_search_is_a_page_away(told: Vault) -> None:
     assert "[3 " in second.text, "hits are counted through"
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.KNOWLEDGE])
-def test_event_types_narrow(kind: Kind, told: Vault) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in EventKind if kind is not EventKind.KNOWLEDGE])
+def test_event_types_narrow(kind: EventKind, told: Vault) -> None:
     text = call(
         place_of(told), "recall_search", query="retry retries token tests race", event_types=[kind], limit=20
     ).text

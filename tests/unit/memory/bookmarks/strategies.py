@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 from crucible.vault.logs.jsonl_store import is_inner_path
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -20,7 +20,7 @@ bookmarks = st.builds(
     id=_ids,
     session=_ids,
     at=st.timedeltas(timedelta(0), timedelta(days=5000)).map(datetime(2026, 1, 1, tzinfo=UTC).__add__),
-    why=st.sampled_from(Why),
+    why=st.sampled_from(StopReason),
     phase=_texts,
     phase_name=_texts,
     task=_texts,

@@ -18,7 +18,14 @@ from hypothesis import strategies as st
 from crucible.core.errors import LockTimeout, OutsideVault, VaultError
 from crucible.core.locks import locked
 from crucible.memory.bookmarks import bookmark as keeping
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark, follow_rename, latest, load_bookmarks
+from crucible.memory.bookmarks.bookmark import (
+    Bookmark,
+    StopReason,
+    append_bookmark,
+    follow_rename,
+    latest,
+    load_bookmarks,
+)
 from crucible.vault.logs import jsonl_store as lines
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
@@ -26,7 +33,7 @@ from tests.unit.memory.bookmarks.repositories import commit, git
 from tests.unit.memory.bookmarks.strategies import bookmarks
 
 NOW = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
-ONE = Bookmark("b-1", "2026-11-21-x", NOW, Why.PAUSED, note="first")
+ONE = Bookmark("b-1", "2026-11-21-x", NOW, StopReason.PAUSED, note="first")
 TWO = replace(ONE, id="b-2", at=NOW + timedelta(seconds=1), note="second")
 
 

@@ -16,7 +16,7 @@ from crucible.core.git import digest_of
 from crucible.core.secrets import Redact, Scanner
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.session import Phase, Session, Status, SubagentRef, Task, ToolCall, ToolCalls
-from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, Why, latest, load_bookmarks
+from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, StopReason, latest, load_bookmarks
 from crucible.memory.bookmarks.make_bookmark import LONGEST_BLOCKER, LONGEST_NOTE, mark
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
@@ -47,7 +47,7 @@ def _marked(
     found = mark(
         vault,
         session,
-        Why.PAUSED,
+        StopReason.PAUSED,
         now=NOW,
         redact=redact,
         folder=folder,
@@ -83,7 +83,7 @@ def test_a_bookmark_says_phase_task_branch_head_and_files(vault: Vault, tmp_path
         id=one.id,
         session="2026-11-21-x",
         at=NOW,
-        why=Why.PAUSED,
+        why=StopReason.PAUSED,
         phase="phase-1",
         phase_name="Tests",
         task="t3",
@@ -110,7 +110,7 @@ def test_ids_differ(vault: Vault) -> None:
 
 def test_a_session_without_anything_has_a_bookmark(vault: Vault) -> None:
     one = _marked(vault, Session("2026-11-21-x"))
-    assert one == Bookmark(one.id, "2026-11-21-x", NOW, Why.PAUSED)
+    assert one == Bookmark(one.id, "2026-11-21-x", NOW, StopReason.PAUSED)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_when_secrets_cannot_be_looked_for_nothing_is_written(vault: Vault) -> N
         raise RuntimeError("no rules")
 
     with pytest.raises(VaultError, match="cannot run, so nothing is written: no rules"):
-        mark(vault, _session(), Why.PAUSED, now=NOW, redact=broken, note="x")
+        mark(vault, _session(), StopReason.PAUSED, now=NOW, redact=broken, note="x")
     assert not load_bookmarks(vault.root).found
 
 
@@ -323,7 +323,7 @@ def test_hostile_texts_are_one_line_of_the_file_and_come_back_as_they_were_told(
     session = _session(phases=(Phase(name, id="phase-1"),), tasks=(Task(name, name),), project=name)
     file = root / ".crucible" / "memory" / "bookmarks.jsonl"
     file.unlink(missing_ok=True)
-    one = mark(vault, session, Why.MANUAL, now=NOW, redact=clean, note=note, blockers=blockers)
+    one = mark(vault, session, StopReason.MANUAL, now=NOW, redact=clean, note=note, blockers=blockers)
     assert file.read_bytes().count(b"\n") == 1
     assert load_bookmarks(root) == ((one,), ())
     for text in (*one.blockers, one.phase_name, one.task_name, one.project):
@@ -350,14 +350,14 @@ def test_a_name_that_is_no_utf8_does_no_harm(vault: Vault, tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["my note", "../x", "caf\udce9", ""])
 def test_a_note_whose_name_is_no_id_gets_no_bookmark(vault: Vault, name: str) -> None:
     with pytest.raises(BadSessionId):
-        mark(vault, Session(name), Why.MANUAL, now=NOW, redact=clean)
+        mark(vault, Session(name), StopReason.MANUAL, now=NOW, redact=clean)
     assert not load_bookmarks(vault.root).found
 
 
 # --- what was said stays said --------------------------------------------------------------------------------------------
 
 
-def _then(vault: Vault, session: Session, why: Why, seconds: int, **words: object) -> Bookmark:
+def _then(vault: Vault, session: Session, why: StopReason, seconds: int, **words: object) -> Bookmark:
     now = NOW + timedelta(seconds=seconds)
     return mark(vault, session, why, now=now, redact=clean, **words)  # type: ignore[arg-type]
 
@@ -365,18 +365,18 @@ def _then(vault: Vault, session: Session, why: Why, seconds: int, **words: objec
 @pytest.mark.parametrize("started", [NOW - timedelta(hours=1), None])
 def test_a_clients_end_does_not_hide_what_was_said_before_it(vault: Vault, started: datetime | None) -> None:
     session = _session(phases=(Phase("Tests", id="phase-1", started=started),))
-    _then(vault, session, Why.PAUSED, 0, note="mind the clock", blockers=("no key",))
-    ended = _then(vault, session, Why.ENDED, 5)
+    _then(vault, session, StopReason.PAUSED, 0, note="mind the clock", blockers=("no key",))
+    ended = _then(vault, session, StopReason.ENDED, 5)
     assert (ended.note, ended.blockers) == ("mind the clock", ("no key",))
-    assert _then(vault, session, Why.IDLE, 9).blockers == ("no key",)
-    said = _then(vault, session, Why.MANUAL, 12, note="the key came")
+    assert _then(vault, session, StopReason.IDLE, 9).blockers == ("no key",)
+    said = _then(vault, session, StopReason.MANUAL, 12, note="the key came")
     assert (said.note, said.blockers) == ("the key came", ())
     assert latest(vault.root, session.id) == said
 
 
 @pytest.mark.parametrize("started", [NOW + timedelta(seconds=3), None])
 def test_it_holds_until_another_phase_begins(vault: Vault, started: datetime | None) -> None:
-    _then(vault, _session(), Why.PAUSED, 0, note="mind the clock", blockers=("no key",))
+    _then(vault, _session(), StopReason.PAUSED, 0, note="mind the clock", blockers=("no key",))
     later = _session(phases=(Phase("Tests", id="phase-1"), Phase("More", id="phase-2", started=started)))
-    ended = _then(vault, later, Why.ENDED, 5)
+    ended = _then(vault, later, StopReason.ENDED, 5)
     assert (ended.note, ended.blockers) == ("", ())

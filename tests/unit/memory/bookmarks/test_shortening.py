@@ -16,7 +16,7 @@ from crucible.core.errors import NoteChanged, VaultError
 from crucible.memory.bookmarks.bookmark import (
     BOOKMARKS,
     Bookmark,
-    Why,
+    StopReason,
     append_bookmark,
     follow_rename,
     latest,
@@ -28,7 +28,7 @@ from tests.unit.memory.bookmarks.strategies import bookmarks
 
 NOW = datetime(2026, 2, 22, 9, tzinfo=UTC)
 OLD = Bookmark(
-    *("b-1", "2026-02-22-x", NOW, Why.PAUSED, "phase-11", "Continuity", "3", "Write it", 3, 5),
+    *("b-1", "2026-02-22-x", NOW, StopReason.PAUSED, "phase-11", "Continuity", "3", "Write it", 3, 5),
     note="half\ndone",
     blockers=("no key",),
     project="shop",
@@ -37,7 +37,7 @@ OLD = Bookmark(
     files={"a.py": "b" * 40},
     more_files=7,
 )
-NEW = Bookmark("b-2", "2026-02-22-x", NOW + timedelta(hours=1), Why.ENDED, project="shop", note="all done")
+NEW = Bookmark("b-2", "2026-02-22-x", NOW + timedelta(hours=1), StopReason.ENDED, project="shop", note="all done")
 
 
 def _path(root: Path) -> Path:
@@ -52,7 +52,7 @@ def test_an_old_bookmark_says_in_a_line_what_it_came_to(tmp_path: Path) -> None:
     short, new = load_bookmarks(tmp_path).found
     assert new == NEW
     assert short.compacted == ("2026-02-22: Continuity, task 3 of 5 (Write it): half done; blocked: no key")
-    assert (short.id, short.session, short.at, short.why) == ("b-1", OLD.session, NOW, Why.PAUSED)
+    assert (short.id, short.session, short.at, short.why) == ("b-1", OLD.session, NOW, StopReason.PAUSED)
     assert (short.files, short.note, short.blockers, short.head) == ({}, "", (), "")
     assert _path(tmp_path).read_bytes().split(b"\n")[1:] == before[1:]
     assert [one.session for one in load_bookmarks(tmp_path).found] == [OLD.session, OLD.session]

@@ -34,8 +34,8 @@ from crucible.memory.history.history import (
     LONGEST,
     Capture,
     Captures,
-    Entry,
-    Line,
+    HistoryEntry,
+    HistoryLine,
     lines_of,
     shortener,
     tidy_entry,
@@ -48,7 +48,7 @@ shorten = shortener()
 START = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 
 
-def composed(*bodies: tuple[NoteEntry, ...], **more: object) -> Entry:
+def composed(*bodies: tuple[NoteEntry, ...], **more: object) -> HistoryEntry:
     told = tuple(Phase(f"P{n}", entries=body, id=f"phase-{n}") for n, body in enumerate(bodies, 1))
     return compose_entry(Session("2026-11-21-x", title="T", phases=told, **more))  # type: ignore[arg-type]
 
@@ -57,11 +57,13 @@ def bare(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
-def texts(lines: tuple[Line, ...]) -> list[str]:
+def texts(lines: tuple[HistoryLine, ...]) -> list[str]:
     return [line.text for line in lines]
 
 
-def noted(kind: str, text: str, details: str | None = None, points: tuple[str, ...] = (), **more: object) -> Entry:
+def noted(
+    kind: str, text: str, details: str | None = None, points: tuple[str, ...] = (), **more: object
+) -> HistoryEntry:
     """The history of a session with one item in its findings block."""
     item = Noted(kind, text, details, Grounds("closing text", 0.89, ("1a2b3c4d",)), points)
     return composed((), findings=(item,), **more)
@@ -78,7 +80,7 @@ def test_our_own_news_of_the_task_list_are_no_results() -> None:
 def test_an_outcome_is_what_was_done_with_its_points_and_its_proof() -> None:
     entry = noted("outcome", "CSV import names the bad row", "commit 1a2b3c4", ("Row and column", "Tests"))
     points = ("Row and column", "Tests", "commit 1a2b3c4")
-    assert entry.done == (Line("CSV import names the bad row", "", points, "outcome-1a2b3c4d"),)
+    assert entry.done == (HistoryLine("CSV import names the bad row", "", points, "outcome-1a2b3c4d"),)
 
 
 def test_an_outcome_has_the_ids_of_the_finished_tasks_that_it_covers() -> None:
@@ -94,7 +96,7 @@ def test_an_outcome_has_the_ids_of_the_finished_tasks_that_it_covers() -> None:
 def test_a_correction_has_a_section_and_says_what_followed() -> None:
     entry = noted("correction", '"Build the data in the test"', "refused: Edit orders.json")
     assert entry.corrections == (
-        Line('"Build the data in the test"', "", ("refused: Edit orders.json",), "correction-1a2b3c4d"),
+        HistoryLine('"Build the data in the test"', "", ("refused: Edit orders.json",), "correction-1a2b3c4d"),
     )
 
 
@@ -103,7 +105,7 @@ def test_an_open_end_that_asks_is_a_question_and_another_one_comes_next() -> Non
         noted("open_end", "Keep the format?", "We talked of CSV."),
         noted("open_end", "Plan: Retry"),
     )
-    assert asked.questions == (Line("Keep the format?", "", ("We talked of CSV.",), "open_end-1a2b3c4d"),)
+    assert asked.questions == (HistoryLine("Keep the format?", "", ("We talked of CSV.",), "open_end-1a2b3c4d"),)
     assert texts(planned.further) == ["Plan: Retry"]
 
 
@@ -168,7 +170,7 @@ def test_a_decision_says_who_made_it_what_was_not_chosen_and_that_it_was_kept() 
     kept = Captures(approved=(Capture("decision", "token-bucket", "Token bucket"),))
     phase = Phase("One", entries=(decision,))
     [line] = compose_entry(Session("s", phases=(phase,)), captures=kept).decisions
-    assert line == Line("Token bucket (by user, captured)", "", ("Not chosen: leaky bucket",), "decision-1a2b")
+    assert line == HistoryLine("Token bucket (by user, captured)", "", ("Not chosen: leaky bucket",), "decision-1a2b")
 
 
 def test_decisions_before_the_first_phase_in_sub_phases_and_of_inline_subagents_are_told() -> None:
@@ -422,12 +424,12 @@ def test_an_empty_session_has_an_entry() -> None:
 
 
 def test_a_line_is_one_line_and_not_too_long() -> None:
-    assert tidy_line(Line("a\n\nb", "c\td", ("\n", "e\nf"))) == Line("a b", "c d", ("e f",))
-    assert len(tidy_line(Line("x" * 5000)).text) == LONGEST
+    assert tidy_line(HistoryLine("a\n\nb", "c\td", ("\n", "e\nf"))) == HistoryLine("a b", "c d", ("e f",))
+    assert len(tidy_line(HistoryLine("x" * 5000)).text) == LONGEST
 
 
 def test_captures_without_a_type_are_left_out() -> None:
-    entry = tidy_entry(Entry("s", captures=Captures(approved=(Capture(""), Capture("decision", "d")))))
+    entry = tidy_entry(HistoryEntry("s", captures=Captures(approved=(Capture(""), Capture("decision", "d")))))
     assert entry.captures.approved == (Capture("decision", "d"),)
 
 
@@ -444,11 +446,11 @@ def test_every_decision_and_every_unfinished_task_of_any_session_is_there(sessio
     is_whole = all(len(lines_of(entry, part)) <= MOST[part] for part in ("decisions", "corrections"))
     for one in findings_of(session) if is_whole else ():
         if one.kind == Kind.DECISION and bare(one.summary):
-            wanted = tidy_line(Line(shorten(one.summary))).text
+            wanted = tidy_line(HistoryLine(shorten(one.summary))).text
             assert any(bare(wanted) in bare(text) for text in told)
     open_tasks = [task for task in session.tasks if task.status not in {"completed", "cancelled", "deleted"}]
     for task in open_tasks:
-        wanted = bare(tidy_line(Line(shorten(f": {task.content}"))).text)
+        wanted = bare(tidy_line(HistoryLine(shorten(f": {task.content}"))).text)
         assert len(entry.further) > MOST["further"] or any(wanted in bare(text) for text in texts(entry.further))
 
 

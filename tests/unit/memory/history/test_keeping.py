@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from crucible.core.errors import BadSessionId, CrucibleError, EditRefused
-from crucible.memory.history.history import Capture, Captures, Entry, Line
+from crucible.memory.history.history import Capture, Captures, HistoryEntry, HistoryLine
 from crucible.memory.history.history_folder import (
-    Wish,
+    HistoryFilter,
     keep_entry,
     list_entries,
     load_entries,
@@ -24,9 +24,9 @@ from crucible.vault.notes.vault import Vault
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def entry(day: int, **more: object) -> Entry:
+def entry(day: int, **more: object) -> HistoryEntry:
     started = NOW - timedelta(days=day)
-    return Entry(f"{started:%Y-%m-%d}-s{day}", started=started, **more)  # type: ignore[arg-type]
+    return HistoryEntry(f"{started:%Y-%m-%d}-s{day}", started=started, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def place(tmp_path: Path) -> Vault:
     return Vault(tmp_path.resolve())
 
 
-def names(vault: Vault, wish: Wish) -> list[str]:
+def names(vault: Vault, wish: HistoryFilter) -> list[str]:
     return [one.note.name.rpartition("-")[2] for one in list_entries(load_entries(vault), wish)]
 
 
@@ -43,9 +43,9 @@ def test_an_entry_is_a_note_and_then_brought_up_to_date(place: Vault) -> None:
     path = keep_entry(place, entry(1, tokens=7))
     assert path == place.root / "history" / "2026-11-21-s1.md"
     path.write_text(path.read_text().replace("%% crucible", "## Open Questions\n\n- Mine\n\n%% crucible"))
-    keep_entry(place, entry(1, tokens=9, questions=(Line("Retry?"),)))
+    keep_entry(place, entry(1, tokens=9, questions=(HistoryLine("Retry?"),)))
     [one] = load_entries(place)
-    assert one.entry == entry(1, tokens=9, questions=(Line("Mine"), Line("Retry?")))
+    assert one.entry == entry(1, tokens=9, questions=(HistoryLine("Mine"), HistoryLine("Retry?")))
 
 
 def test_a_note_of_another_kind_is_not_written_over(place: Vault) -> None:
@@ -76,20 +76,20 @@ def test_entries_are_listed_by_time_agent_project_and_captures(place: Vault) -> 
     kept = Captures(approved=(Capture("decision"),))
     for one in (entry(1, agent="codex@1"), entry(5, project="shop"), entry(3, captures=kept)):
         keep_entry(place, one)
-    assert names(place, Wish()) == ["s1", "s3", "s5"]
-    assert names(place, Wish(limit=2)) == ["s1", "s3"]
-    assert names(place, Wish(since=NOW - timedelta(days=3))) == ["s1", "s3"]
-    assert names(place, Wish(until=NOW - timedelta(days=3))) == ["s5"]
-    assert names(place, Wish(agent="Codex")) == ["s1"]
-    assert names(place, Wish(agent="codex@2")) == []
-    assert names(place, Wish(project="Shop")) == ["s5"]
-    assert names(place, Wish(captures=True)) == ["s3"]
-    assert names(place, Wish(captures=False)) == ["s1", "s5"]
+    assert names(place, HistoryFilter()) == ["s1", "s3", "s5"]
+    assert names(place, HistoryFilter(limit=2)) == ["s1", "s3"]
+    assert names(place, HistoryFilter(since=NOW - timedelta(days=3))) == ["s1", "s3"]
+    assert names(place, HistoryFilter(until=NOW - timedelta(days=3))) == ["s5"]
+    assert names(place, HistoryFilter(agent="Codex")) == ["s1"]
+    assert names(place, HistoryFilter(agent="codex@2")) == []
+    assert names(place, HistoryFilter(project="Shop")) == ["s5"]
+    assert names(place, HistoryFilter(captures=True)) == ["s3"]
+    assert names(place, HistoryFilter(captures=False)) == ["s1", "s5"]
 
 
 def test_a_search_finds_what_holds_every_word(place: Vault) -> None:
-    keep_entry(place, entry(1, decisions=(Line("Token bucket", "Constant memory"),)))
-    keep_entry(place, entry(2, decisions=(Line("Token list"),)))
+    keep_entry(place, entry(1, decisions=(HistoryLine("Token bucket", "Constant memory"),)))
+    keep_entry(place, entry(2, decisions=(HistoryLine("Token list"),)))
     found = search_entries(load_entries(place), "MEMORY token")
     assert [one.note.name for one in found] == ["2026-11-21-s1"]
 
@@ -123,7 +123,7 @@ def test_pruning_puts_away_what_nobody_changed_meanwhile(place: Vault, monkeypat
 def test_no_number_of_days_is_too_large_and_what_tells_no_time_is_not_old(place: Vault) -> None:
     for day in (1, 400):
         keep_entry(place, entry(day))
-    keep_entry(place, Entry("limiter"))
+    keep_entry(place, HistoryEntry("limiter"))
 
     def beyond(days: int) -> list[str]:
         return [one.note.name for one in too_many(load_entries(place), NOW, 0, days)]

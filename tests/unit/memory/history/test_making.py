@@ -11,11 +11,11 @@ import pytest
 
 from crucible.core.secrets import scanner
 from crucible.core.settings.settings import SecretSettings, VaultSettings
-from crucible.memory.bookmarks.bookmark import Bookmark, Why, append_bookmark
-from crucible.memory.history.history import Capture, Captures, Line
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark
+from crucible.memory.history.history import Capture, Captures, HistoryLine
 from crucible.memory.history.history_folder import add_captures
 from crucible.memory.history.history_notes import read_entry, render_history
-from crucible.memory.history.history_update import Made, make_history
+from crucible.memory.history.history_update import MadeHistory, make_history
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
 
@@ -48,12 +48,12 @@ def place(tmp_path: Path) -> Vault:
     return vault
 
 
-Make = Callable[..., Made]
+Make = Callable[..., MadeHistory]
 
 
 @pytest.fixture
 def make(place: Vault) -> Make:
-    def made(captures: Captures = Captures()) -> Made:  # noqa: B008  frozen
+    def made(captures: Captures = Captures()) -> MadeHistory:  # noqa: B008  frozen
         return make_history(place, place.load(NAME), redact=redact, captures=captures, roots=("/home/dev/shop",))
 
     return made
@@ -73,8 +73,8 @@ def test_what_bookmarks_tell_of_breaks_is_no_time_of_work(place: Vault, make: Ma
     times = "started:: 2026-11-20T10:00:00Z\nended:: 2026-11-21T09:00:00Z\n"
     path.write_text(path.read_text().replace("## Work\n", f"## Work\n\n{times}"))
     assert make().entry.duration_minutes == 23 * 60
-    append_bookmark(place.root, Bookmark("b-1", NAME, datetime(2026, 11, 20, 10, 40, tzinfo=UTC), Why.PAUSED))
-    append_bookmark(place.root, Bookmark("b-2", "2026-11-21-other", NOW, Why.PAUSED))
+    append_bookmark(place.root, Bookmark("b-1", NAME, datetime(2026, 11, 20, 10, 40, tzinfo=UTC), StopReason.PAUSED))
+    append_bookmark(place.root, Bookmark("b-2", "2026-11-21-other", NOW, StopReason.PAUSED))
     made = make()
     assert "duration_minutes: 40\n" in made.path.read_text()
 
@@ -100,7 +100,7 @@ def _told_by_model(place: Vault, make: Make) -> Path:
     told = replace(
         made.entry,
         author="big-model",
-        done=(Line("Began src/billing.ts (task 1)"),),
+        done=(HistoryLine("Began src/billing.ts (task 1)"),),
         decisions=(decision._replace(text="Stripe, not Paddle"),),
     )
     text = render_history(told, place.relative(place.find(NAME)))

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import find_links, find_property_links
-from crucible.memory.history.history import HEADINGS, Capture, Captures, Entry, Line, lines_of, tidy_entry
+from crucible.memory.history.history import HEADINGS, Capture, Captures, HistoryEntry, HistoryLine, lines_of, tidy_entry
 from crucible.memory.history.history_notes import read_entry, read_items, render_history
 from crucible.memory.history.history_revision import revised
 from samples.hostile_texts import hostile_line, hostile_text
 
-ENTRY = Entry(
+ENTRY = HistoryEntry(
     "2026-11-21-billing",
     title="Billing",
     project="shop",
@@ -29,11 +29,11 @@ ENTRY = Entry(
     files_modified=("src/billing.ts",),
     captures=Captures(approved=(Capture("decision", "stripe-over-paddle", "Stripe over Paddle"),)),
     tokens=1944,
-    request=(Line("Bill our users"),),
-    done=(Line("User profiles (task-1)", points=("Added GET", "Wrote tests")), Line("Dates")),
-    decisions=(Line("Stripe over Paddle.", "Better documentation.", ("See ADR-003",)),),
-    questions=(Line("Do we need webhook retries?"),),
-    further=(Line("Continue: billing (task-2)"), Line("Blocked: no API keys")),
+    request=(HistoryLine("Bill our users"),),
+    done=(HistoryLine("User profiles (task-1)", points=("Added GET", "Wrote tests")), HistoryLine("Dates")),
+    decisions=(HistoryLine("Stripe over Paddle.", "Better documentation.", ("See ADR-003",)),),
+    questions=(HistoryLine("Do we need webhook retries?"),),
+    further=(HistoryLine("Continue: billing (task-2)"), HistoryLine("Blocked: no API keys")),
 )
 NOTE = """\
 ---
@@ -95,8 +95,8 @@ From [[sessions/2026-11-21-billing]].
 
 
 def test_a_point_that_reads_as_a_reason_is_one() -> None:
-    entry = Entry("s", further=(Line("Ship", "", ("Why: it is late", "Ask Ada")),))
-    assert tidy_entry(entry).further == (Line("Ship", "it is late", ("Ask Ada",)),)
+    entry = HistoryEntry("s", further=(HistoryLine("Ship", "", ("Why: it is late", "Ask Ada")),))
+    assert tidy_entry(entry).further == (HistoryLine("Ship", "it is late", ("Ask Ada",)),)
     assert read_entry(Source(render_history(entry))).entry == tidy_entry(entry)
 
 
@@ -144,16 +144,16 @@ of two lines.
     assert read.entry is not None
     assert read.entry.session_id == "x"
     assert read.entry.done == (
-        Line("First goes on", points=("and below",)),
-        Line("Second"),
-        Line("A paragraph of two lines."),
+        HistoryLine("First goes on", points=("and below",)),
+        HistoryLine("Second"),
+        HistoryLine("A paragraph of two lines."),
     )
-    assert read.entry.decisions == (Line("Chosen (captured)", "so and so", ("More",)),)
+    assert read.entry.decisions == (HistoryLine("Chosen (captured)", "so and so", ("More",)),)
     assert read.entry.captures == Captures(approved=(Capture("pattern", "p"),))
     assert [one.code for one in read.problems] == ["bad-field", "bad-field"]
 
 
-def _lines() -> st.SearchStrategy[tuple[Line, ...]]:
+def _lines() -> st.SearchStrategy[tuple[HistoryLine, ...]]:
     texts = st.one_of(
         hostile_text(),
         hostile_line(),
@@ -161,9 +161,9 @@ def _lines() -> st.SearchStrategy[tuple[Line, ...]]:
             ["**x** (y)", "(y)", "Why: x", "x** (y)", "**", "`x (y)", ">", "> x", "#", "-", "1.", "|", "```"]
         ),
     )
-    return st.lists(st.builds(Line, texts, texts, st.lists(texts, max_size=2).map(tuple), st.just("")), max_size=3).map(
-        tuple
-    )
+    return st.lists(
+        st.builds(HistoryLine, texts, texts, st.lists(texts, max_size=2).map(tuple), st.just("")), max_size=3
+    ).map(tuple)
 
 
 def _values() -> st.SearchStrategy[tuple[str, ...]]:
@@ -177,7 +177,7 @@ def _captures() -> st.SearchStrategy[tuple[Capture, ...]]:
 
 
 ENTRIES = st.builds(
-    Entry,
+    HistoryEntry,
     st.one_of(st.just("2026-11-21-x"), hostile_line().filter(str.strip)),
     title=hostile_line(),
     project=hostile_line(),
@@ -197,7 +197,7 @@ ENTRIES = st.builds(
 
 @settings(max_examples=40, deadline=None)
 @given(ENTRIES, ENTRIES)
-def test_any_entry_that_replaces_another_one_reads_back(before: Entry, after: Entry) -> None:
+def test_any_entry_that_replaces_another_one_reads_back(before: HistoryEntry, after: HistoryEntry) -> None:
     changed = replace(after, session_id=before.session_id)
     found = read_entry(revised(Source(render_history(before)), changed)).entry
     assert found is not None
@@ -207,9 +207,9 @@ def test_any_entry_that_replaces_another_one_reads_back(before: Entry, after: En
 
 
 @settings(max_examples=40, deadline=None)
-@example(Entry("2026-11-21-x", done=(Line(">", "x"),), further=(Line(">", "x"),)))
+@example(HistoryEntry("2026-11-21-x", done=(HistoryLine(">", "x"),), further=(HistoryLine(">", "x"),)))
 @given(ENTRIES)
-def test_any_entry_reads_back_and_leads_nowhere(entry: Entry) -> None:
+def test_any_entry_reads_back_and_leads_nowhere(entry: HistoryEntry) -> None:
     tidy = tidy_entry(entry)
     assert tidy_entry(tidy) == tidy
     source = Source(render_history(entry))
@@ -279,11 +279,11 @@ def test_a_history_of_edi_is_read() -> None:
         datetime(2026, 1, 24, 11, 30, tzinfo=UTC),
     )
     assert entry.done == (
-        Line("Implemented user profile API (task-001)", points=("Added GET /api/users/:id endpoint",)),
-        Line("Started billing integration (task-004)", points=("Blocked: Need API keys from finance team",)),
+        HistoryLine("Implemented user profile API (task-001)", points=("Added GET /api/users/:id endpoint",)),
+        HistoryLine("Started billing integration (task-004)", points=("Blocked: Need API keys from finance team",)),
     )
     assert entry.decisions == (
-        Line("Chose Stripe over Paddle (captured → RECALL)", points=("Better API documentation",)),
+        HistoryLine("Chose Stripe over Paddle (captured → RECALL)", points=("Better API documentation",)),
     )
     assert entry.captures.approved == (Capture("decision", "dec-789", "Chose Stripe over Paddle"),)
 
@@ -291,6 +291,6 @@ def test_a_history_of_edi_is_read() -> None:
 def test_a_note_lists_five_captures_at_most_first_what_was_kept() -> None:
     group = [Capture("decision", "", f"D{number}") for number in range(9)]
     captures = Captures(tuple(group[:4]), tuple(group[4:7]), tuple(group[7:]))
-    read = read_entry(Source(render_history(Entry("s", captures=captures)))).entry
+    read = read_entry(Source(render_history(HistoryEntry("s", captures=captures)))).entry
     assert read is not None
     assert read.captures == Captures(tuple(group[:2]), tuple(group[4:7]))

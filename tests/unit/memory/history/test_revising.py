@@ -8,25 +8,25 @@ import pytest
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.source import Source
-from crucible.memory.history.history import Entry, Line
+from crucible.memory.history.history import HistoryEntry, HistoryLine
 from crucible.memory.history.history_notes import render_history
 from crucible.memory.history.history_revision import own_entry, revised
 
-ENTRY = Entry(
+ENTRY = HistoryEntry(
     "2026-11-21-x",
     title="T",
     agent="claude-code",
     tokens=7,
     decisions=(
-        Line("Token bucket", "Constant memory", finding="decision-1"),
-        Line("Redis", finding="decision-2"),
+        HistoryLine("Token bucket", "Constant memory", finding="decision-1"),
+        HistoryLine("Redis", finding="decision-2"),
     ),
-    further=(Line("To do: ship"),),
+    further=(HistoryLine("To do: ship"),),
 )
 NOTE = render_history(ENTRY)
 
 
-def again(text: str, entry: Entry) -> str:
+def again(text: str, entry: HistoryEntry) -> str:
     return revised(Source(text), entry).text
 
 
@@ -41,17 +41,17 @@ def test_an_untouched_note_becomes_what_a_new_one_would_be() -> None:
         agent="",
         project="shop",
         decisions=(
-            Line("Token bucket", "Constant memory", finding="decision-1"),
-            Line("Postgres", finding="decision-3"),
+            HistoryLine("Token bucket", "Constant memory", finding="decision-1"),
+            HistoryLine("Postgres", finding="decision-3"),
         ),
-        questions=(Line("Retry?", finding="inbox-1"),),
-        further=(Line("Continue: ship", finding="task-1"),),
+        questions=(HistoryLine("Retry?", finding="inbox-1"),),
+        further=(HistoryLine("Continue: ship", finding="task-1"),),
     )
     assert own_entry(Source(again(NOTE, entry))) == entry
 
 
 def test_line_ends_stay_as_they_are() -> None:
-    text = again(NOTE.replace("\n", "\r\n"), replace(ENTRY, questions=(Line("Retry?"),)))
+    text = again(NOTE.replace("\n", "\r\n"), replace(ENTRY, questions=(HistoryLine("Retry?"),)))
     assert text.count("\n") == text.count("\r\n")
     assert "- Retry?\r\n" in text
 
@@ -67,14 +67,14 @@ def test_what_a_human_added_stays_where_it_is() -> None:
         "## Next Session\n",
         "Mine.\n\n## Open Questions\n\n- My own?\n\n> [!note]\n> Words\n\n## Next Session\n",
     )
-    changed = again(text, replace(ENTRY, questions=(Line("Retry?"),)))
+    changed = again(text, replace(ENTRY, questions=(HistoryLine("Retry?"),)))
     for line in ("Mine.", "- My own?", "> [!note]", "> Words", "- Retry?"):
         assert f"\n{line}\n" in changed
 
 
 def test_what_a_human_took_out_stays_out() -> None:
     text = NOTE.replace("- **Redis**\n", "").replace("tokens: 7\n", "")
-    once = again(text, replace(ENTRY, tokens=9, questions=(Line("Retry?"),)))
+    once = again(text, replace(ENTRY, tokens=9, questions=(HistoryLine("Retry?"),)))
     assert "Redis" not in once
     assert "tokens:" not in once.partition("%% crucible")[0]
     assert "Redis" not in again(once, ENTRY)
@@ -86,7 +86,7 @@ def test_a_property_that_a_human_changed_is_his() -> None:
 
 
 def test_a_section_for_something_new_is_made_in_its_place() -> None:
-    entry = replace(ENTRY, questions=(Line("Retry?"),), request=(Line("Limit requests"),))
+    entry = replace(ENTRY, questions=(HistoryLine("Retry?"),), request=(HistoryLine("Limit requests"),))
     text = again(NOTE, entry)
     assert [line for line in text.split("\n") if line.startswith("## ")] == [
         "## Request",
@@ -104,18 +104,18 @@ def test_a_section_with_nothing_left_in_it_goes() -> None:
 
 
 def test_a_finding_in_other_words_replaces_its_line() -> None:
-    entry = replace(ENTRY, decisions=(Line("Token buckets", finding="decision-1"), ENTRY.decisions[1]))
+    entry = replace(ENTRY, decisions=(HistoryLine("Token buckets", finding="decision-1"), ENTRY.decisions[1]))
     assert again(NOTE, entry) == render_history(entry)
 
 
 def test_a_line_that_a_human_edited_does_not_come_again_when_its_finding_changes() -> None:
     text = NOTE.replace("- **Redis**", "- **Redis, in one region**")
-    entry = replace(ENTRY, decisions=(ENTRY.decisions[0], Line("Redis cluster", finding="decision-2")))
+    entry = replace(ENTRY, decisions=(ENTRY.decisions[0], HistoryLine("Redis cluster", finding="decision-2")))
     assert again(text, entry).count("Redis") == 1
 
 
 def test_numbers_follow_when_an_item_goes_and_a_humans_item_keeps_its_own() -> None:
-    entry = replace(ENTRY, done=tuple(Line(name, finding=f"outcome-{name}") for name in "abc"))
+    entry = replace(ENTRY, done=tuple(HistoryLine(name, finding=f"outcome-{name}") for name in "abc"))
     text = render_history(entry).replace("2. **b**", "2. **b**\n7. Mine")
     assert "\n1. **b**\n7. Mine\n3. **c**\n" in again(text, replace(entry, done=entry.done[1:]))
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.documents.session.session import Phase, Session
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 from crucible.memory.history.work_time import worked
 
 EVENING = datetime(2026, 11, 20, 20, tzinfo=UTC)
@@ -24,7 +24,7 @@ def phase(start: float | None, end: float | None = None, *parts: Phase) -> Phase
     return Phase("P", started=began, ended=over, subphases=parts)
 
 
-def mark(minutes: float, why: Why = Why.PAUSED) -> Bookmark:
+def mark(minutes: float, why: StopReason = StopReason.PAUSED) -> Bookmark:
     return Bookmark(f"b-{minutes}", "s", at(minutes), why)
 
 
@@ -56,19 +56,19 @@ NIGHT = 780
         ((phase(0, NIGHT), phase(NIGHT, NIGHT + 20)), NIGHT + 20, (mark(30),), 50),
         ((phase(0),), None, (mark(30),), 30),
         ((phase(0, NIGHT),), NIGHT, (mark(30),), 30),
-        ((phase(0, 30), phase(40, 60)), 60, (mark(30, Why.ENDED),), 50),
-        ((phase(0, 60),), 60, (mark(30, Why.TASK), mark(40, Why.MANUAL)), 60),
+        ((phase(0, 30), phase(40, 60)), 60, (mark(30, StopReason.ENDED),), 50),
+        ((phase(0, 60),), 60, (mark(30, StopReason.TASK), mark(40, StopReason.MANUAL)), 60),
         # Who finds out later that nothing happened, or that a client had died, tells when he looked.
         (
             (phase(0, NIGHT), phase(NIGHT, NIGHT + 20)),
             NIGHT + 20,
-            (mark(25, Why.TASK), mark(500, Why.IDLE)),
+            (mark(25, StopReason.TASK), mark(500, StopReason.IDLE)),
             45,
         ),
-        ((phase(0, 30), phase(50, 60)), 60, (mark(45, Why.DIED),), 40),
-        ((phase(0), phase(50, 60)), 60, (mark(45, Why.DIED),), 10),
+        ((phase(0, 30), phase(50, 60)), 60, (mark(45, StopReason.DIED),), 40),
+        ((phase(0), phase(50, 60)), 60, (mark(45, StopReason.DIED),), 10),
         # A client's end that was noted a little late takes nothing from what was done in the next one.
-        ((phase(0, 30), phase(35, 90)), 90, (mark(36, Why.ENDED),), 90),
+        ((phase(0, 30), phase(35, 90)), 90, (mark(36, StopReason.ENDED),), 90),
     ],
 )
 def test_only_what_was_worked_counts(
@@ -89,7 +89,7 @@ PHASES = st.builds(lambda start, end, part: phase(start, end, phase(*part)), TIM
 @given(
     st.lists(PHASES, max_size=4),
     TIMES,
-    st.lists(st.builds(mark, st.integers(-100, 2000), st.sampled_from([*Why])), max_size=3),
+    st.lists(st.builds(mark, st.integers(-100, 2000), st.sampled_from([*StopReason])), max_size=3),
 )
 def test_no_more_is_told_than_lies_between_the_first_time_and_the_last(
     phases: list[Phase], ended: int | None, marks: list[Bookmark]

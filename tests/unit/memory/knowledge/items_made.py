@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from crucible.documents.knowledge.items import (
     Category,
-    Failure,
+    FailureCause,
     Item,
+    ItemScope,
+    ItemSource,
+    ItemStatus,
     ItemType,
     Origin,
-    Provenance,
-    Scope,
-    Status,
     Verification,
 )
 from samples.hostile_texts import hostile_line, hostile_text
@@ -37,14 +37,14 @@ def failure_item() -> Item:
         title="Retries without jitter come back all at once",
         text="Every client waited the same time, so the server fell over again.\n\n- seen twice in May\n- `retry.py` alone is to blame",
         tags=("retry", "http/client"),
-        scope=Scope.DOMAIN,
+        scope=ItemScope.DOMAIN,
         project="shop",
         domain="networking",
-        source=Provenance(
+        source=ItemSource(
             Origin.SESSION, "2026-05-04-1000-retry", "phase-2", "Make retries polite @claude-code@2.1 #dev"
         ),
         confidence=0.9,
-        failure=Failure(
+        failure=FailureCause(
             Category.KNOWLEDGE_GAP,
             "The wait was a constant.",
             "Knowing that waits want *jitter*.",
@@ -85,19 +85,19 @@ def any_item() -> st.SearchStrategy[Item]:
         title=line | text,
         text=text,
         tags=st.lists(line, max_size=3).map(tuple),
-        scope=st.sampled_from(Scope),
+        scope=st.sampled_from(ItemScope),
         project=line | st.just(""),
         domain=line | st.just(""),
-        source=st.builds(Provenance, st.sampled_from(Origin), session, phase, line),
+        source=st.builds(ItemSource, st.sampled_from(Origin), session, phase, line),
         confidence=st.none() | st.floats(0, 1) | st.integers(0, 1),
-        failure=st.builds(Failure, st.none() | st.sampled_from(Category), text, text, text),
+        failure=st.builds(FailureCause, st.none() | st.sampled_from(Category), text, text, text),
         verification=verification,
         use_count=count,
         useful_count=count,
         last_used=time,
         created=time,
         updated=time,
-        status=st.sampled_from(Status),
+        status=st.sampled_from(ItemStatus),
         retired=time,
         retired_because=line | st.just(""),
         merged=st.lists(st.sampled_from(["a", "wait-longer"]), max_size=2).map(tuple),

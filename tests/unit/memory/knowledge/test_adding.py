@@ -19,17 +19,25 @@ from crucible.core.settings.settings import KnowledgeSettings, SecretSettings, V
 from crucible.documents.knowledge.item_notes import read_item, render_item
 from crucible.documents.knowledge.items import (
     Category,
-    Failure,
+    FailureCause,
     Item,
+    ItemScope,
+    ItemSource,
+    ItemStatus,
     ItemType,
-    Provenance,
-    Scope,
-    Status,
     Verification,
 )
 from crucible.documents.knowledge.novelty import likeness, normal_title, words_of
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.memory.knowledge.add_item import KNOWLEDGE_BASE, Added, Choice, Outcome, add_item, merge_items, title_of
+from crucible.memory.knowledge.add_item import (
+    KNOWLEDGE_BASE,
+    Added,
+    AddOutcome,
+    SimilarChoice,
+    add_item,
+    merge_items,
+    title_of,
+)
 from crucible.memory.knowledge.item_status import merge_edits, merged, retire_item
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item, load_items
 from crucible.vault.notes.vault import Vault
@@ -40,7 +48,7 @@ BACKOFF = item_of("Use exponential backoff with jitter for retries", "All client
 
 @pytest.fixture
 def add(vault: Vault) -> Callable[..., Added]:
-    def adding(item: Item, choice: Choice | None = None, **more: Any) -> Added:
+    def adding(item: Item, choice: SimilarChoice | None = None, **more: Any) -> Added:
         return add_item(vault, item, NOW, unchanged, choice=choice, **more)
 
     return adding
@@ -59,7 +67,7 @@ def names(vault: Vault) -> list[str]:
 
 def test_a_new_item_is_a_note_named_by_its_title(vault: Vault, add: Callable[..., Added]) -> None:
     added = add(replace(BACKOFF, created=None, updated=None))
-    assert (added.outcome, added.id) == (Outcome.ADDED, "use-exponential-backoff-with-jitter-for-retries")
+    assert (added.outcome, added.id) == (AddOutcome.ADDED, "use-exponential-backoff-with-jitter-for-retries")
     assert added.path == vault.root / "knowledge" / f"{added.id}.md"
     assert added.path in vault.touched
     item = load_item(vault, added.path).item
@@ -105,7 +113,7 @@ def test_the_table_is_written_once_and_is_the_users_then(vault: Vault, add: Call
         "Retired",
         "By scope",
     ]
-    retired = replace(failure_item(), status=Status.RETIRED, retired=NOW, retired_because="x")
+    retired = replace(failure_item(), status=ItemStatus.RETIRED, retired=NOW, retired_because="x")
     known = yaml.safe_load(render_item(retired).split("---\n")[1]).keys() | {"file.name", "formula.helped"}
     for view in views:
         assert {*view["order"], *(sort["property"] for sort in view["sort"])} <= known
@@ -121,7 +129,7 @@ def test_a_secret_in_any_part_is_never_written(vault: Vault) -> None:
         failure_item(),
         **texts,
         tags=(secret,),
-        failure=Failure(Category.TOOL_MISUSE, secret, secret, secret),
+        failure=FailureCause(Category.TOOL_MISUSE, secret, secret, secret),
         verification=Verification(True, f"curl -H {secret}", secret, NOW),
         source=replace(failure_item().source, heading=secret),
     )
@@ -156,9 +164,9 @@ def test_a_folder_that_leaves_the_vault_is_refused(
 def test_the_same_title_is_skipped_and_named(vault: Vault, add: Callable[..., Added], title: str) -> None:
     first = add(BACKOFF)
     before = first.path.read_bytes() if first.path else b""
-    for choice in (None, Choice.SKIP, Choice.KEEP_BOTH):
+    for choice in (None, SimilarChoice.SKIP, SimilarChoice.KEEP_BOTH):
         second = add(item_of(title, "Other words."), choice)
-        assert second.outcome is Outcome.SKIPPED
+        assert second.outcome is AddOutcome.SKIPPED
         assert (second.id, second.alike[0].id) == ("", first.id)
         assert f"knowledge/{first.id}.md says the same" in second.why
     assert names(vault) == [first.id]
@@ -185,14 +193,14 @@ def test_what_is_nearly_known_waits_for_a_choice(
 ) -> None:
     first = add(BACKOFF)
     offered = add(item_of(title, text))
-    assert offered.outcome is Outcome.ALIKE
+    assert offered.outcome is AddOutcome.ALIKE
     assert offered.alike[0].id == first.id
-    assert offered.choices == (Choice.MERGE, Choice.KEEP_BOTH, Choice.SKIP)
+    assert offered.choices == (SimilarChoice.MERGE, SimilarChoice.KEEP_BOTH, SimilarChoice.SKIP)
     assert "of its words" in offered.why
     assert names(vault) == [first.id]
-    assert add(item_of(title, text), Choice.SKIP).outcome is Outcome.SKIPPED
-    kept = add(item_of(title, text), Choice.KEEP_BOTH)
-    assert kept.outcome is Outcome.ADDED
+    assert add(item_of(title, text), SimilarChoice.SKIP).outcome is AddOutcome.SKIPPED
+    kept = add(item_of(title, text), SimilarChoice.KEEP_BOTH)
+    assert kept.outcome is AddOutcome.ADDED
     assert names(vault) == sorted([first.id, kept.id])
 
 
@@ -207,7 +215,7 @@ def test_what_is_nearly_known_waits_for_a_choice(
 )
 def test_what_is_new_is_added_without_a_question(add: Callable[..., Added], title: str, text: str) -> None:
     add(BACKOFF)
-    assert add(item_of(title, text)).outcome is Outcome.ADDED
+    assert add(item_of(title, text)).outcome is AddOutcome.ADDED
 
 
 def test_a_short_text_is_not_alike_to_a_book_that_has_its_words() -> None:
@@ -234,17 +242,17 @@ def test_what_the_index_finds_alike_is_offered_too(add: Callable[..., Added]) ->
     first = add(BACKOFF)
     index = Index((first.id, 0.85), ("gone", 0.99))
     offered = add(item_of("Wait a random time", "before asking again"), similar=index.similar)
-    assert offered.outcome is Outcome.ALIKE
+    assert offered.outcome is AddOutcome.ALIKE
     assert (offered.alike[0].id, offered.alike[0].why) == (first.id, "85% alike by its text")
     assert index.asked == ["Wait a random time\nbefore asking again"]
-    assert add(item_of("Wait a random time"), similar=Index((first.id, 0.7)).similar).outcome is Outcome.ADDED
+    assert add(item_of("Wait a random time"), similar=Index((first.id, 0.7)).similar).outcome is AddOutcome.ADDED
 
 
 def test_only_what_is_seen_from_there_is_compared(add: Callable[..., Added]) -> None:
-    assert add(BACKOFF).outcome is Outcome.ADDED
-    assert add(replace(BACKOFF, project="blog")).outcome is Outcome.ADDED
-    assert add(replace(BACKOFF, scope=Scope.GLOBAL)).outcome is Outcome.ADDED
-    assert add(replace(BACKOFF, project="third")).outcome is Outcome.SKIPPED
+    assert add(BACKOFF).outcome is AddOutcome.ADDED
+    assert add(replace(BACKOFF, project="blog")).outcome is AddOutcome.ADDED
+    assert add(replace(BACKOFF, scope=ItemScope.GLOBAL)).outcome is AddOutcome.ADDED
+    assert add(replace(BACKOFF, project="third")).outcome is AddOutcome.SKIPPED
 
 
 def test_what_was_retired_does_not_come_back_unasked(vault: Vault, add: Callable[..., Added]) -> None:
@@ -252,14 +260,14 @@ def test_what_was_retired_does_not_come_back_unasked(vault: Vault, add: Callable
     assert first.path
     retire_item(vault, first.path, NOW, "wrong")
     again = add(BACKOFF)
-    assert again.outcome is Outcome.ALIKE
+    assert again.outcome is AddOutcome.ALIKE
     assert again.why.startswith("retired knowledge/")
-    assert add(BACKOFF, Choice.MERGE).outcome is Outcome.MERGED
+    assert add(BACKOFF, SimilarChoice.MERGE).outcome is AddOutcome.MERGED
     item = load_item(vault, first.path).item
     assert item
-    assert (item.status, item.retired, item.retired_because) == (Status.ACTIVE, None, "")
+    assert (item.status, item.retired, item.retired_because) == (ItemStatus.ACTIVE, None, "")
     retire_item(vault, first.path, NOW)
-    assert add(BACKOFF, Choice.KEEP_BOTH).id == f"{first.id}-2"
+    assert add(BACKOFF, SimilarChoice.KEEP_BOTH).id == f"{first.id}-2"
 
 
 # --- merging ---------------------------------------------------------------------------------------------------------
@@ -278,12 +286,12 @@ def test_a_merge_brings_texts_tags_and_counters_together(vault: Vault, add: Call
         useful_count=2,
         last_used=NOW - timedelta(days=1),
         created=NOW - timedelta(days=9),
-        source=Provenance(session="2026-05-09-again"),
-        failure=Failure(None, "No jitter."),
+        source=ItemSource(session="2026-05-09-again"),
+        failure=FailureCause(None, "No jitter."),
         confidence=0.8,
     )
-    made = add(other, Choice.MERGE)
-    assert (made.outcome, made.id) == (Outcome.MERGED, first.id)
+    made = add(other, SimilarChoice.MERGE)
+    assert (made.outcome, made.id) == (AddOutcome.MERGED, first.id)
     text = first.path.read_text()
     item = load_item(vault, first.path).item
     assert item
@@ -302,7 +310,7 @@ def test_merging_the_same_again_changes_no_text(vault: Vault, add: Callable[...,
     first = add(BACKOFF)
     assert first.path
     before = first.path.read_bytes()
-    assert add(BACKOFF, Choice.MERGE).outcome is Outcome.MERGED
+    assert add(BACKOFF, SimilarChoice.MERGE).outcome is AddOutcome.MERGED
     assert first.path.read_bytes() == before
 
 
@@ -328,7 +336,7 @@ def test_two_items_can_be_made_one(vault: Vault, add: Callable[..., Added]) -> N
     assert into
     assert gone
     assert into.text.endswith("Wait a random time\n\nAlways.")
-    assert (gone.status, gone.retired_because) == (Status.RETIRED, f"merged into [[{one.id}]]")
+    assert (gone.status, gone.retired_because) == (ItemStatus.RETIRED, f"merged into [[{one.id}]]")
     with pytest.raises(UsageError, match="not two items"):
         merge_items(vault, notes[one.id], notes[one.id], NOW)
 
@@ -353,7 +361,7 @@ def test_a_merge_that_was_killed_in_the_middle_counts_nothing_twice(
     assert into
     assert gone
     assert (into.use_count, into.useful_count, into.merged) == (7, 5, (other.id,))
-    assert gone.status is Status.RETIRED
+    assert gone.status is ItemStatus.RETIRED
 
 
 # --- room ------------------------------------------------------------------------------------------------------------
@@ -367,7 +375,7 @@ def test_a_full_place_refuses_and_says_what_to_retire(vault: Vault) -> None:
     small = with_limits(vault, project_limit=5, domain_limit=5, global_limit=2)
     for number in range(5):
         added = add_item(small, distinct(number, updated=NOW - timedelta(days=10 * number)), NOW, unchanged)
-        assert added.outcome is Outcome.ADDED
+        assert added.outcome is AddOutcome.ADDED
         assert bool(added.warnings) is (number >= 3)
     assert added.warnings == (
         (
@@ -376,7 +384,7 @@ def test_a_full_place_refuses_and_says_what_to_retire(vault: Vault) -> None:
         ),
     )
     full = add_item(small, distinct(9), NOW, unchanged)
-    assert full.outcome is Outcome.FULL
+    assert full.outcome is AddOutcome.FULL
     assert full.to_retire == (
         "alpha4-beta4-gamma4",
         "alpha3-beta3-gamma3",
@@ -385,16 +393,16 @@ def test_a_full_place_refuses_and_says_what_to_retire(vault: Vault) -> None:
     assert "alpha4-beta4-gamma4" in full.why
     assert len(names(vault)) == 5
     # Other places have room, and a retired item takes none.
-    assert add_item(small, distinct(10, project="blog"), NOW, unchanged).outcome is Outcome.ADDED
-    assert add_item(small, distinct(11, scope=Scope.GLOBAL), NOW, unchanged).outcome is Outcome.ADDED
+    assert add_item(small, distinct(10, project="blog"), NOW, unchanged).outcome is AddOutcome.ADDED
+    assert add_item(small, distinct(11, scope=ItemScope.GLOBAL), NOW, unchanged).outcome is AddOutcome.ADDED
     retire_item(small, find_item(small, "alpha4"), NOW, "old")
-    assert add_item(small, distinct(9), NOW, unchanged).outcome is Outcome.ADDED
+    assert add_item(small, distinct(9), NOW, unchanged).outcome is AddOutcome.ADDED
 
 
 def test_a_full_place_still_takes_a_merge(vault: Vault) -> None:
     small = with_limits(vault, project_limit=1)
     add_item(small, BACKOFF, NOW, unchanged)
-    assert add_item(small, BACKOFF, NOW, unchanged, choice=Choice.MERGE).outcome is Outcome.MERGED
+    assert add_item(small, BACKOFF, NOW, unchanged, choice=SimilarChoice.MERGE).outcome is AddOutcome.MERGED
 
 
 def test_the_limits_are_the_plans() -> None:
@@ -423,4 +431,4 @@ def test_several_processes_that_add_the_same_make_one_note_of_each(vault: Vault)
 
 def test_two_of_one_title_are_the_same_whatever_their_types(add: Callable[..., Added]) -> None:
     add(BACKOFF)
-    assert add(replace(BACKOFF, type=ItemType.PATTERN)).outcome is Outcome.SKIPPED
+    assert add(replace(BACKOFF, type=ItemType.PATTERN)).outcome is AddOutcome.SKIPPED

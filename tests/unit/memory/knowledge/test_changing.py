@@ -18,7 +18,7 @@ from crucible.core.errors import EditRefused, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.knowledge.item_notes import read_item, render_item
-from crucible.documents.knowledge.items import Item, Status, Verification
+from crucible.documents.knowledge.items import Item, ItemStatus, Verification
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.memory.knowledge.item_status import asks, change_edits, restore_item, retire_item, tell_use, verify_item
 from crucible.memory.knowledge.knowledge_folder import load_item
@@ -151,7 +151,7 @@ def test_a_retired_item_stays_as_a_note_and_says_why(vault: Vault, note: Path) -
     before = note.read_bytes()
     item = retire_item(vault, note, NOW, "superseded by [[use-pixi]]")
     assert (item.status, item.retired, item.retired_because) == (
-        Status.RETIRED, NOW, "superseded by [[use-pixi]]",
+        ItemStatus.RETIRED, NOW, "superseded by [[use-pixi]]",
     )  # fmt: skip
     assert load_item(vault, note).item == item
     assert retire_item(vault, note, NOW + timedelta(days=1), "again") == item

@@ -14,7 +14,16 @@ from markdown_it import MarkdownIt
 
 from crucible.core.errors import BadSessionId, UsageError
 from crucible.documents.knowledge.item_notes import HEADINGS, read_item, render_item, slug_of
-from crucible.documents.knowledge.items import Category, Item, ItemType, Origin, Provenance, Scope, Status, tidy_tag
+from crucible.documents.knowledge.items import (
+    Category,
+    Item,
+    ItemScope,
+    ItemSource,
+    ItemStatus,
+    ItemType,
+    Origin,
+    tidy_tag,
+)
 from crucible.documents.markdown.source import Source
 from samples.hostile_texts import hostile_text
 from tests.unit.memory.knowledge.items_made import any_item, failure_item, item_of
@@ -85,7 +94,7 @@ def test_a_small_item_makes_a_small_note() -> None:
 @pytest.mark.parametrize("session", ["../x", "a/b", "a]]b", ".x", "a" * 129])
 def test_an_id_that_names_no_session_is_refused(session: str) -> None:
     with pytest.raises(BadSessionId):
-        Provenance(Origin.SESSION, session)
+        ItemSource(Origin.SESSION, session)
     with pytest.raises(BadSessionId):
         item_of("x", also_from=(session,))
 
@@ -132,8 +141,8 @@ def test_a_title_without_latin_letters_has_a_name_of_its_own() -> None:
     ("old", "new", "changes"),
     [
         ("type: failure", "type: Pattern", {"type": ItemType.PATTERN}),
-        ("status: active", "status: retired", {"status": Status.RETIRED}),
-        ("scope: domain", 'scope: "global"', {"scope": Scope.GLOBAL}),
+        ("status: active", "status: retired", {"status": ItemStatus.RETIRED}),
+        ("scope: domain", 'scope: "global"', {"scope": ItemScope.GLOBAL}),
         ("project: shop", "project: 2048", {"project": "2048"}),
         ("domain: networking", "domain: Net works", {"domain": "Net works"}),
         ("tags:\n  - retry\n  - http/client", "tags: a, b", {"tags": ("a", "b")}),
@@ -187,7 +196,7 @@ def test_the_title_that_was_changed_counts_and_the_difference_is_told(changed: s
 
 def test_a_note_by_hand_needs_little() -> None:
     item = read("---\ntype: pattern\nsource: manual\n---\nUse `uv`.\n", "use-uv")
-    assert (item.title, item.text, item.use_count, item.scope) == ("use uv", "Use `uv`.", 0, Scope.PROJECT)
+    assert (item.title, item.text, item.use_count, item.scope) == ("use uv", "Use `uv`.", 0, ItemScope.PROJECT)
     assert read("---\ntype: pattern\nsource: manual\n---\n\n# Own title\n\nx\n").title == "Own title"
 
 

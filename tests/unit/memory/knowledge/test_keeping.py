@@ -10,10 +10,17 @@ import pytest
 from crucible.core.errors import CrucibleError, OutsideVault, UsageError
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.knowledge.item_weight import Place
-from crucible.documents.knowledge.items import Item, ItemType, Origin, Provenance, Scope, Status, Verification
+from crucible.documents.knowledge.item_weight import Audience
+from crucible.documents.knowledge.items import Item, ItemScope, ItemSource, ItemStatus, ItemType, Origin, Verification
 from crucible.memory.knowledge.add_item import add_item
-from crucible.memory.knowledge.knowledge_folder import Wish, check_items, find_item, list_items, load_items, stats_of
+from crucible.memory.knowledge.knowledge_folder import (
+    ItemFilter,
+    check_items,
+    find_item,
+    list_items,
+    load_items,
+    stats_of,
+)
 from crucible.vault.notes.vault import Vault
 from tests.unit.memory.knowledge.items_made import NOW, item_of, unchanged
 
@@ -28,7 +35,7 @@ def put(vault: Vault, name: str, item: Item | str) -> Path:
 
 
 def listed(vault: Vault, **wish: object) -> list[str]:
-    return [row.id for row in list_items(vault, load_items(vault), Wish(**wish), NOW, SETTINGS)]  # type: ignore[arg-type]
+    return [row.id for row in list_items(vault, load_items(vault), ItemFilter(**wish), NOW, SETTINGS)]  # type: ignore[arg-type]
 
 
 def days(number: int) -> timedelta:
@@ -40,8 +47,8 @@ def filled(vault: Vault) -> Vault:
     put(vault, "new.md", item_of("New", tags=("Retry",)))
     put(vault, "old.md", item_of("Old", updated=NOW - days(200), use_count=4))
     put(vault, "deep/seen.md", item_of("Seen", type=ItemType.EVIDENCE, use_count=9, useful_count=9))
-    put(vault, "gone.md", item_of("Gone", status=Status.RETIRED))
-    put(vault, "everybody.md", item_of("Everybody", type=ItemType.OBSERVATION, scope=Scope.GLOBAL))
+    put(vault, "gone.md", item_of("Gone", status=ItemStatus.RETIRED))
+    put(vault, "everybody.md", item_of("Everybody", type=ItemType.OBSERVATION, scope=ItemScope.GLOBAL))
     put(vault, "other.md", item_of("Other", project="blog"))
     put(vault, "mine.md", "# only mine\n")
     return vault
@@ -59,9 +66,9 @@ def test_a_list_is_by_weight_and_leaves_out_what_is_retired(filled: Vault) -> No
 def test_a_list_is_narrowed(filled: Vault) -> None:
     assert listed(filled, types=frozenset({ItemType.EVIDENCE, ItemType.OBSERVATION})) == ["seen", "everybody"]
     assert listed(filled, tags=frozenset({"retry"})) == ["new"]
-    put(filled, "gone-long.md", item_of("Gone", status=Status.RETIRED, updated=NOW - days(400)))
+    put(filled, "gone-long.md", item_of("Gone", status=ItemStatus.RETIRED, updated=NOW - days(400)))
     assert listed(filled, to_verify=True, retired=None) == ["old"]
-    assert listed(filled, viewer=Place(Scope.PROJECT, "blog")) == ["other", "everybody"]
+    assert listed(filled, viewer=Audience(ItemScope.PROJECT, "blog")) == ["other", "everybody"]
 
 
 def test_what_did_not_hold_is_to_be_verified_at_once(filled: Vault) -> None:
@@ -70,7 +77,7 @@ def test_what_did_not_hold_is_to_be_verified_at_once(filled: Vault) -> None:
 
 
 def test_a_row_tells_path_and_parts_of_the_weight(filled: Vault) -> None:
-    (row,) = list_items(filled, load_items(filled), Wish(to_verify=True), NOW, SETTINGS)
+    (row,) = list_items(filled, load_items(filled), ItemFilter(to_verify=True), NOW, SETTINGS)
     assert (row.path, row.to_verify) == ("knowledge/old.md", True)
     assert row.weight.parts == {"type": 0.9, "freshness": 0.5 ** (200 / 90), "usefulness": 0.5}
 
@@ -121,10 +128,10 @@ def _outside(vault: Vault) -> str:
 
 def test_everything_that_is_wrong_is_told_with_its_line(vault: Vault) -> None:
     (vault.root / "sessions" / "there.md").write_text("---\ntype: session\n---\n")
-    good = item_of("Good", source=Provenance(Origin.SESSION, "there"))
+    good = item_of("Good", source=ItemSource(Origin.SESSION, "there"))
     put(vault, "good.md", good)
-    put(vault, "lost.md", item_of("Lost", source=Provenance(Origin.SESSION, "2026-gone")))
-    put(vault, "nowhere.md", item_of("Nowhere", source=Provenance(Origin.SESSION)))
+    put(vault, "lost.md", item_of("Lost", source=ItemSource(Origin.SESSION, "2026-gone")))
+    put(vault, "nowhere.md", item_of("Nowhere", source=ItemSource(Origin.SESSION)))
     put(vault, "placeless.md", item_of("Placeless", project=""))
     put(vault, "counted.md", item_of("Counted", use_count=1, useful_count=2))
     put(vault, "undated.md", item_of("Undated", created=None, updated=None))

@@ -38,7 +38,7 @@ from crucible.memory.summary.brief import (
     cut_words,
     due_phase,
 )
-from crucible.memory.summary.brief_text import Known, extend_brief, read_digest, render_digest
+from crucible.memory.summary.brief_text import ShownTexts, extend_brief, read_digest, render_digest
 from samples.hostile_texts import hostile_text
 from tests.unit.documents.session.strategies import sessions
 
@@ -433,7 +433,7 @@ def test_the_running_phase_is_not_due(status: Status | None, due: str) -> None:
     ],
 )
 def test_what_was_said_is_known_again_in_other_marks_and_in_a_longer_text(text: str, is_said: bool) -> None:
-    said = Known(["It works.", "The bucket holds every user's tokens, in memory."])
+    said = ShownTexts(["It works.", "The bucket holds every user's tokens, in memory."])
     assert said.has(text) == is_said
     assert said.add(text) == (not is_said and bool(text))
 

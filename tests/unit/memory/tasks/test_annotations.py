@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crucible.core.errors import BadSessionId, EditRefused, NoteExists, OutsideVault, VaultError
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.memory.tasks.annotations import (
-    Shelf,
+    AnnotationFolder,
     annotate,
     annotation_of,
     annotation_path,
@@ -22,7 +22,7 @@ from crucible.memory.tasks.annotations import (
     read_annotation,
     values_of,
 )
-from crucible.memory.tasks.task import Annotation, Choice, ChoiceKind, Inherited, Recalled, Ref
+from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, Recalled, Ref, TaskDecision
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
 REF = Ref("2026-01-25-payments", "task-004")
@@ -58,10 +58,10 @@ execution_context:
 LINES = st.text(max_size=30).map(normal_line)
 WORDS = LINES.filter(bool)
 CHOICES = st.builds(
-    Choice,
+    TaskDecision,
     WORDS,
     st.text(max_size=40).map(normal),
-    st.one_of(st.none(), st.sampled_from(ChoiceKind)),
+    st.one_of(st.none(), st.sampled_from(DecisionKind)),
     st.one_of(st.none(), st.booleans()),
 )
 ANNOTATIONS = st.builds(
@@ -84,7 +84,7 @@ ANNOTATIONS = st.builds(
 
 
 def written(root: Path, text: str) -> Path:
-    path = annotation_path(Shelf(root), REF)
+    path = annotation_path(AnnotationFolder(root), REF)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -98,16 +98,16 @@ def test_fields_read_back_as_they_were(annotation: Annotation) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(one=ANNOTATIONS, other=ANNOTATIONS)
 def test_the_file_reads_back_as_written_and_as_changed(tmp_path: Path, one: Annotation, other: Annotation) -> None:
-    annotation_path(Shelf(tmp_path), REF).unlink(missing_ok=True)
-    annotate(Shelf(tmp_path), one, fsync=False)
-    assert read_annotation(Shelf(tmp_path), REF) == (one, [])
-    change_annotation(Shelf(tmp_path), NEW, lambda _: other, fsync=False)
-    assert read_annotation(Shelf(tmp_path), REF) == (other, [])
+    annotation_path(AnnotationFolder(tmp_path), REF).unlink(missing_ok=True)
+    annotate(AnnotationFolder(tmp_path), one, fsync=False)
+    assert read_annotation(AnnotationFolder(tmp_path), REF) == (one, [])
+    change_annotation(AnnotationFolder(tmp_path), NEW, lambda _: other, fsync=False)
+    assert read_annotation(AnnotationFolder(tmp_path), REF) == (other, [])
 
 
 def test_the_file_of_the_specification_is_read(tmp_path: Path) -> None:
     written(tmp_path, SEED)
-    found, problems = read_annotation(Shelf(tmp_path), REF)
+    found, problems = read_annotation(AnnotationFolder(tmp_path), REF)
     assert not problems
     assert found == Annotation(
         REF,
@@ -122,7 +122,7 @@ def test_the_file_of_the_specification_is_read(tmp_path: Path) -> None:
 def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening: str) -> None:
     path = written(tmp_path, opening + SEED)
     change_annotation(
-        Shelf(tmp_path),
+        AnnotationFolder(tmp_path),
         NEW,
         lambda old: replace(
             old,
@@ -136,7 +136,7 @@ def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening
     assert "# mine\nmood: good\n" in text
     assert "seen_by: me" in text
     assert "weather: fine" in text
-    found, _ = read_annotation(Shelf(tmp_path), REF)
+    found, _ = read_annotation(AnnotationFolder(tmp_path), REF)
     assert found
     assert found.discoveries == ("429 has Retry-After",)
     assert [one.from_task_id for one in found.inherited] == ["task-002", "task-003"]
@@ -145,7 +145,7 @@ def test_a_change_keeps_a_humans_lines_comments_and_keys(tmp_path: Path, opening
 def test_a_change_of_nothing_leaves_the_file_alone(tmp_path: Path) -> None:
     path = written(tmp_path, SEED.rstrip("\n"))
     before = path.stat().st_ino
-    change_annotation(Shelf(tmp_path), NEW, lambda old: old)
+    change_annotation(AnnotationFolder(tmp_path), NEW, lambda old: old)
     assert path.read_text(encoding="utf-8") == SEED.rstrip("\n")
     assert path.stat().st_ino == before
 
@@ -153,10 +153,12 @@ def test_a_change_of_nothing_leaves_the_file_alone(tmp_path: Path) -> None:
 def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
     path = written(tmp_path, "")
     path.write_bytes(SEED.replace("\n", "\r\n").encode())
-    change_annotation(Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",)))
+    change_annotation(
+        AnnotationFolder(tmp_path), NEW, lambda old: replace(old, discoveries=("x",), captured_to=("P-1",))
+    )
     data = path.read_bytes()
     assert data.count(b"\n") == data.count(b"\r\n")
-    found, _ = read_annotation(Shelf(tmp_path), REF)
+    found, _ = read_annotation(AnnotationFolder(tmp_path), REF)
     assert found
     assert (found.discoveries, found.captured_to) == (("x",), ("P-1",))
 
@@ -164,24 +166,24 @@ def test_a_changed_file_keeps_its_line_ends(tmp_path: Path) -> None:
 def test_what_is_broken_is_not_written_over(tmp_path: Path) -> None:
     path = written(tmp_path, "description: d\n]: [\n")
     with pytest.raises(EditRefused):
-        change_annotation(Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",)))
+        change_annotation(AnnotationFolder(tmp_path), NEW, lambda old: replace(old, discoveries=("x",)))
     assert path.read_text() == "description: d\n]: [\n"
 
 
 def test_an_annotation_is_made_once(tmp_path: Path) -> None:
-    annotate(Shelf(tmp_path), Annotation(REF, "first"))
+    annotate(AnnotationFolder(tmp_path), Annotation(REF, "first"))
     with pytest.raises(NoteExists):
-        annotate(Shelf(tmp_path), Annotation(REF, "second"))
-    found, _ = read_annotation(Shelf(tmp_path), REF)
+        annotate(AnnotationFolder(tmp_path), Annotation(REF, "second"))
+    found, _ = read_annotation(AnnotationFolder(tmp_path), REF)
     assert found
     assert found.description == "first"
 
 
 def test_a_task_without_an_annotation_gets_one_by_its_first_change(tmp_path: Path) -> None:
-    assert read_annotation(Shelf(tmp_path), REF) == (None, [])
-    changed = change_annotation(Shelf(tmp_path), NEW, lambda old: replace(old, discoveries=("x",)))
+    assert read_annotation(AnnotationFolder(tmp_path), REF) == (None, [])
+    changed = change_annotation(AnnotationFolder(tmp_path), NEW, lambda old: replace(old, discoveries=("x",)))
     assert changed == replace(NEW, discoveries=("x",))
-    assert read_annotation(Shelf(tmp_path), REF) == (changed, [])
+    assert read_annotation(AnnotationFolder(tmp_path), REF) == (changed, [])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def test_a_task_without_an_annotation_gets_one_by_its_first_change(tmp_path: Pat
 )
 def test_what_is_no_annotation_is_read_without_a_fall(tmp_path: Path, text: str) -> None:
     written(tmp_path, text)
-    found, _ = read_annotation(Shelf(tmp_path), REF)
+    found, _ = read_annotation(AnnotationFolder(tmp_path), REF)
     assert found
     assert found.ref == REF
 
@@ -223,7 +225,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("ident", HOSTILE)
 def test_a_hostile_task_id_stays_in_its_folder(tmp_path: Path, ident: str) -> None:
-    path = annotate(Shelf(tmp_path), Annotation(Ref("s", ident), "d"))
+    path = annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", ident), "d"))
     assert path.parent == (tmp_path / ".crucible" / "tasks").resolve()
     assert path.is_file()
     assert [str(p) for p in tmp_path.iterdir()] == [str(tmp_path / ".crucible")]
@@ -231,7 +233,7 @@ def test_a_hostile_task_id_stays_in_its_folder(tmp_path: Path, ident: str) -> No
 
 @given(st.lists(st.tuples(st.sampled_from(["s", "s.a", "s.a.b"]), st.text(max_size=12)), unique=True, max_size=20))
 def test_two_tasks_never_share_a_file(refs: list[tuple[str, str]]) -> None:
-    names = [annotation_path(Shelf(Path("/nowhere")), Ref(*ref)).name.lower() for ref in refs]
+    names = [annotation_path(AnnotationFolder(Path("/nowhere")), Ref(*ref)).name.lower() for ref in refs]
     assert len(set(names)) == len(names)
     assert all(len(name) < 255 for name in names)
 
@@ -239,7 +241,7 @@ def test_two_tasks_never_share_a_file(refs: list[tuple[str, str]]) -> None:
 @pytest.mark.parametrize("session", ["../s", "", ".hidden", "a/b", "s" * 129])
 def test_a_hostile_session_id_is_refused(tmp_path: Path, session: str) -> None:
     with pytest.raises(BadSessionId):
-        annotate(Shelf(tmp_path), Annotation(Ref(session, "1"), "d"))
+        annotate(AnnotationFolder(tmp_path), Annotation(Ref(session, "1"), "d"))
     assert not list(tmp_path.iterdir())
 
 
@@ -249,25 +251,25 @@ def test_a_symlink_is_never_followed(tmp_path: Path) -> None:
     outside.mkdir()
     note.parent.mkdir()
     note.write_text("mine")
-    path = annotation_path(Shelf(note.parent), REF)
+    path = annotation_path(AnnotationFolder(note.parent), REF)
     path.parent.mkdir(parents=True)
     path.symlink_to(note)
     with pytest.raises(OutsideVault):
-        change_annotation(Shelf(note.parent), NEW, lambda old: replace(old, description="x"))
+        change_annotation(AnnotationFolder(note.parent), NEW, lambda old: replace(old, description="x"))
     path.unlink()
     path.parent.rmdir()
     path.parent.symlink_to(outside)
     with pytest.raises(OutsideVault):
-        annotate(Shelf(note.parent), Annotation(REF, "d"))
+        annotate(AnnotationFolder(note.parent), Annotation(REF, "d"))
     assert note.read_text() == "mine"
     assert not list(outside.iterdir())
 
 
 def test_foreign_text_forges_no_field(tmp_path: Path) -> None:
     evil = 'x"\n---\ncaptured_to: [P-1]\n'
-    choice = Choice(evil, evil)
-    annotate(Shelf(tmp_path), Annotation(REF, evil, choices=(choice,)))
-    found, problems = read_annotation(Shelf(tmp_path), REF)
+    choice = TaskDecision(evil, evil)
+    annotate(AnnotationFolder(tmp_path), Annotation(REF, evil, choices=(choice,)))
+    found, problems = read_annotation(AnnotationFolder(tmp_path), REF)
     assert found
     assert not problems
     assert found.captured_to == ()
@@ -276,7 +278,7 @@ def test_foreign_text_forges_no_field(tmp_path: Path) -> None:
 
 
 def test_annotations_follow_a_session_to_its_new_id(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path)
+    shelf = AnnotationFolder(tmp_path)
     for session, ident in (("old", "1"), ("old", "odd id"), ("old", "2"), ("old.er", "1"), ("new", "2")):
         annotate(shelf, Annotation(Ref(session, ident), f"{session} {ident}"))
     move_annotations(shelf, "old", "new", fsync=False)
@@ -290,14 +292,14 @@ def test_annotations_follow_a_session_to_its_new_id(tmp_path: Path) -> None:
 
 def test_a_task_of_a_million_words_has_an_annotation_that_can_be_read(tmp_path: Path) -> None:
     words = "word " * 400_000
-    shelf = Shelf(tmp_path)
+    shelf = AnnotationFolder(tmp_path)
     annotate(shelf, Annotation(REF, words, NOW, Recalled(query=words)))
     found, problems = read_annotation(shelf, REF)
     assert (found is not None and found.description[:10], problems) == ("word word ", [])
 
 
 def test_what_would_be_too_large_to_be_read_again_is_refused_and_what_is_there_stays(tmp_path: Path) -> None:
-    shelf, huge = Shelf(tmp_path), Choice("Use Stripe", "x" * (1 << 20))
+    shelf, huge = AnnotationFolder(tmp_path), TaskDecision("Use Stripe", "x" * (1 << 20))
     with pytest.raises(VaultError, match="too large"):
         annotate(shelf, Annotation(REF, "a", NOW, choices=(huge,)))
     path = annotate(shelf, Annotation(REF, "a", NOW))

@@ -13,7 +13,7 @@ from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
 from crucible.core.templates import OwnTemplate
-from crucible.memory.tasks.readiness import MOST, TEMPLATE, Broken, Piece, break_down, find_template
+from crucible.memory.tasks.readiness import MOST, TEMPLATE, Breakdown, Piece, break_down, find_template
 from crucible.memory.tasks.task import OpenTask, Ref
 from crucible.vault.notes.vault import Vault
 from tests.trusting import trusted
@@ -39,7 +39,7 @@ class Model:
         return Answer(answer, "m")
 
 
-def broken(model: Model, wish: str = "Bill it") -> Broken:
+def broken(model: Model, wish: str = "Bill it") -> Breakdown:
     there = [OpenTask(Ref("s", "1"), "old one")]
     return break_down(wish, there, asker=model, redact=REDACT, template=OwnTemplate(TEMPLATE))
 

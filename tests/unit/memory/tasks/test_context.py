@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from crucible.core.settings.settings import VaultSettings
-from crucible.memory.tasks.task import Annotation, Choice, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
 from crucible.memory.tasks.task_context import LABEL, TEMPLATE, Pickup, recalled_ids, task_text
 from crucible.memory.tasks.task_knowledge import Discovery
-from crucible.search.recall import Event, Kind
+from crucible.search.recall import Event, EventKind
 from crucible.vault.notes.vault import Vault
 from samples.hostile_texts import hostile_text
 from tests.trusting import trusted
@@ -18,12 +18,17 @@ RECALLED = Recalled(("P-1",), ("F-1",), ("old#1",), "q")
 
 def pickup(words: str = "Use Stripe") -> Pickup:
     task = OpenTask(Ref("s", "2"), words, priority="high")
-    note = Annotation(task.ref, words, None, RECALLED, (), (Choice(words, words),), (words,))
+    note = Annotation(task.ref, words, None, RECALLED, (), (TaskDecision(words, words),), (words,))
     return Pickup(task, note, (Inherited("1", words, words),), (Discovery(words, "3", (words,), None, 1),))
 
 
 def items(words: str) -> list[Event]:
-    kinds = {"P-1": Kind.KNOWLEDGE, "F-1": Kind.KNOWLEDGE, "old#1": Kind.DECISION, "?": Kind.KNOWLEDGE}
+    kinds = {
+        "P-1": EventKind.KNOWLEDGE,
+        "F-1": EventKind.KNOWLEDGE,
+        "old#1": EventKind.DECISION,
+        "?": EventKind.KNOWLEDGE,
+    }
     return [Event(ident, "old", kind, words, title="A title") for ident, kind in kinds.items()]
 
 

@@ -13,8 +13,8 @@ from crucible.documents.knowledge.items import Item, ItemType
 from crucible.memory.knowledge.add_item import add_item
 from crucible.memory.tasks.annotations import annotate, annotation_path, read_annotation
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage
-from crucible.memory.tasks.task_knowledge import LIMIT, Made, annotate_new, shelf_of
-from crucible.search.recall import Answer, Event, Hit, Kind, Question, Snippet
+from crucible.memory.tasks.task_knowledge import LIMIT, AnnotatedTasks, annotate_new, shelf_of
+from crucible.search.recall import Answer, Event, EventKind, Hit, Question, Snippet
 from crucible.vault.notes.vault import Vault
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -52,14 +52,14 @@ def hit(vault: Vault, kind: ItemType) -> Hit:
     )
     assert added.path
     path = vault.relative(added.path)
-    return Hit(Event(added.id, "", Kind.KNOWLEDGE, "t"), 1.0, {}, Snippet("t"), path=path)
+    return Hit(Event(added.id, "", EventKind.KNOWLEDGE, "t"), 1.0, {}, Snippet("t"), path=path)
 
 
 def decision(session: str) -> Hit:
-    return Hit(Event(f"{session}#00000001", session, Kind.DECISION, "t"), 1.0, {}, Snippet("t"), path="x.md")
+    return Hit(Event(f"{session}#00000001", session, EventKind.DECISION, "t"), 1.0, {}, Snippet("t"), path="x.md")
 
 
-def made(vault: Vault, recall: Asked, *tasks: OpenTask) -> Made:
+def made(vault: Vault, recall: Asked, *tasks: OpenTask) -> AnnotatedTasks:
     return annotate_new(vault, tasks or [TASK], recall, now=NOW, redact=redact_of(vault.settings.secrets))
 
 
@@ -68,9 +68,9 @@ def test_what_was_found_is_kept_by_kind_and_asked_once(vault: Vault) -> None:
     recall = Asked(*hits, decision("other"), decision("s"))
     pattern, _, failure, settled = (one.event.id for one in hits)
     found = Recalled((pattern,), (failure,), (settled, "other#00000001"), "Implement retry")
-    assert made(vault, recall) == Made(((TASK.ref, found),))
+    assert made(vault, recall) == AnnotatedTasks(((TASK.ref, found),))
     assert read_annotation(shelf_of(vault), TASK.ref)[0] == Annotation(TASK.ref, "Implement retry", NOW, found)
-    assert made(vault, recall) == Made()
+    assert made(vault, recall) == AnnotatedTasks()
     assert len(recall.questions) == 1
 
 

@@ -13,9 +13,9 @@ from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Decision, Failure, Grounds, Phase, Session, Task
 from crucible.documents.session.session_reader import read_session
-from crucible.memory.tasks.annotations import Shelf, annotate, change_annotation, read_annotation
+from crucible.memory.tasks.annotations import AnnotationFolder, annotate, change_annotation, read_annotation
 from crucible.memory.tasks.decision_flow import findings_by_task, hand_on
-from crucible.memory.tasks.task import Annotation, Choice, Inherited, Ref
+from crucible.memory.tasks.task import Annotation, Inherited, Ref, TaskDecision
 from crucible.vault.events.event_reading import Record
 from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Vault
@@ -138,7 +138,7 @@ def hand(vault: Vault, told: Session) -> list[str]:
 
 
 def noted(vault: Vault, ident: str) -> Annotation:
-    found, _ = read_annotation(Shelf(vault.root), Ref(NAME, ident))
+    found, _ = read_annotation(AnnotationFolder(vault.root), Ref(NAME, ident))
     assert found
     return found
 
@@ -151,12 +151,12 @@ def test_every_task_s_decisions_are_noted_and_flow_once(vault: Vault, kept: Sess
         assert (stripe.summary, stripe.rationale, retry.summary) == ("Use Stripe", "webhooks", "Retry thrice")
         assert stripe.finding.startswith("decision-")
         assert second.inherited == (Inherited("1", "Use Stripe", "webhooks", stripe.finding),)
-        assert read_annotation(Shelf(vault.root), Ref(NAME, "3"))[0] is None
+        assert read_annotation(AnnotationFolder(vault.root), Ref(NAME, "3"))[0] is None
 
 
 def test_a_decision_that_was_annotated_elsewhere_or_reworded_stays_as_it_is(vault: Vault, kept: Session) -> None:
-    shelf = Shelf(vault.root)
-    annotate(shelf, Annotation(Ref(NAME, "3"), "do 3", choices=(Choice("retry thrice"),)))
+    shelf = AnnotationFolder(vault.root)
+    annotate(shelf, Annotation(Ref(NAME, "3"), "do 3", choices=(TaskDecision("retry thrice"),)))
     hand(vault, kept)
     (there,) = noted(vault, "3").choices
     assert (there.summary, there.finding[:9]) == ("retry thrice", "decision-")

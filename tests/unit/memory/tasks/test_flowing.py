@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.memory.tasks.annotations import Shelf, annotate, annotation_path, read_annotation
+from crucible.memory.tasks.annotations import AnnotationFolder, annotate, annotation_path, read_annotation
 from crucible.memory.tasks.decision_flow import MOST_TOLD, dependents_of, flow_down, flows
-from crucible.memory.tasks.task import Annotation, Choice, ChoiceKind, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
 from crucible.memory.tasks.task_context import pick_up
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
@@ -20,16 +20,16 @@ def task(ident: str, *needs: str, stage: Stage = Stage.PENDING) -> OpenTask:
     return OpenTask(Ref("s", ident), f"do {ident}", stage, needs=needs)
 
 
-@given(st.text(), st.sampled_from(ChoiceKind))
-def test_a_decision_flows_unless_its_type_stays_and_a_mark_wins(text: str, kind: ChoiceKind) -> None:
-    assert flows(Choice(text))
-    assert flows(Choice(text, kind=kind)) is (kind not in {ChoiceKind.DETAIL, ChoiceKind.BUG_FIX})
-    assert flows(Choice(text, kind=kind, propagate=True))
-    assert not flows(Choice(text, kind=kind, propagate=False))
+@given(st.text(), st.sampled_from(DecisionKind))
+def test_a_decision_flows_unless_its_type_stays_and_a_mark_wins(text: str, kind: DecisionKind) -> None:
+    assert flows(TaskDecision(text))
+    assert flows(TaskDecision(text, kind=kind)) is (kind not in {DecisionKind.DETAIL, DecisionKind.BUG_FIX})
+    assert flows(TaskDecision(text, kind=kind, propagate=True))
+    assert not flows(TaskDecision(text, kind=kind, propagate=False))
 
 
 def test_a_vault_says_itself_which_kinds_flow() -> None:
-    assert flows(Choice("x", kind=ChoiceKind.BUG_FIX), [ChoiceKind.BUG_FIX])
+    assert flows(TaskDecision("x", kind=DecisionKind.BUG_FIX), [DecisionKind.BUG_FIX])
 
 
 def test_dependents_are_found_through_others_and_in_a_circle_once() -> None:
@@ -50,27 +50,27 @@ def test_other_lists_depend_on_nothing_here() -> None:
 def test_decisions_flow_down_once(tmp_path: Path) -> None:
     tasks = [task("1", stage=Stage.COMPLETED), task("2", "1"), task("3", "2"), task("4")]
     recalled = Recalled(("P-1",), query="q")
-    annotate(Shelf(tmp_path), Annotation(Ref("s", "2"), "do 2", recalled=recalled))
+    annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", "2"), "do 2", recalled=recalled))
     choices = (
-        Choice("Use Stripe", "webhooks", finding="decision-1"),
-        Choice("A mutex", kind=ChoiceKind.DETAIL),
+        TaskDecision("Use Stripe", "webhooks", finding="decision-1"),
+        TaskDecision("A mutex", kind=DecisionKind.DETAIL),
     )
-    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "do 1", choices=choices))
+    annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", "1"), "do 1", choices=choices))
     inherited = (Inherited("1", "Use Stripe", "webhooks", "decision-1"),)
     for _ in range(2):
-        assert list(flow_down(Shelf(tmp_path), Ref("s", "1"), tasks, NOW)) == []
-        assert read_annotation(Shelf(tmp_path), Ref("s", "2"))[0] == Annotation(
+        assert list(flow_down(AnnotationFolder(tmp_path), Ref("s", "1"), tasks, NOW)) == []
+        assert read_annotation(AnnotationFolder(tmp_path), Ref("s", "2"))[0] == Annotation(
             Ref("s", "2"), "do 2", recalled=recalled, inherited=inherited
         )
-        assert read_annotation(Shelf(tmp_path), Ref("s", "3"))[0] == Annotation(
+        assert read_annotation(AnnotationFolder(tmp_path), Ref("s", "3"))[0] == Annotation(
             Ref("s", "3"), "do 3", NOW, inherited=inherited
         )
-    assert read_annotation(Shelf(tmp_path), Ref("s", "4"))[0] is None
+    assert read_annotation(AnnotationFolder(tmp_path), Ref("s", "4"))[0] is None
 
 
 def test_a_decision_in_other_words_is_inherited_once(tmp_path: Path) -> None:
-    shelf, tasks = Shelf(tmp_path), [task("1", stage=Stage.COMPLETED), task("2", "1")]
-    annotate(shelf, Annotation(Ref("s", "1"), "do 1", choices=(Choice("Use Stripe", finding="decision-1"),)))
+    shelf, tasks = AnnotationFolder(tmp_path), [task("1", stage=Stage.COMPLETED), task("2", "1")]
+    annotate(shelf, Annotation(Ref("s", "1"), "do 1", choices=(TaskDecision("Use Stripe", finding="decision-1"),)))
     mine = Inherited("1", "Stripe, as agreed", finding="decision-1")
     annotate(shelf, Annotation(Ref("s", "2"), "do 2", inherited=(mine,)))
     assert list(flow_down(shelf, Ref("s", "1"), tasks, NOW)) == []
@@ -80,24 +80,24 @@ def test_a_decision_in_other_words_is_inherited_once(tmp_path: Path) -> None:
 
 
 def test_a_task_without_decisions_writes_nothing(tmp_path: Path) -> None:
-    assert list(flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1")], NOW)) == []
+    assert list(flow_down(AnnotationFolder(tmp_path), Ref("s", "1"), [task("2", "1")], NOW)) == []
     assert not list(tmp_path.iterdir())
 
 
 def test_a_dependent_that_cannot_be_told_is_named_and_the_others_are_told(tmp_path: Path) -> None:
-    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "d", choices=(Choice("x", propagate=True),)))
-    annotation_path(Shelf(tmp_path), Ref("s", "2")).mkdir()
-    failed = list(flow_down(Shelf(tmp_path), Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW))
+    annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", "1"), "d", choices=(TaskDecision("x", propagate=True),)))
+    annotation_path(AnnotationFolder(tmp_path), Ref("s", "2")).mkdir()
+    failed = list(flow_down(AnnotationFolder(tmp_path), Ref("s", "1"), [task("2", "1"), task("3", "1")], NOW))
     assert [ref for ref, _ in failed] == [Ref("s", "2")]
-    assert read_annotation(Shelf(tmp_path), Ref("s", "3"))[0]
+    assert read_annotation(AnnotationFolder(tmp_path), Ref("s", "3"))[0]
 
 
 def test_of_very_many_dependents_the_nearest_are_told_and_the_others_when_they_are_picked_up(
     tmp_path: Path,
 ) -> None:
-    shelf, first = Shelf(tmp_path), Ref("s", "0")
+    shelf, first = AnnotationFolder(tmp_path), Ref("s", "0")
     chain = [task("0", stage=Stage.COMPLETED), *(task(str(n), str(n - 1)) for n in range(1, MOST_TOLD + 50))]
-    annotate(shelf, Annotation(first, "a", NOW, choices=(Choice("Use Stripe", propagate=True),)))
+    annotate(shelf, Annotation(first, "a", NOW, choices=(TaskDecision("Use Stripe", propagate=True),)))
     assert list(flow_down(shelf, first, chain, NOW)) == []
     told = [one for one in chain[1:] if read_annotation(shelf, one.ref)[0]]
     assert told == chain[1 : MOST_TOLD + 1]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.tasks.annotations import Shelf, annotate
-from crucible.memory.tasks.overview import Client, lists_in, overview, tasks_now, with_stores
+from crucible.memory.tasks.annotations import AnnotationFolder, annotate
+from crucible.memory.tasks.overview import ClientLists, lists_in, overview, tasks_now, with_stores
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
 from crucible.memory.tasks.task_context import RecallCounts
-from crucible.memory.tasks.task_index import EVERYTHING, Found, Scope, gather, tasks_called
+from crucible.memory.tasks.task_index import EVERYTHING, FoundTasks, TaskScope, gather, tasks_called
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
@@ -67,16 +67,16 @@ def test_the_newest_session_comes_first_and_its_tasks_in_their_order(two: Vault)
 
 def test_what_is_open_in_older_sessions_is_counted(two: Vault) -> None:
     view = view_of(two)
-    found = gather(view, Scope(since=NOW - timedelta(days=30)))
+    found = gather(view, TaskScope(since=NOW - timedelta(days=30)))
     assert ({task.ref.session for task in found.tasks}, found.older) == ({"2026-11-20-new"}, 2)
-    assert gather(view, Scope("shop", since=NOW - timedelta(days=30))).older == 0
-    assert gather(view, Scope("bank", since=NOW)) == Found((), {}, 2)
+    assert gather(view, TaskScope("shop", since=NOW - timedelta(days=30))).older == 0
+    assert gather(view, TaskScope("bank", since=NOW)) == FoundTasks((), {}, 2)
 
 
 def test_one_session_and_one_project_are_told_alone(two: Vault) -> None:
     view = view_of(two)
-    assert {task.ref.session for task in gather(view, Scope(session="2026-08")).tasks} == {"2026-08-01-old"}
-    assert {task.ref.session for task in gather(view, Scope("bank")).tasks} == {"2026-08-01-old"}
+    assert {task.ref.session for task in gather(view, TaskScope(session="2026-08")).tasks} == {"2026-08-01-old"}
+    assert {task.ref.session for task in gather(view, TaskScope("bank")).tasks} == {"2026-08-01-old"}
     assert {task.ref.session for task in tasks_called(view, "2026-11-20").tasks} == {"2026-11-20-new"}
 
 
@@ -90,7 +90,7 @@ def client(tmp_path: Path) -> Path:
 
 
 def test_a_real_list_of_claude_code_is_read(vault: Vault, client: Path) -> None:
-    found, troubles = tasks_now(view_of(vault), EVERYTHING, vault.root, Client(client))
+    found, troubles = tasks_now(view_of(vault), EVERYTHING, vault.root, ClientLists(client))
     assert not troubles
     assert [(one.ref.id, one.content, one.stage, one.needs) for one in found.tasks] == [
         ("1", "Design the limiter", Stage.COMPLETED, ()),
@@ -102,7 +102,7 @@ def test_a_real_list_of_claude_code_is_read(vault: Vault, client: Path) -> None:
 
 def test_a_list_and_the_note_of_its_session_tell_one_task_once(vault: Vault, client: Path) -> None:
     put(vault, "2026-11-22-limiter", [("1", "in_progress"), ("2", "pending"), ("9", "pending")], NATIVE)
-    found, _ = tasks_now(view_of(vault), EVERYTHING, vault.root, Client(client))
+    found, _ = tasks_now(view_of(vault), EVERYTHING, vault.root, ClientLists(client))
     assert [(str(one.ref), one.content, one.stage) for one in found.tasks] == [
         ("2026-11-22-limiter.1", "do 1", Stage.COMPLETED),
         ("2026-11-22-limiter.2", "do 2", Stage.IN_PROGRESS),
@@ -113,22 +113,22 @@ def test_a_list_and_the_note_of_its_session_tell_one_task_once(vault: Vault, cli
 
 def test_a_session_that_has_ended_is_told_by_its_note(vault: Vault, client: Path) -> None:
     put(vault, "2026-11-22-limiter", [("2", "pending")], NATIVE, status="completed")
-    found, _ = tasks_now(view_of(vault), EVERYTHING, vault.root, Client(client))
+    found, _ = tasks_now(view_of(vault), EVERYTHING, vault.root, ClientLists(client))
     assert [(str(one.ref), one.stage) for one in found.tasks] == [("2026-11-22-limiter.2", Stage.PENDING)]
 
 
 def test_a_list_of_a_session_out_of_scope_is_left_out(vault: Vault, client: Path) -> None:
     put(vault, "2026-11-22-limiter", [("1", "pending")], NATIVE, project="bank")
     put(vault, "2026-11-22-other", [("1", "pending")], f"{NATIVE}/agent-1")
-    found, _ = tasks_now(view_of(vault), Scope("shop"), vault.root, Client(client))
+    found, _ = tasks_now(view_of(vault), TaskScope("shop"), vault.root, ClientLists(client))
     assert refs(found.tasks) == ["2026-11-22-other.1"]
 
 
 def test_a_list_without_a_note_is_told_only_where_it_is_wanted(vault: Vault, client: Path) -> None:
     view = view_of(vault)
-    assert not tasks_now(view, EVERYTHING, vault.root, Client(client, frozenset()))[0].tasks
-    assert len(tasks_now(view, EVERYTHING, vault.root, Client(client, {NATIVE}))[0].tasks) == 3
-    assert not tasks_now(view, EVERYTHING, vault.root, Client(client / "none"))[0].tasks
+    assert not tasks_now(view, EVERYTHING, vault.root, ClientLists(client, frozenset()))[0].tasks
+    assert len(tasks_now(view, EVERYTHING, vault.root, ClientLists(client, {NATIVE}))[0].tasks) == 3
+    assert not tasks_now(view, EVERYTHING, vault.root, ClientLists(client / "none"))[0].tasks
 
 
 def test_what_sessions_share_is_not_told_twice(vault: Vault, client: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_sessions_share_is_not_told_twice(vault: Vault, client: Path) -> No
     put(vault, "2026-11-22-x", [])
     shared = client / "tasks" / "shared"
     (shared / "7.json").write_text(json.dumps({"id": "7", "subject": "do 7", "status": "pending"}))
-    found, _ = tasks_now(view_of(vault), EVERYTHING, vault.root, Client(client))
+    found, _ = tasks_now(view_of(vault), EVERYTHING, vault.root, ClientLists(client))
     assert refs(found.tasks) == ["2026-11-22-limiter.7", "shared.1", "shared.2", "shared.4"]
 
 
@@ -149,17 +149,17 @@ def test_broken_files_are_named_and_links_are_no_lists(vault: Vault, client: Pat
     os.utime(client / "tasks" / NATIVE, (1, 1))
     assert [*lists_in(client)] == [NATIVE]
     assert not lists_in(client, NOW)
-    found, troubles = tasks_now(view_of(vault), EVERYTHING, vault.root, Client(client))
+    found, troubles = tasks_now(view_of(vault), EVERYTHING, vault.root, ClientLists(client))
     assert (len(found.tasks), troubles) == (3, ("3.json: no JSON",))
     none = with_stores(view_of(vault), found, vault.root, tmp_path / "gone", is_wanted=lambda _: True)
     assert none == (found, ())
 
 
 def test_an_overview_counts_all_and_shows_some(two: Vault) -> None:
-    shelf = Shelf(two.root)
+    shelf = AnnotationFolder(two.root)
     for ident in ("2", "10"):
         annotate(shelf, Annotation(Ref("2026-11-20-new", ident), "d", recalled=Recalled(("p", "q"), ("f",))))
-    told = overview(view_of(two), Scope("shop"), shelf, most=1)
+    told = overview(view_of(two), TaskScope("shop"), shelf, most=1)
     assert (told.status.completed, told.status.in_progress_count, told.status.pending) == (1, 1, 1)
     assert [str(one.task.ref) for one in told.status.in_progress] == ["2026-11-20-new.2"]
     assert not told.status.ready

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crucible.memory.tasks.annotations import Shelf, annotate, annotation_path
+from crucible.memory.tasks.annotations import AnnotationFolder, annotate, annotation_path
 from crucible.memory.tasks.decision_flow import sources_of
-from crucible.memory.tasks.task import Annotation, Choice, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
 from crucible.memory.tasks.task_context import RecallCounts, pick_up, recall_counts
 from crucible.memory.tasks.task_knowledge import TAG
 from crucible.vault.events.event_reading import Record
@@ -17,9 +17,9 @@ def task(ident: str, *needs: str, stage: Stage = Stage.PENDING) -> OpenTask:
 
 
 def test_counts_are_of_the_tasks_that_have_an_annotation(tmp_path: Path) -> None:
-    annotate(Shelf(tmp_path), Annotation(Ref("s", "1"), "d", recalled=Recalled(("a", "b"), ("c",))))
-    annotation_path(Shelf(tmp_path), Ref("s", "2")).mkdir()
-    counts, troubles = recall_counts(Shelf(tmp_path), [Ref("s", "1"), Ref("s", "2"), Ref("s", "3")])
+    annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", "1"), "d", recalled=Recalled(("a", "b"), ("c",))))
+    annotation_path(AnnotationFolder(tmp_path), Ref("s", "2")).mkdir()
+    counts, troubles = recall_counts(AnnotationFolder(tmp_path), [Ref("s", "1"), Ref("s", "2"), Ref("s", "3")])
     assert counts == {Ref("s", "1"): RecallCounts(2, 1, 0)}
     assert len(troubles) == 1
 
@@ -29,22 +29,22 @@ def test_a_task_inherits_from_what_ended_before_it_was_added(tmp_path: Path) -> 
     tasks = [task("1", stage=done), task("2", "1", stage=done), task("3", "2"), task("4", stage=done)]
     for ident in "124":
         annotate(
-            Shelf(tmp_path),
-            Annotation(Ref("s", ident), "d", choices=(Choice(f"by {ident}", propagate=True),)),
+            AnnotationFolder(tmp_path),
+            Annotation(Ref("s", ident), "d", choices=(TaskDecision(f"by {ident}", propagate=True),)),
         )
-    annotate(Shelf(tmp_path), Annotation(Ref("s", "3"), "d", inherited=(Inherited("2", "by 2"),)))
+    annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", "3"), "d", inherited=(Inherited("2", "by 2"),)))
     records = [Record(1, "observation", values={"content": "x", "tag": TAG, "task_id": "4"})]
-    found = pick_up(Shelf(tmp_path), tasks[2], tasks, records)
+    found = pick_up(AnnotationFolder(tmp_path), tasks[2], tasks, records)
     assert found.inherited == (Inherited("2", "by 2"), Inherited("1", "by 1"))
     assert [one.text for one in found.discoveries] == ["x"]
     assert not found.troubles
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_there(tmp_path: Path) -> None:
-    path = annotation_path(Shelf(tmp_path), Ref("s", "1"))
+    path = annotation_path(AnnotationFolder(tmp_path), Ref("s", "1"))
     path.parent.mkdir(parents=True)
     path.write_text("description: d\n]: [\n")
-    found = pick_up(Shelf(tmp_path), task("1"), [task("1")])
+    found = pick_up(AnnotationFolder(tmp_path), task("1"), [task("1")])
     assert found.annotation
     assert "task 1: its annotation, line 2" in found.troubles[0]
 

@@ -11,23 +11,23 @@ from datetime import datetime
 from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
-from crucible.documents.knowledge.item_weight import Place, sees, weigh
+from crucible.documents.knowledge.item_weight import Audience, sees, weigh
 from crucible.search.embedded.ranking import SESSIONS, Finds, Ranked, find_events, listed, rank_events, rank_sessions
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.tantivy_search import Found, Sought
+from crucible.search.embedded.tantivy_search import Match, Sought
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.push import Pusher
-from crucible.search.postgres.queries import best_events, best_sessions, count_stems, texts_of
-from crucible.search.postgres.tables import check_ready, set_up
+from crucible.search.postgres.server_queries import best_events, best_sessions, count_stems, texts_of
+from crucible.search.postgres.server_tables import check_ready, set_up
 from crucible.search.postgres.terms import ITEM_COLUMNS, Shelved, event_of, item_of, viewer_of
 from crucible.search.question_words import plain
-from crucible.search.recall import LISTED, MOST, MOST_CONTEXT, Answer, Event, Hit, Kind, Question, SessionHit
+from crucible.search.recall import LISTED, MOST, MOST_CONTEXT, Answer, Event, EventKind, Hit, Question, SessionHit
 from crucible.search.snippets import snippet_of
 
 _USUAL = KnowledgeSettings()
 
 
-class State(NamedTuple):
+class ServerState(NamedTuple):
     """A server as this user sees it: projects that may be read and written, sessions and events in them.
 
     `unbound` says that the role is a superuser or the like, whom the server shows everything whatever was granted.
@@ -55,16 +55,16 @@ def open_postgres(
     address: str,
     *,
     seconds: float = 10.0,
-    viewer: Place | None = None,
+    viewer: Audience | None = None,
     knowledge: KnowledgeSettings = _USUAL,
-) -> Team:
+) -> TeamRecall:
     """Recall over the server at `postgresql://…`; nothing is sent before it is asked.
 
     `seconds` is the longest that anything may take.  Of knowledge is found what `viewer` sees, by default the project that a question
     names, and it is weighed as `knowledge` says.  Raises `UsageError` for no address; whatever is asked raises `ServerFailed` when the server
     is down, slow, refuses, or is not set up.
     """
-    return Team(Server(address, seconds), viewer, knowledge)
+    return TeamRecall(Server(address, seconds), viewer, knowledge)
 
 
 def open_pusher(
@@ -83,10 +83,10 @@ def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10
         server.close()
 
 
-class Team:
+class TeamRecall:
     """Fulfils `model.Recall`.  Not for several threads at once."""
 
-    def __init__(self, server: Server, viewer: Place | None, knowledge: KnowledgeSettings) -> None:
+    def __init__(self, server: Server, viewer: Audience | None, knowledge: KnowledgeSettings) -> None:
         """Use `open_postgres`."""
         self._server = server
         self._viewer = viewer
@@ -121,10 +121,10 @@ class Team:
         ]
         return tuple(_events(server, spans).values()) if spans else ()
 
-    def state(self) -> State:
+    def state(self) -> ServerState:
         """What this user sees."""
         role, readable, writable, *rest = self._ready().run(_STATE)[0]
-        return State(role, tuple(readable), tuple(writable), *rest)
+        return ServerState(role, tuple(readable), tuple(writable), *rest)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -136,10 +136,10 @@ class Team:
             self._is_ready = True
         return self._server
 
-    def _best(self, sought: Sought, most: int) -> list[Found]:
+    def _best(self, sought: Sought, most: int) -> list[Match]:
         return best_events(self._ready(), sought, most)
 
-    def _texts(self, found: Sequence[Found]) -> list[str]:
+    def _texts(self, found: Sequence[Match]) -> list[str]:
         return texts_of(self._ready(), found)
 
     def _count(self, stems: Sequence[str]) -> dict[str, int]:
@@ -148,7 +148,7 @@ class Team:
     def _weighed(self, server: Server, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
         sought, found_events, hints = finds
         question = sought.question
-        wants_sessions = question.kinds != {Kind.KNOWLEDGE}
+        wants_sessions = question.kinds != {EventKind.KNOWLEDGE}
         own = best_sessions(server, sought, SESSIONS) if wants_sessions else []
         told = _sessions(server, {one.path for one in (*found_events, *own)})
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, OFTEN, WHOLE, Found, Sought
+from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, OFTEN, WHOLE, Match, Sought
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.terms import event_of, fact_term, name_term, word_term
 from crucible.search.question_words import names_in, plain, value_of, words_in
-from crucible.search.recall import Kind
+from crucible.search.recall import EventKind
 from crucible.search.session_cards import seconds_of
 
 
@@ -33,10 +33,10 @@ class _Narrowed(NamedTuple):
     unwanted: tuple[_Has, ...]
 
 
-def best_events(server: Server, sought: Sought, most: int) -> list[Found]:
+def best_events(server: Server, sought: Sought, most: int) -> list[Match]:
     """The best events, best first; of a question without words the newest.  Of words that must follow each other all are there."""
     query, given = _event_query(sought, _narrowed(server, sought, "events"))
-    return [Found(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
+    return [Match(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
 
 
 def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
@@ -45,7 +45,7 @@ def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
     return {term[1:]: count for term, count in rows}
 
 
-def texts_of(server: Server, found: Sequence[Found]) -> list[str]:
+def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
     """The texts of events, in their order; "" for one that is gone."""
     given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
     rows = server.run(_TEXTS, given)
@@ -53,7 +53,7 @@ def texts_of(server: Server, found: Sequence[Found]) -> list[str]:
     return [texts.get((one.path, one.number), "") for one in found]
 
 
-def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
+def best_sessions(server: Server, sought: Sought, most: int) -> list[Match]:
     """The best sessions by their own words, best first; of a question without words the newest."""
     narrowed = _narrowed(server, sought, "sessions")
     where, given = _where(narrowed, "sessions", "x.no = s.no AND x.project = s.project")
@@ -71,7 +71,7 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Found]:
     if question.until:
         where.append("s.first <= %(until)s")
     query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
-    return [Found(str(no), 0, score, first) for no, score, first in server.run(query, given)]
+    return [Match(str(no), 0, score, first) for no, score, first in server.run(query, given)]
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
     wanted += [_fact(server, field, [value]) for field, value in given.items() if value]
     if question.project and side == "events":
         # Which knowledge a project sees is weighed for each item: its domain's and everybody's, too.
-        wanted.append(_Has((*wanted.pop().some, fact_term("kind", Kind.KNOWLEDGE.value))))
-    if side == "events" and question.kinds != frozenset(Kind) and _terms(sought):
+        wanted.append(_Has((*wanted.pop().some, fact_term("kind", EventKind.KNOWLEDGE.value))))
+    if side == "events" and question.kinds != frozenset(EventKind) and _terms(sought):
         wanted.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
     unwanted = [_every(words) for words in sought.nots if len(words) == 1]
     unwanted += [_fact(server, field, [value]) for field, value in asked.not_facts]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.core.processes import cores, spread
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded.note_changes import Notes, Noticing, flight_states
-from crucible.search.embedded.recall_files import Store
-from crucible.search.embedded.recall_manifest import EMPTY, ITEM, Manifest, Part, Row
+from crucible.search.embedded.note_changes import NoteChanges, Notes, flight_states
+from crucible.search.embedded.recall_files import RecallStore
+from crucible.search.embedded.recall_manifest import EMPTY, ITEM, IndexedNote, IndexPart, RecallManifest
 from crucible.search.embedded.segments import engine, join_parts, refusals, write_part
-from crucible.search.recall import Shelf
+from crucible.search.recall import ItemCatalog
 
 if TYPE_CHECKING:
     from crucible.search.embedded.documents import Derived
@@ -72,24 +72,24 @@ _BUILT = 8
 """So many batches in one go are a building, whose parts become one in the end: a list of one word's documents is short where it is long."""
 
 
-class Source(NamedTuple):
+class IndexSource(NamedTuple):
     """Where the words come from: the vault at `root`, which must be real, what sees its notes, and the shelf."""
 
     root: str
     settings: VaultSettings
-    noticing: Noticing
-    shelf: Shelf
+    noticing: NoteChanges
+    shelf: ItemCatalog
 
 
-class State(NamedTuple):
+class IndexState(NamedTuple):
     """An index, and how true it is: `behind` notes are not in it as they are, since another process is writing."""
 
-    manifest: Manifest
+    manifest: RecallManifest
     changed: int = 0
     behind: int = 0
 
 
-class Wanted(NamedTuple):
+class IndexChanges(NamedTuple):
     """What differs: notes and items to be indexed, and what is gone."""
 
     notes: Sequence[str]
@@ -105,31 +105,33 @@ class Wanted(NamedTuple):
         return not (self.notes or self.items or self.gone)
 
 
-def refresh(store: Store, source: Source, progress: Progress | None = None, *, patience: float = 0.0) -> State:
+def refresh(
+    store: RecallStore, source: IndexSource, progress: Progress | None = None, *, patience: float = 0.0
+) -> IndexState:
     """Make the index true and keep it.  Waits `patience` seconds for another writer.  Raises `OSError` where nothing may be written."""
     manifest = _sound(store, store.load())
     wanted = _compare(store, manifest, source)
     if _is_true(store, manifest, wanted):
-        return State(manifest)
+        return IndexState(manifest)
     with store.locked(patience) as is_ours:
         if not is_ours:
-            return State(manifest, behind=len(wanted.notes) + len(wanted.items) + len(wanted.gone))
+            return IndexState(manifest, behind=len(wanted.notes) + len(wanted.items) + len(wanted.gone))
         current = _sound(store, store.load())
         if current != manifest:
             manifest = current
             wanted = _compare(store, manifest, source)
         if _is_true(store, manifest, wanted):
-            return State(manifest)
-        return _Writing(store, source, manifest, wanted, progress).go_on()
+            return IndexState(manifest)
+        return _IndexWriter(store, source, manifest, wanted, progress).go_on()
 
 
-def _is_true(store: Store, manifest: Manifest, wanted: Wanted) -> bool:
+def _is_true(store: RecallStore, manifest: RecallManifest, wanted: IndexChanges) -> bool:
     # The token may be older although nothing differs: then rows are compared again next time, which is no reason to write.
     known = wanted.token == manifest.token or not wanted.token
     return manifest.whole and wanted.is_empty() and known and store.is_current(manifest)
 
 
-def _sound(store: Store, manifest: Manifest) -> Manifest:
+def _sound(store: RecallStore, manifest: RecallManifest) -> RecallManifest:
     """Without what is damaged, or was written by another engine."""
     if manifest.line and manifest.engine != engine():
         return EMPTY
@@ -142,13 +144,13 @@ def _sound(store: Store, manifest: Manifest) -> Manifest:
     return manifest._replace(rows=rows, parts=parts, token="")
 
 
-def _compare(store: Store, manifest: Manifest, source: Source) -> Wanted:
+def _compare(store: RecallStore, manifest: RecallManifest, source: IndexSource) -> IndexChanges:
     notes = source.noticing.look(manifest.token)
     stamps = source.shelf.stamps()
     flights = flight_states(source.root)
     rows = manifest.rows
     if notes.shas is None and store.known(manifest).is_same(flights, stamps):
-        return Wanted((), (), (), stamps, {}, flights, notes.token)
+        return IndexChanges((), (), (), stamps, {}, flights, notes.token)
     shas = _shas(notes, rows)
     changed = [path for path, sha in shas.items() if _differs(rows.get(path), sha, flights)]
     items = [name for name, stamp in stamps.items() if name not in rows or rows[name].sha != stamp]
@@ -157,21 +159,21 @@ def _compare(store: Store, manifest: Manifest, source: Source) -> Wanted:
         stale = _mostly_dead(manifest, {*changed, *items, *gone})
         changed += [path for path in stale if path in shas]
         items += [path for path in stale if path in stamps]
-    return Wanted(changed, items, gone, stamps, shas, flights, notes.token)
+    return IndexChanges(changed, items, gone, stamps, shas, flights, notes.token)
 
 
-def _shas(notes: Notes, rows: Mapping[str, Row]) -> Mapping[str, str]:
+def _shas(notes: Notes, rows: Mapping[str, IndexedNote]) -> Mapping[str, str]:
     """Of notes that are as they were, what was indexed."""
     if notes.shas is not None:
         return notes.shas
     return {path: row.sha for path, row in rows.items() if row.flight != ITEM}
 
 
-def _differs(row: Row | None, sha: str, flights: Mapping[str, str]) -> bool:
+def _differs(row: IndexedNote | None, sha: str, flights: Mapping[str, str]) -> bool:
     return row is None or row.sha != sha or row.flight != flights.get(row.session, "")
 
 
-def _mostly_dead(manifest: Manifest, changing: set[str]) -> list[str]:
+def _mostly_dead(manifest: RecallManifest, changing: set[str]) -> list[str]:
     """What still counts of parts of which most does not."""
     rows, found = manifest.rows, []
     for part in manifest.parts:
@@ -181,11 +183,16 @@ def _mostly_dead(manifest: Manifest, changing: set[str]) -> list[str]:
     return found
 
 
-class _Writing:
+class _IndexWriter:
     """The writer at work, the lock held."""
 
     def __init__(
-        self, store: Store, source: Source, manifest: Manifest, wanted: Wanted, progress: Progress | None
+        self,
+        store: RecallStore,
+        source: IndexSource,
+        manifest: RecallManifest,
+        wanted: IndexChanges,
+        progress: Progress | None,
     ) -> None:
         self._store, self._source, self._wanted, self._progress = store, source, wanted, progress
         if not manifest.line:
@@ -193,7 +200,7 @@ class _Writing:
         self._manifest = manifest
         self._rows = {path: row for path, row in manifest.rows.items() if path not in set(wanted.gone)}
 
-    def go_on(self) -> State:
+    def go_on(self) -> IndexState:
         changed = batches = 0
         for batch in _batches(self._derived()):
             changed, batches = changed + len(batch), batches + 1
@@ -201,7 +208,7 @@ class _Writing:
         self._join(is_building=batches >= _BUILT)
         self._manifest = self._manifest._replace(whole=True)
         self._commit(self._manifest.parts, self._wanted.token)
-        return State(self._manifest, changed + len(self._wanted.gone))
+        return IndexState(self._manifest, changed + len(self._wanted.gone))
 
     def _derived(self) -> Iterator[tuple[str, Derived | None, str]]:
         """Each note or item, what the index takes of it, and what to remember of its flight record."""
@@ -232,7 +239,7 @@ class _Writing:
         self._manifest = self._manifest._replace(heads=heads, numbers=first + len(batch))
         self._commit(parts, "")
 
-    def _commit(self, parts: Iterable[Part], token: str) -> None:
+    def _commit(self, parts: Iterable[IndexPart], token: str) -> None:
         kept = tuple(part for part in parts if not part.is_dead(self._rows))
         self._manifest = self._store.commit(
             self._manifest._replace(parts=kept, rows=dict(self._rows), token=token, writing=self._manifest.writing + 1)
@@ -256,11 +263,11 @@ def _refused(reason: str) -> OSError:
     return OSError(errno.EIO, reason)
 
 
-def _row(path: str, derived: Derived | None, flight: str, number: int, sha: str) -> Row:
+def _row(path: str, derived: Derived | None, flight: str, number: int, sha: str) -> IndexedNote:
     if derived is None:
         # Remembered, so that it is not tried again before it is another.
-        return Row(sha, _stem(path), flight, number, 0, 0)
-    return Row(derived.sha, derived.session, flight, number, len(derived.events), derived.size)
+        return IndexedNote(sha, _stem(path), flight, number, 0, 0)
+    return IndexedNote(derived.sha, derived.session, flight, number, len(derived.events), derived.size)
 
 
 def _stem(path: str) -> str:

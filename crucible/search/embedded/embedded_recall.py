@@ -20,15 +20,15 @@ from weakref import finalize
 
 from crucible.core.errors import IndexBroken, reason_of
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded.hits import Kept, Shown, hits_of, session_hits
-from crucible.search.embedded.note_changes import Noticing
+from crucible.search.embedded.hits import EventCache, EventReader, hits_of, session_hits
+from crucible.search.embedded.index_update import IndexSource, IndexState, Progress, refresh
+from crucible.search.embedded.note_changes import NoteChanges
 from crucible.search.embedded.ranking import SESSIONS, Finds, find_events, listed, rank_events, rank_sessions
-from crucible.search.embedded.recall_files import Store
-from crucible.search.embedded.recall_manifest import ITEM, Manifest
-from crucible.search.embedded.refresh import Progress, Source, State, refresh
+from crucible.search.embedded.recall_files import RecallStore
+from crucible.search.embedded.recall_manifest import ITEM, RecallManifest
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import (
-    Found,
+    Match,
     Searchers,
     best,
     count_stems,
@@ -37,18 +37,18 @@ from crucible.search.embedded.tantivy_search import (
     sought_of,
 )
 from crucible.search.question_words import read_question, spoken, words_in
-from crucible.search.recall import MOST, NOTHING, Answer, Event, Kind, Question, Shelf
+from crucible.search.recall import MOST, NO_ITEMS, Answer, Event, EventKind, ItemCatalog, Question
 from crucible.search.session_cards import Card
 
 CANDIDATES = 30
 """Items that are compared."""
 
 
-def candidates_for(searchers: Searchers, text: str) -> list[Found]:
+def candidates_for(searchers: Searchers, text: str) -> list[Match]:
     """The items that have most of a text's words."""
     # Quotes, minus signs and colons of a text are no operators.
     said = " ".join(words_in(spoken(text)))
-    question = Question(said, kinds=frozenset({Kind.KNOWLEDGE}))
+    question = Question(said, kinds=frozenset({EventKind.KNOWLEDGE}))
     asked = read_question(said)
     return best(searchers, "events", sought_of(asked, question), CANDIDATES) if asked.words else []
 
@@ -95,7 +95,7 @@ _DOUBTED = 3
 """After so many attempts an index that stays as it is, and cannot be read, is built anew."""
 
 
-class Figures(NamedTuple):
+class IndexFigures(NamedTuple):
     """What an index holds: notes and items, events, bytes of text that they were made from, and bytes of its files."""
 
     notes: int
@@ -104,7 +104,7 @@ class Figures(NamedTuple):
     size: int
 
 
-def _told_of(state: State) -> str:
+def _told_of(state: IndexState) -> str:
     if state.manifest.whole:
         return f"{state.behind} changed notes are not searched yet: another process is indexing them"
     total = len(state.manifest.rows) + state.behind
@@ -115,47 +115,47 @@ def open_embedded(
     root: Path,
     settings: VaultSettings,
     *,
-    shelf: Shelf = NOTHING,
+    shelf: ItemCatalog = NO_ITEMS,
     progress: Progress | None = None,
-) -> Embedded:
+) -> EmbeddedRecall:
     """Recall over the vault at `root`; nothing is read or written before it is asked.
 
     `shelf` has items that are no sessions; `progress` is
     told how many notes of how many were read.
     """
     real = os.path.realpath(root)
-    return Embedded(Source(real, settings, Noticing(real, settings), shelf), progress)
+    return EmbeddedRecall(IndexSource(real, settings, NoteChanges(real, settings), shelf), progress)
 
 
-class Embedded:
+class EmbeddedRecall:
     """Fulfils `model.Recall`.  Not for several threads at once."""
 
-    def __init__(self, source: Source, progress: Progress | None = None) -> None:
+    def __init__(self, source: IndexSource, progress: Progress | None = None) -> None:
         """Use `open_embedded`."""
         self._source = source
         self._progress = progress
-        self._store = Store(Path(source.root, ".crucible", "cache", "recall"))
+        self._store = RecallStore(Path(source.root, ".crucible", "cache", "recall"))
         self._is_temporary = False
         self._unsaved = ""
         self._opened: Searchers | None = None
-        self._kept = Kept()
+        self._kept = EventCache()
 
-    def refresh(self, progress: Progress | None = None, *, patience: float = 0.0) -> State:
+    def refresh(self, progress: Progress | None = None, *, patience: float = 0.0) -> IndexState:
         """Bring the index up to date.  Waits `patience` seconds for another writer."""
         return self._refreshed(progress or self._progress, patience)
 
-    def rebuild(self, progress: Progress | None = None) -> State:
+    def rebuild(self, progress: Progress | None = None) -> IndexState:
         """Forget the index and build it anew."""
         self._opened = None
         with suppress(OSError):
             self._store.forget()
         return self.refresh(progress, patience=self._source.settings.lock_seconds)
 
-    def figures(self) -> Figures:
+    def figures(self) -> IndexFigures:
         """What the index holds, as it was last brought up to date."""
         manifest = self._store.load()
         rows = manifest.rows.values()
-        return Figures(len(rows), manifest.documents(), sum(row.size for row in rows), self._store.size())
+        return IndexFigures(len(rows), manifest.documents(), sum(row.size for row in rows), self._store.size())
 
     def ask(self, question: Question, now: datetime) -> Answer:
         """The answer; never an error for what the question says."""
@@ -194,15 +194,15 @@ class Embedded:
 
         return self._attempt(look_up)
 
-    def _shown(self, searchers: Searchers, paths: Iterable[str]) -> Shown:
+    def _shown(self, searchers: Searchers, paths: Iterable[str]) -> EventReader:
         return self._shown_of(searchers, load_cards(searchers, paths))
 
-    def _shown_of(self, searchers: Searchers, cards: Mapping[str, Card]) -> Shown:
-        return Shown(self._source.root, self._source.shelf, cards, searchers.manifest, self._kept)
+    def _shown_of(self, searchers: Searchers, cards: Mapping[str, Card]) -> EventReader:
+        return EventReader(self._source.root, self._source.shelf, cards, searchers.manifest, self._kept)
 
     def _attempt(self, work: Callable[[Searchers, list[str]], T]) -> T:
         """Do it again when a writer was faster, or what was found cannot be read."""
-        failed: Manifest | None = None
+        failed: RecallManifest | None = None
         for attempt in range(_ATTEMPTS):
             notes: list[str] = []
             try:
@@ -221,14 +221,14 @@ class Embedded:
         if state.behind:
             notes.append(_told_of(state))
             # They are shown as they are now.
-            self._kept = Kept()
+            self._kept = EventCache()
         if self._unsaved:
             notes.append(f"the index cannot be kept, and was made for this answer: {self._unsaved}")
         if self._opened is None or self._opened.manifest != state.manifest:
             self._opened = open_searchers(self._store, state.manifest)
         return self._opened
 
-    def _begun(self) -> State:
+    def _begun(self) -> IndexState:
         """The index as it is, brought up to date; one that another process is making for the first time is waited for."""
         end = time.monotonic() + self._source.settings.lock_seconds
         while True:
@@ -247,7 +247,7 @@ class Embedded:
                 if is_ours or known.whole:
                     return
 
-    def _refreshed(self, progress: Progress | None, patience: float) -> State:
+    def _refreshed(self, progress: Progress | None, patience: float) -> IndexState:
         try:
             return refresh(self._store, self._source, progress, patience=patience)
         except OSError as error:
@@ -260,7 +260,7 @@ class Embedded:
 
         folder = os.path.realpath(tempfile.mkdtemp(prefix="crucible-recall-"))
         finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._is_temporary, self._store = True, Store(Path(folder, "recall"))
+        self._is_temporary, self._store = True, RecallStore(Path(folder, "recall"))
         return refresh(self._store, self._source, progress, patience=patience)
 
     def _answer(self, searchers: Searchers, question: Question, now: datetime, notes: list[str]) -> Answer:
@@ -268,7 +268,7 @@ class Embedded:
         found = find_events(question, notes, best_of, texts, partial(count_stems, searchers))
         return self._weighed(searchers, found, now, notes) if found else Answer(notes=tuple(notes))
 
-    def _texts(self, searchers: Searchers, found: Sequence[Found]) -> list[str]:
+    def _texts(self, searchers: Searchers, found: Sequence[Match]) -> list[str]:
         shown = self._shown(searchers, dict.fromkeys(one.path for one in found))
         return [event.text for event in shown.events((one.path, one.number) for one in found)]
 
