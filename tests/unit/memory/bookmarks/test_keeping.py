@@ -132,10 +132,10 @@ def test_processes_that_append_at_once_lose_no_line(root: Path) -> None:
     script = (
         "import sys\nfrom datetime import UTC, datetime\nfrom pathlib import Path\n"
         "from crucible.memory.bookmarks.bookmark import append_bookmark\n"
-        "from crucible.memory.bookmarks.bookmark import Bookmark, Why\n"
+        "from crucible.memory.bookmarks.bookmark import Bookmark, StopReason\n"
         "who = sys.argv[2]\n"
         "for n in range(40):\n"
-        "    one = Bookmark(f'{who}-{n}', 'x', datetime(2026, 1, 1, tzinfo=UTC), Why.TASK, note='n' * n * 200)\n"
+        "    one = Bookmark(f'{who}-{n}', 'x', datetime(2026, 1, 1, tzinfo=UTC), StopReason.TASK, note='n' * n * 200)\n"
         "    append_bookmark(Path(sys.argv[1]), one, fsync=False)\n"
     )
     _put(root, b'{"id": "torn')
@@ -157,9 +157,9 @@ def test_a_process_killed_while_it_appends_leaves_every_earlier_line(root: Path)
     script = (
         "import sys, itertools\nfrom datetime import UTC, datetime\nfrom pathlib import Path\n"
         "from crucible.memory.bookmarks.bookmark import append_bookmark\n"
-        "from crucible.memory.bookmarks.bookmark import Bookmark, Why\n"
+        "from crucible.memory.bookmarks.bookmark import Bookmark, StopReason\n"
         "for n in itertools.count():\n"
-        "    one = Bookmark(f'k-{n}', 'x', datetime(2026, 1, 1, tzinfo=UTC), Why.TASK, note='n' * 9000)\n"
+        "    one = Bookmark(f'k-{n}', 'x', datetime(2026, 1, 1, tzinfo=UTC), StopReason.TASK, note='n' * 9000)\n"
         "    append_bookmark(Path(sys.argv[1]), one, fsync=False)\n"
         "    print(n, flush=True)\n"
     )
