@@ -15,7 +15,7 @@ import click
 from crucible.cli.briefing_context import BriefingOptions, MadeBriefing, make_briefing
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments
-from crucible.cli.output import say
+from crucible.cli.output import say, warn
 from crucible.cli.vault_access import here
 from crucible.clients.launch.client_context import BEGINNERS, Beginner, Beginning, begin, beginner_of
 from crucible.clients.launch.programs import LONGEST_ARGUMENT
@@ -84,7 +84,7 @@ def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow
     chosen = _named(named) if named is not None else None
     told = make_briefing(door, BriefingOptions(None, budget, workflow))
     for source in told.briefing.failed:
-        say(f"cru: left out: {source.name}: {source.failure}", style="yellow")
+        warn(f"left out: {source.name}: {source.failure}")
     chosen = chosen or _last_used(told)
     hint = f"--with takes {_NAMES}, or a command line that is there"
     if chosen.client:

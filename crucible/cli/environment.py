@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crucible.cli.options import Door
-from crucible.cli.output import say, say_problems
+from crucible.cli.output import say_problems, warn
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
@@ -64,7 +64,7 @@ def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]
     root = vault_root(door, user)
     settings = load_vault_settings(root, user)
     for warning in (*user.warnings, *settings.warnings, *told_ignored(settings.asks)):
-        say(f"cru: {warning}", style="yellow")
+        warn(warning)
     if finish and is_unfinished(root):
         _finish_rename(root, settings)
     return root, settings
@@ -79,11 +79,11 @@ def _finish_rename(root: str, settings: VaultSettings) -> None:
     try:
         report = finish_rename(vault)
     except CrucibleError as error:
-        say(f"cru: a rename was interrupted and cannot be finished: {error}", style="yellow")
+        warn(f"a rename was interrupted and cannot be finished: {error}")
         return
     if report is None:
         return
-    say(f"cru: finished an interrupted rename: {report.old_id} is {report.new_id} now", style="yellow")
+    warn(f"finished an interrupted rename: {report.old_id} is {report.new_id} now")
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])
 

@@ -13,7 +13,7 @@ import click
 
 from crucible.cli.environment import vault_place, whence
 from crucible.cli.options import Door
-from crucible.cli.output import say
+from crucible.cli.output import say, warn
 from crucible.commands.idle.idle_check import look_at
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import VaultSettings
@@ -99,7 +99,7 @@ def keep_index(root: PathLike[str], settings: VaultSettings, paths: Collection[P
 
 def _complain(now: Refreshed) -> None:
     for reason in now.unwalked:
-        say(f"cru: {reason}", style="yellow")
+        warn(reason)
     if now.unsaved:
-        say(f"cru: the index cannot be kept: {now.unsaved}", style="yellow")
+        warn(f"the index cannot be kept: {now.unsaved}")
         say("     the answer is whole; the next command has to read again what this one read")

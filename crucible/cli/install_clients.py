@@ -1,7 +1,8 @@
-"""`cru install claude-code`: our hooks in the client's settings, and out again."""
+"""`cru install`: our hooks and our server in the settings of clients, our hook in git, and out again."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import shutil
@@ -30,9 +31,7 @@ from crucible.integrations.install.mcp_servers import (
     TITLES,
     Part,
     find_registered,
-    install_mcp,
     parts_of,
-    uninstall_mcp,
 )
 
 _SHOWN = {
@@ -43,13 +42,28 @@ _SHOWN = {
 """How a user sees that it works."""
 
 
-@click.command
-@click.option("--mcp", is_flag=True, help="The server of recall and the recorder.")
-@click.option("--user", is_flag=True, help="For all your projects (the default).")
-@click.option("--project", is_flag=True, help="For this project, in its .codex/config.toml and AGENTS.md.")
-@click.option("--remove", is_flag=True, help="With --mcp, take it out again; the files are what they were.")
-@click.pass_obj
-def codex(door: Door, /, **given: bool) -> None:
+def _mcp_command(client: str, files: str, text: str) -> click.Command:
+    """`cru install CLIENT --mcp`, of a client whose hooks we do not know."""
+
+    @click.command(client, help=inspect.cleandoc(text))
+    @click.option("--mcp", is_flag=True, help="The server of recall and the recorder.")
+    @click.option("--user", is_flag=True, help="For all your projects (the default).")
+    @click.option("--project", is_flag=True, help=f"For this project, in its {files}.")
+    @click.option("--remove", is_flag=True, help="With --mcp, take it out again; the files are what they were.")
+    @click.pass_obj
+    def command(door: Door, /, *, mcp: bool, user: bool, project: bool, remove: bool) -> None:
+        if not mcp:
+            more = " --remove" if remove else ""
+            raise UsageError("there is nothing else to be installed", f"cru install {client} --mcp{more}")
+        _check_place(user=user, project=project)
+        register(door, client, project=project, remove=remove)
+
+    return command
+
+
+codex = _mcp_command(
+    "codex",
+    ".codex/config.toml and AGENTS.md",
     """Have Codex start `cru mcp`, and tell its agent when to use it.
 
     Adds a table to config.toml and a marked block to AGENTS.md and touches nothing else in them. Of a project Codex reads
@@ -59,18 +73,11 @@ def codex(door: Door, /, **given: bool) -> None:
       cru install codex --mcp
       cru install codex --mcp --project
       cru install codex --mcp --remove
-    """
-    _only_mcp("codex", **given)
-    register(door, "codex", project=given["project"], remove=given["remove"])
-
-
-@click.command
-@click.option("--mcp", is_flag=True, help="The server of recall and the recorder.")
-@click.option("--user", is_flag=True, help="For all your projects (the default).")
-@click.option("--project", is_flag=True, help="For this project, in its opencode.json and AGENTS.md.")
-@click.option("--remove", is_flag=True, help="With --mcp, take it out again; the files are what they were.")
-@click.pass_obj
-def opencode(door: Door, /, **given: bool) -> None:
+    """,
+)
+opencode = _mcp_command(
+    "opencode",
+    "opencode.json and AGENTS.md",
     """Have OpenCode start `cru mcp`, and tell its agent when to use it.
 
     Adds an entry to opencode.json and a marked block to AGENTS.md and touches nothing else in them.
@@ -79,15 +86,11 @@ def opencode(door: Door, /, **given: bool) -> None:
       cru install opencode --mcp
       cru install opencode --mcp --project
       cru install opencode --mcp --remove
-    """
-    _only_mcp("opencode", **given)
-    register(door, "opencode", project=given["project"], remove=given["remove"])
+    """,
+)
 
 
-def _only_mcp(client: str, *, mcp: bool, user: bool, project: bool, remove: bool) -> None:
-    if not mcp:
-        more = " --remove" if remove else ""
-        raise UsageError("there is nothing else to be installed", f"cru install {client} --mcp{more}")
+def _check_place(*, user: bool, project: bool) -> None:
     if user and project:
         raise UsageError("--user and --project: one or the other", "call it twice for both")
 
@@ -106,9 +109,17 @@ def register(door: Door, client: str, *, project: bool, remove: bool) -> None:
 
 
 def _put_in(part: Part) -> bool:
-    ((path, is_changed),) = install_mcp([part])
-    write(f"{'installed in' if is_changed else 'already in'}  {clean_line(str(path))}")
+    is_changed = part.install()
+    _write_installed(part.path, is_changed=is_changed)
     return is_changed
+
+
+def _write_installed(path: Path, *, is_changed: bool) -> None:
+    write(f"{'installed in' if is_changed else 'already in'}  {clean_line(str(path))}")
+
+
+def _write_removed(path: Path, *, is_changed: bool) -> None:
+    write(f"{'removed from' if is_changed else 'not in'}  {clean_line(str(path))}")
 
 
 def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
@@ -116,11 +127,11 @@ def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
     if part.path in shared:
         write(f"left, since {shared[part.path]} reads it, too  {path}")
         return False
-    ((_, is_changed),) = uninstall_mcp([part])
+    is_changed = part.uninstall()
     if not is_changed and part.path.name == SKILL and part.path.exists():
         write(f"left, since it is not as it was put in  {path}")
     else:
-        write(f"{'removed from' if is_changed else 'not in'}  {path}")
+        _write_removed(part.path, is_changed=is_changed)
     return is_changed
 
 
@@ -244,8 +255,7 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
       cru install claude-code --mcp
       cru install claude-code --mcp --remove
     """
-    if user and project:
-        raise UsageError("--user and --project: one or the other", "call it twice for both")
+    _check_place(user=user, project=project)
     if mcp:
         register(door, "claude-code", project=project, remove=remove)
         if remove:
@@ -254,11 +264,10 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
     folder = project_folder() if project else None
     path = settings_path(os.environ, Path.home(), folder)
     if remove:
-        write(f"{'removed from' if uninstall_hooks(path) else 'not in'}  {clean_line(str(path))}")
+        _write_removed(path, is_changed=uninstall_hooks(path))
         say_what_stays(project=project, mcp=False)
         return
-    changed = install_hooks(path, hook_command(shared=project))
-    write(f"{'installed in' if changed else 'already in'}  {clean_line(str(path))}")
+    _write_installed(path, is_changed=install_hooks(path, hook_command(shared=project)))
     say_where(door)
     offer_to_ask(door, "claude")
 
@@ -290,9 +299,9 @@ def git_hooks(door: Door, *, remove: bool) -> None:
     root, _ = vault_place(door)
     hook = find_hook(Path(root))
     if remove:
-        write(f"{'removed from' if uninstall_hook(hook) else 'not in'}  {clean_line(str(hook.path))}")
+        _write_removed(hook.path, is_changed=uninstall_hook(hook))
         return
-    write(f"{'installed in' if install_hook(hook, own_program()) else 'already in'}  {clean_line(str(hook.path))}")
+    _write_installed(hook.path, is_changed=install_hook(hook, own_program()))
     if hook.is_shared:
         say(
             "core.hooksPath names this folder for other repositories too; where there is no vault the hook does nothing"

@@ -14,7 +14,7 @@ import click
 from crucible.cli.environment import whence
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import BEGIN
-from crucible.cli.output import say
+from crucible.cli.output import warn
 from crucible.commands.record import Recorder
 from crucible.core.errors import UsageError
 
@@ -102,4 +102,4 @@ def _second(time: datetime) -> str:
 def say_warnings(recorder: Recorder) -> None:
     """What went wrong beside the note."""
     for warning in recorder.warnings:
-        say(f"cru: {warning}", style="yellow")
+        warn(warning)

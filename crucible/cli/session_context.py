@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from crucible.cli.environment import user_settings
-from crucible.cli.output import say
+from crucible.cli.output import warn
 from crucible.cli.vault_access import here
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.note_sources import source_name
@@ -21,7 +21,7 @@ from crucible.vault.notes.vault import Vault
 def say_resume_problem(session: Session) -> None:
     """Warn if the note's `resume_point` is wrong."""
     if problem := find_extent(session).problem:
-        say(f"cru: {session.id}: {problem}", style="yellow")
+        warn(f"{session.id}: {problem}")
 
 
 def native_of(session: Session, client: str) -> Native | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.cli.environment import user_settings
-from crucible.cli.output import say
+from crucible.cli.output import say, warn
 from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
 from crucible.cli.session_stop import finish_quietly
 from crucible.cli.vault_access import here
@@ -93,7 +93,7 @@ def fold(
                 report = import_transcripts(vault, dialect, paths, options=options)
                 _tell(report.unreadable, dialect)
         except (TranscriptError, OSError) as error:
-            say(f"cru: {dialect.TITLE}'s transcripts: {error}", style="yellow")
+            warn(f"{dialect.TITLE}'s transcripts: {error}")
 
 
 def _tell(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
@@ -303,7 +303,7 @@ def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
         if size <= LONGEST_ARGUMENT:
             return context.text
         budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))
-        say(f"cru: an argument holds 128 KB, so the context is cut to {budget:,} tokens", style="yellow")
+        warn(f"an argument holds 128 KB, so the context is cut to {budget:,} tokens")
     raise UsageError(
         f"{plan.session.id}: its context is larger than an argument can be, {size // 1024} of 128 KB",
         "without a terminal it is standard input, which holds any size: "
@@ -376,7 +376,7 @@ def _brief(vault: Vault, session_id: str) -> None:
     except CrucibleError as error:
         problem = str(error)
     if problem:
-        say(f"cru: {problem}", style="yellow")
+        warn(problem)
 
 
 def _bookmark(vault: Vault, now: Session, plan: _Plan, begun: datetime, code: int) -> None:

@@ -13,7 +13,7 @@ import click
 
 from crucible.cli.environment import user_settings, whence
 from crucible.cli.options import Door
-from crucible.cli.output import say, write
+from crucible.cli.output import say, warn, write
 from crucible.cli.vault_access import open_vault
 from crucible.commands.idle.idle_check import look
 from crucible.vault.index.index import Index
@@ -64,7 +64,7 @@ def _print(news: Started | NoteChange | Notice, folder: str) -> None:
             if news.unheard:
                 _print(Notice(news.unheard), folder)
         case Notice():
-            say(f"cru: {news.text}; all notes are checked every few seconds", style="yellow")
+            warn(f"{news.text}; all notes are checked every few seconds")
         case NoteChange():
             time = datetime.now(UTC).astimezone().strftime("%H:%M:%S")
             path = f"{news.old} → {news.path}" if news.old else news.path

@@ -1,8 +1,4 @@
-"""Our hooks in Claude Code's `settings.json`: put in, looked for, and taken out again.
-
-Owns which events we hook, what an entry looks like, and that nothing else in the file changes: others' entries, comments,
-order and blanks are the user's.  Reading and writing the file safely is `writing`'s.
-"""
+"""Our hooks in Claude Code's `settings.json`: put in, looked for, and taken out; nothing else in the file changes."""
 
 from __future__ import annotations
 
@@ -16,8 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crucible.core.errors import UsageError
-from crucible.integrations.install.jsonc import Node, Parsed, insert, member, parse, remove, replaced, unit_of
+from crucible.integrations.install.jsonc import (
+    Node,
+    find,
+    has_text,
+    new_file,
+    parse,
+    put_in,
+    remove,
+    replaced,
+    take_out,
+)
 from crucible.integrations.install.settings_files import changed, load, named
 
 EVENTS: Mapping[str, Mapping[str, Any]] = {
@@ -72,10 +77,10 @@ def uninstall_hooks(path: Path) -> bool:
 
 def find_installed(path: Path, command: str = "") -> Installed:
     """What is there; with a command, an entry that calls another one is lacking."""
-    text = load(path)
-    text = (text or "").removeprefix("\ufeff")
+    text = load(path) or ""
     with named(path):
-        found = {place.event.key: place.handler.value for place in _ours(parse(text))} if text.strip() else {}
+        ours = _ours(parse(text).root) if has_text(text) else ()
+        found = {event.key: handler.value for handler, _, _, event, _ in ours}
     good = [e for e, how in EVENTS.items() if e in found and (not command or found[e] == _handler(command, how))]
     called = dict.fromkeys(str(handler.get("command")) for handler in found.values())
     return Installed(path, tuple(found), tuple(e for e in EVENTS if e not in good), tuple(called))
@@ -115,96 +120,50 @@ def _interpreter_of(program: Path) -> str | None:
 
 def with_hooks(text: str | None, command: str) -> str:
     """A settings file's text with our hooks; None is a file that is not there."""
-    if text is None or not text.strip("\ufeff \t\r\n"):
-        whole = json.dumps({"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}, indent=2)
-        return text + whole if text is not None else whole + "\n"
-    bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    if new := new_file(text, {"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}):
+        return new
     for event, how in EVENTS.items():
-        text = _with_event(text, event, command, how)
-    return bom + text
+        text = _with_event(text or "", event, command, how)
+    return text or ""
 
 
 def without_hooks(text: str) -> str | None:
     """The text without our hooks; None when the whole file came with us."""
-    bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    while text.strip():
+    while has_text(text):
         parsed = parse(text)
-        ours = next(_ours(parsed), None)
+        ours = next(_ours(parsed.root), None)
         if ours is None:
             break
-        after = _without(parsed, ours)
-        if not after:
-            around = text[: parsed.root.start], text[parsed.root.end :]
-            return None if (bom, *around) == ("", "", "\n") else bom + "".join(around)
-        text = after
-    return bom + text
+        handler, handlers, *outer = ours
+        if len(handlers.items) > 1:
+            text = remove(parsed, handlers, handler)
+            continue
+        rest = take_out(parsed, *outer)
+        if rest is None or not has_text(rest):
+            return rest
+        text = rest
+    return text
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a handler of ours stands."""
-
-    hooks: Node
-    event: Node
-    group: Node
-    handlers: Node
-    handler: Node
-
-
-def _ours(parsed: Parsed) -> Iterator[_Place]:
-    hooks = member(parsed.root, "hooks")
+def _ours(root: Node) -> Iterator[tuple[Node, Node, Node, Node, Node]]:
+    """Each handler of ours, and what it is in: the list of handlers, the group, the event and the hooks."""
+    hooks = find(root, "hooks")
     for event in hooks.items if hooks and isinstance(hooks.value, dict) else ():
         for group in event.items if isinstance(event.value, list) else ():
-            handlers = member(group, "hooks") if isinstance(group.value, dict) else None
+            handlers = find(group, "hooks")
             for handler in handlers.items if handlers and isinstance(handlers.value, list) else ():
                 command = handler.value.get("command") if isinstance(handler.value, dict) else None
                 if hooks and handlers and isinstance(command, str) and _OURS.search(command):
-                    yield _Place(hooks, event, group, handlers, handler)
-
-
-def _without(parsed: Parsed, ours: _Place) -> str:
-    """Take a handler out, and with it every bracket that came with it; "" when nothing is left."""
-    if len(ours.handlers.items) > 1:
-        return remove(parsed, ours.handlers, ours.handler)
-    for outer, inner in ((ours.event, ours.group), (ours.hooks, ours.event), (parsed.root, ours.hooks)):
-        glued = inner.first == outer.start + 1
-        if glued or len(outer.items) > 1:
-            return remove(parsed, outer, inner)
-    return ""
+                    yield handler, handlers, group, event, hooks
 
 
 def _with_event(text: str, event: str, command: str, how: Mapping[str, Any]) -> str:
     parsed = parse(text)
-    there = next((place for place in _ours(parsed) if place.event.key == event), None)
-    if there:
-        good = there.handler.value == _handler(command, how)
-        return text if good else replaced(parsed, there.handler, json.dumps(_handler(command, how)))
-    hooks = member(_checked(parsed.root, dict, "the settings"), "hooks")
-    if hooks is None:
-        return _inserted(parsed, parsed.root, "hooks", {event: [_group(command, how)]})
-    groups = member(_checked(hooks, dict, "hooks"), event)
-    if groups is None:
-        return _inserted(parsed, hooks, event, [_group(command, how)])
-    return _inserted(parsed, _checked(groups, list, f"hooks.{event}"), "", _group(command, how))
-
-
-def _inserted(parsed: Parsed, into: Node, key: str, value: object) -> str:
-    unit = unit_of(parsed.text)
-
-    def render(indent: str) -> str:
-        # In a file of one line, blanks instead of line breaks: a bracket of ours is never glued to what it holds.
-        broken = "\n" in indent
-        text = json.dumps(value, indent=unit if broken else "").replace("\n", indent if broken else " ")
-        return f"{json.dumps(key)}: {text}" if key else text
-
-    return insert(parsed, into, render)
-
-
-def _checked(node: Node, kind: type, what: str) -> Node:
-    if not isinstance(node.value, kind):
-        expected = "an object" if kind is dict else "a list"
-        raise UsageError(f"{what}: expected {expected}", "mend the file by hand; nothing was changed")
-    return node
+    there = next((handler for handler, _, _, place, _ in _ours(parsed.root) if place.key == event), None)
+    if there is None:
+        return put_in(parsed, ("hooks", event), [_group(command, how)], "the settings")
+    wanted = _handler(command, how)
+    return text if there.value == wanted else replaced(parsed, there, json.dumps(wanted))
 
 
 def _handler(command: str, how: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,7 @@
-"""Our pre-commit hook in a vault's git repository: put in, looked for, and taken out again.
+"""Our pre-commit hook in a vault's git repository: put in, looked for, and taken out.
 
-Owns where the hook lies, what it runs, and that a hook which is there already goes on as before: into a shell script our
-lines are put as a block of their own, another program is moved beside ours and called by it.  What a secret is, and which
-lines of a commit are looked at, is `cru session check --secrets --staged`'s.
-
-The hook refuses the commit whenever that command cannot be found or does not end well.
+A hook that is there already goes on as before: a shell script gets a block of our lines, another program is moved beside
+ours and called by it.  The hook refuses the commit whenever `cru session check --secrets --staged` cannot be found or fails.
 """
 
 from __future__ import annotations

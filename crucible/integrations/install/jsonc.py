@@ -1,6 +1,6 @@
-"""JSON as people keep it, with comments and trailing commas: where each value stands, and text put in and taken out.
+"""JSON as people keep it, with comments and trailing commas: values put into a text and taken out again.
 
-Owns places, not meanings.  What `insert` puts in, `remove` takes out to the byte, so that a file which nobody changed
+What `insert` puts in, `remove` takes out to the byte, so that a file which nobody changed
 meanwhile is again what it was.  A bracket that was there already, and was empty, gets its first member glued to it; one
 that came with us does not: that is how `remove` knows which brackets are to go.
 """
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from itertools import pairwise
+from typing import Any
 
 from crucible.core.errors import UsageError
 
@@ -45,22 +46,81 @@ class Parsed:
     root: Node
 
 
-Edit: TypeAlias = tuple[int, int, str]
-
-
 def parse(text: str) -> Parsed:
     """Read a text.  `UsageError` with the line where it is no JSON."""
-    at = _skip(text, 0)
-    root = _value(text, at, 0)
+    root = _value(text, _skip(text, int(text.startswith("\ufeff"))), 0)
     end = _skip(text, root.end)
     if end != len(text):
         raise _fault(text, end, "something behind the end")
     return Parsed(text, root)
 
 
-def member(node: Node, key: str) -> Node | None:
-    """The value of a key in an object; the last one counts, as in every reader of JSON."""
-    return next((item for item in reversed(node.items) if item.key == key), None)
+def find(node: Node, *keys: str) -> Node | None:
+    """The value under these keys, None for none; of a key given twice the last counts, as in every reader of JSON."""
+    found: Node | None = node
+    for key in keys:
+        found = found and next((item for item in reversed(found.items) if item.key == key), None)
+    return found
+
+
+def new_file(text: str | None, value: object) -> str | None:
+    """A file with this value, if `text` has none yet; None is a file that is not there."""
+    if text is None:
+        return json.dumps(value, indent=2) + "\n"
+    return None if has_text(text) else text + json.dumps(value, indent=2)
+
+
+def has_text(text: str) -> bool:
+    """Whether there is anything but blanks."""
+    return bool(text.strip("\ufeff \t\r\n"))
+
+
+def put_in(parsed: Parsed, keys: Sequence[str], value: Any, name: str) -> str:
+    """The text with a new value under these keys; `name` is what a complaint calls the file.
+
+    Where a list is there already, the items of the value, which is a list of one, go to its end.
+    """
+    node = parsed.root
+    for at, key in enumerate(keys):
+        _check(node, dict, ".".join(keys[:at]) or name)
+        found = find(node, key)
+        if found is None:
+            for inner in reversed(keys[at + 1 :]):
+                value = {inner: value}
+            return insert(parsed, node, _rendered(parsed.text, f"{json.dumps(key)}: ", value))
+        node = found
+    _check(node, list, ".".join(keys))
+    return insert(parsed, node, _rendered(parsed.text, "", value[0]))
+
+
+def take_out(parsed: Parsed, *nested: Node) -> str | None:
+    """The text without the first of these nodes, each of which holds the one before, and without what came with it.
+
+    None when the whole file did.
+    """
+    for inner, outer in pairwise((*nested, parsed.root)):
+        # What was empty before had its first member glued to its bracket.
+        if inner.first == outer.start + 1 or len(outer.items) > 1:
+            return remove(parsed, outer, inner)
+    around = parsed.text[: parsed.root.start], parsed.text[parsed.root.end :]
+    return None if around == ("", "\n") else "".join(around)
+
+
+def _check(node: Node, kind: type, what: str) -> None:
+    if not isinstance(node.value, kind):
+        expected = "an object" if kind is dict else "a list"
+        raise UsageError(f"{what}: expected {expected}", "mend the file by hand; nothing was changed")
+
+
+def _rendered(text: str, key: str, value: object) -> Callable[[str], str]:
+    unit = _unit_of(text)
+
+    def render(indent: str) -> str:
+        # In a file of one line, blanks instead of line breaks: a bracket of ours is never glued to what it holds.
+        broken = "\n" in indent
+        return key + json.dumps(value, indent=unit if broken else "").replace("\n", indent if broken else " ")
+
+    return render
 
 
 def replaced(parsed: Parsed, node: Node, text: str) -> str:
@@ -76,7 +136,7 @@ def insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
     text = parsed.text
     if not into.items:
         at = into.start + 1
-        return text[:at] + render(_indent_of(text, into.start) + unit_of(text)) + text[at:]
+        return text[:at] + render(_indent_of(text, into.start) + _unit_of(text)) + text[at:]
     last = into.items[-1]
     between = _lead(text, last.first)
     # A comment behind the last item, in its line, stays with it.
@@ -191,7 +251,7 @@ def _indent_of(text: str, at: int) -> str:
     return _newline(text) + (blanks[0] if blanks else "")
 
 
-def unit_of(text: str) -> str:
+def _unit_of(text: str) -> str:
     """One step of indentation, as the file has it."""
     found = re.compile(r"\n([ \t]+)\S").search(text)
     return found[1] if found else "  "
@@ -201,76 +261,3 @@ def _lead(text: str, at: int) -> str:
     """What stands between an item and what is before it in its line: a line break and blanks, or one blank."""
     begin = text.rfind("\n", 0, at) + 1
     return _indent_of(text, at) if not text[begin:at].strip(" \t") else " "
-
-
-_BOM = "\ufeff"
-IsOurs = Callable[[Any], bool]
-
-
-def with_member(text: str | None, section: str, name: str, value: Mapping[str, Any], is_ours: IsOurs) -> str:
-    """The text with `{section: {name: value}}` in it; None is a file that is not there.
-
-    `UsageError` where the text is no JSON of that shape, or another's member has the name.
-    """
-    if text is None or not text.strip(_BOM + " \t\r\n"):
-        whole = json.dumps({section: {name: value}}, indent=2)
-        return whole + "\n" if text is None else text + whole
-    bom, text = _parted(text)
-    parsed = parse(text)
-    into = member(_object(parsed.root, "the file"), section)
-    if into is None:
-        return bom + insert(parsed, parsed.root, _rendered(text, section, {name: value}))
-    there = member(_object(into, section), name)
-    if there is None:
-        return bom + insert(parsed, into, _rendered(text, name, value))
-    if not is_ours(there.value):
-        raise UsageError(f"{section}.{name}: is there already, and is not ours", "rename it, or take it out by hand")
-    return bom + (text if there.value == value else replaced(parsed, there, json.dumps(value)))
-
-
-def member_in(text: str, section: str, name: str) -> Any:
-    """The value of `{section: {name: value}}`, None for none.  `UsageError` where the text is no JSON."""
-    root = parse(_parted(text)[1]).root
-    into = member(root, section) if isinstance(root.value, dict) else None
-    there = member(into, name) if into and isinstance(into.value, dict) else None
-    return None if there is None else there.value
-
-
-def without_member(text: str, section: str, name: str, is_ours: IsOurs) -> str | None:
-    """The text without it, and without a section that came with it; None when the whole file did."""
-    bom, text = _parted(text)
-    if not text.strip(" \t\r\n"):
-        return bom + text
-    parsed = parse(text)
-    into = member(parsed.root, section)
-    there = member(into, name) if into and isinstance(into.value, dict) else None
-    if into is None or there is None or not is_ours(there.value):
-        return bom + text
-    for outer, inner in ((into, there), (parsed.root, into)):
-        # What was empty before had its first member glued to its bracket.
-        if inner.first == outer.start + 1 or len(outer.items) > 1:
-            return bom + remove(parsed, outer, inner)
-    around = text[: parsed.root.start], text[parsed.root.end :]
-    return None if (bom, *around) == ("", "", "\n") else bom + "".join(around)
-
-
-def _parted(text: str) -> tuple[str, str]:
-    return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
-
-
-def _object(node: Node, what: str) -> Node:
-    if not isinstance(node.value, dict):
-        raise UsageError(f"{what}: expected an object", "mend the file by hand; nothing was changed")
-    return node
-
-
-def _rendered(text: str, name: str, value: object) -> Callable[[str], str]:
-    unit = unit_of(text)
-
-    def render(indent: str) -> str:
-        # In a file of one line, blanks instead of line breaks: a bracket of ours is never glued to what it holds.
-        broken = "\n" in indent
-        told = json.dumps(value, indent=unit if broken else "").replace("\n", indent if broken else " ")
-        return f"{json.dumps(name)}: {told}"
-
-    return render

@@ -1,8 +1,4 @@
-"""`cru mcp` in the settings of agents' clients, and what their agents are told of it.
-
-Owns where each client looks for servers, skills and instructions, and the shape of an entry.  Putting text in and taking it out to
-the byte is `members`' and `marked`'s.
-"""
+"""`cru mcp` in the settings of agents' clients, and the instructions that tell their agents when to use it."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from crucible.core.errors import UsageError
 from crucible.core.templates import render_template
-from crucible.integrations.install.jsonc import member_in, with_member, without_member
+from crucible.integrations.install.jsonc import find, has_text, new_file, parse, put_in, replaced, take_out
 from crucible.integrations.install.settings_files import changed, load, named
 
 _BOM = "\ufeff"
@@ -57,15 +53,6 @@ def _line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def block_in(text: str, marks: Marks) -> str | None:
-    """What stands between the marks, None where there is no block."""
-    found = _place(text, marks)
-    if found is None:
-        return None
-    lines = text[found[0] : found[1]].splitlines()
-    return "\n".join(lines[1:-1])
-
-
 def _place(text: str, marks: Marks) -> tuple[int, int] | None:
     """From the first mark's line to behind the second's.  `UsageError` for one without the other."""
     at, start, end = 0, -1, -1
@@ -98,7 +85,7 @@ Edit: TypeAlias = "Callable[[str | None], str | None]"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file, what putting ours in and taking it out make of its text, and how many folders around it may have come with it.
+    """One file, and what putting ours in and taking it out make of its text; `folders` around it may have come with it.
 
     `entry` is what the file has under our server's name, None for nothing; only a file of servers has it.
     """
@@ -108,6 +95,14 @@ class Part:
     take_out: Edit
     folders: int = 0
     entry: Callable[[str], Any] | None = None
+
+    def install(self) -> bool:
+        """Put ours in; whether the file changed.  `VaultError` for one that cannot be changed and stays as it is."""
+        return changed(self.path, self.put_in)
+
+    def uninstall(self) -> bool:
+        """Take it out again."""
+        return changed(self.path, self.take_out, self.folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +119,10 @@ class Registered:
         return named[-1] if named else ""
 
 
-def install_mcp(parts: Sequence[Part]) -> list[tuple[Path, bool]]:
-    """Every file, and whether it changed.  `VaultError` names one that stays as it is; those before it have ours."""
-    return [(part.path, changed(part.path, part.put_in)) for part in parts]
-
-
-def uninstall_mcp(parts: Sequence[Part]) -> list[tuple[Path, bool]]:
-    """The same, out again."""
-    return [(part.path, changed(part.path, part.take_out, part.folders)) for part in parts]
-
-
 def find_registered(part: Part) -> Registered | None:
     """What the file has of our server; None for nothing.  `VaultError` for a file that cannot be understood."""
     text = load(part.path)
-    if part.entry is None or text is None or not text.strip("\ufeff \t\r\n"):
+    if part.entry is None or text is None or not has_text(text):
         return None
     with named(part.path):
         value = part.entry(text)
@@ -208,12 +193,31 @@ TITLES: Mapping[str, str] = {"claude-code": "Claude Code", "codex": "Codex", "op
 
 
 def _json(path: Path, section: str, value: Mapping[str, Any]) -> Part:
-    return Part(
-        path,
-        lambda text: with_member(text, section, _NAME, value, _is_ours),
-        lambda text: None if text is None else without_member(text, section, _NAME, _is_ours),
-        entry=lambda text: member_in(text, section, _NAME),
-    )
+    def put(text: str | None) -> str:
+        if new := new_file(text, {section: {_NAME: value}}):
+            return new
+        parsed = parse(text or "")
+        there = find(parsed.root, section, _NAME)
+        if there is None:
+            return put_in(parsed, (section, _NAME), value, "the file")
+        if not _is_ours(there.value):
+            raise UsageError(
+                f"{section}.{_NAME}: is there already, and is not ours", "rename it, or take it out by hand"
+            )
+        return parsed.text if there.value == value else replaced(parsed, there, json.dumps(value))
+
+    def take(text: str | None) -> str | None:
+        if text is None or not has_text(text):
+            return text
+        parsed = parse(text)
+        into, there = find(parsed.root, section), find(parsed.root, section, _NAME)
+        return take_out(parsed, there, into) if into and there and _is_ours(there.value) else text
+
+    def entry(text: str) -> Any:
+        there = find(parse(text).root, section, _NAME)
+        return there and there.value
+
+    return Part(path, put, take, entry=entry)
 
 
 def _is_ours(value: Any) -> bool:
@@ -241,7 +245,7 @@ def _with_toml(program: Sequence[str], text: str | None) -> str:
         "args": [*program[1:]],
         "env_vars": [*_FORWARDED],
     }
-    if text is not None and block_in(text, _TOML_MARKS) is None and _server_in(_read_toml(text)) is not None:
+    if text is not None and _place(text, _TOML_MARKS) is None and _server_in(_read_toml(text)) is not None:
         raise UsageError(f"mcp_servers.{_NAME}: is there already, and is not ours", "take it out by hand")
     # A text in JSON is one in TOML but for what JSON escapes otherwise, and these lines hold nothing such.
     lines = [f"[mcp_servers.{_NAME}]", *(f"{key} = {_toml(value)}" for key, value in wanted.items())]

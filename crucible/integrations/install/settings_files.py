@@ -1,8 +1,4 @@
-"""Reading and writing the files of other programs, which those write too.
-
-Owns that a file is changed only when it is still as it was read, that a link keeps leading to the file that it means, and that a fault in
-a text is told as one of its file.
-"""
+"""Edit the files of other programs, which those write too: only a file that is still as it was read."""
 
 from __future__ import annotations
 

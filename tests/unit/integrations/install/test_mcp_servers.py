@@ -14,9 +14,7 @@ from crucible.core.errors import VaultError
 from crucible.integrations.install.mcp_servers import (
     CLIENTS,
     Marks,
-    install_mcp,
     parts_of,
-    uninstall_mcp,
     with_block,
     without_block,
 )
@@ -55,12 +53,12 @@ def test_what_is_put_in_comes_out_with_every_file_and_folder_that_came_with_it(
         (folder / "kept").touch()
     before = snapshot(tmp_path)
     parts = parts_of(client, PROGRAM, {}, home, work if project else None)
-    assert all(is_changed for _, is_changed in install_mcp(parts))
+    assert {part.install() for part in parts} == {True}
     assert len(snapshot(tmp_path)) > len(before)
-    assert not any(is_changed for _, is_changed in install_mcp(parts)), "twice is as good as once"
-    assert all(is_changed for _, is_changed in uninstall_mcp(parts))
+    assert {part.install() for part in parts} == {False}, "twice is as good as once"
+    assert {part.uninstall() for part in parts} == {True}
     assert snapshot(tmp_path) == before
-    assert not any(is_changed for _, is_changed in uninstall_mcp(parts))
+    assert {part.uninstall() for part in parts} == {False}
 
 
 @pytest.mark.parametrize(
@@ -72,9 +70,9 @@ def test_settings_in_json_keep_every_byte(client: str, section: str, text: str, 
     text = text.replace("mcpServers", section)
     part.path.parent.mkdir(parents=True, exist_ok=True)
     part.path.write_bytes(text.encode())
-    install_mcp([part])
+    part.install()
     assert "/opt/my tools/cru" in part.path.read_text()
-    uninstall_mcp([part])
+    part.uninstall()
     assert part.path.read_bytes() == text.encode()
 
 
@@ -82,25 +80,27 @@ def test_settings_in_json_keep_every_byte(client: str, section: str, text: str, 
 def test_settings_in_toml_keep_every_byte_and_mean_the_same(text: str, tmp_path: Path) -> None:
     part = parts_of("codex", PROGRAM, {"CODEX_HOME": str(tmp_path)}, tmp_path / "home", None)[0]
     part.path.write_bytes(text.encode())
-    install_mcp([part])
+    part.install()
     told = tomllib.loads(part.path.read_bytes().decode().removeprefix("\ufeff"))
     server = told["mcp_servers"].pop("crucible")
     assert (server["command"], server["args"]) == (PROGRAM[0], ["mcp"])
     assert "CRUCIBLE_VAULT" in server["env_vars"]
     before = tomllib.loads(text.removeprefix("\ufeff"))
     assert told == {"mcp_servers": {}} | before
-    uninstall_mcp([part])
+    part.uninstall()
     assert part.path.read_bytes() == text.encode()
 
 
 def test_another_program_takes_the_place_of_the_one_before(client: str, tmp_path: Path) -> None:
-    install_mcp(parts_of(client, ["/old/cru", "mcp"], {}, tmp_path, None))
-    install_mcp(parts_of(client, ["/new/python", "-P", "-m", "crucible", "mcp"], {}, tmp_path, None))
+    for program in (["/old/cru", "mcp"], ["/new/python", "-P", "-m", "crucible", "mcp"]):
+        for part in parts_of(client, program, {}, tmp_path, None):
+            part.install()
     parts = parts_of(client, PROGRAM, {}, tmp_path, None)
     text = parts[0].path.read_text()
     assert "/new/python" in text
     assert "/old/cru" not in text
-    uninstall_mcp(parts)
+    for part in parts:
+        part.uninstall()
     assert not parts[0].path.exists()
 
 
@@ -122,29 +122,29 @@ def test_what_is_somebody_elses_or_broken_stays_as_it_is(client: str, text: str,
     part.path.parent.mkdir(parents=True, exist_ok=True)
     part.path.write_text(text)
     with pytest.raises(VaultError, match=str(part.path)) as caught:
-        install_mcp([part])
+        part.install()
     assert caught.value.hint
     assert part.path.read_text() == text
     if "somebody" in text or "remote" in text:
-        assert uninstall_mcp([part]) == [(part.path, False)]
+        assert not part.uninstall()
         assert part.path.read_text() == text
 
 
 def test_a_skill_that_a_human_edited_is_theirs(tmp_path: Path) -> None:
     part = parts_of("claude-code", PROGRAM, {}, tmp_path, None)[1]
-    install_mcp([part])
+    part.install()
     mine = part.path.read_text().replace("Ask:", "Always ask:")
     part.path.write_text(mine)
-    assert uninstall_mcp([part]) == [(part.path, False)]
+    assert not part.uninstall()
     with pytest.raises(VaultError, match="edited by somebody"):
-        install_mcp([part])
+        part.install()
     assert part.path.read_text() == mine
 
 
 def test_the_skill_says_when_in_a_few_lines(tmp_path: Path) -> None:
     for client in CLIENTS:
         part = parts_of(client, PROGRAM, {}, tmp_path, None)[1]
-        install_mcp([part])
+        part.install()
         text = part.path.read_text()
         assert len(text.splitlines()) < 40
         for word in ("recall_context", "flight_recorder_log", "decision", "resolution", "milestone"):
@@ -158,7 +158,7 @@ def test_a_file_of_opencode_with_comments_is_the_one_that_is_edited(tmp_path: Pa
     folder.mkdir(parents=True)
     (folder / "opencode.jsonc").write_text('{\n  // mine\n  "model": "m"\n}\n')
     part = parts_of("opencode", PROGRAM, {}, tmp_path, None)[0]
-    install_mcp([part])
+    part.install()
     assert part.path.name == "opencode.jsonc"
     assert json.dumps(PROGRAM[0]) in part.path.read_text()
 
