@@ -114,8 +114,8 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 )
 @click.option("--migrate", is_flag=True, help="Convert notes of an older format first.")
 @format_option("table", "json")
-@click.pass_context
-def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> None:
+@click.pass_obj
+def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> int:
     """Check the vault: settings, rights, hooks, MCP, agents and their cost, transcripts, spool, sessions, index; each finding with the command that fixes it.
 
     Nothing is changed without --migrate. The exit code is 3 when something is bad.
@@ -126,7 +126,6 @@ def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, for
       cru doctor --migrate
       cru doctor --all --format json
     """
-    door = ctx.ensure_object(Door)
     seen = _seen(door)
     if migrate:
         _migrate(seen.vault)
@@ -136,7 +135,7 @@ def doctor(ctx: click.Context, *, whole: bool, secrets: bool, migrate: bool, for
     else:
         for finding in findings:
             _write(finding, whole=whole, color=in_color(door))
-    ctx.exit(PROBLEMS_FOUND if any(finding.state is State.BAD for finding in findings) else 0)
+    return PROBLEMS_FOUND if any(finding.state is State.BAD for finding in findings) else 0
 
 
 def _migrate(vault: Vault) -> None:

@@ -65,8 +65,8 @@ class _PhaseId(click.ParamType):  # type: ignore[type-arg]  # older clicks take 
 @click.option("--events", "of_tools", flag_value=False, type=bool, help="Only what is no call.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
 @format_option("table", "json", "jsonl")
-@click.pass_context
-def show_flight(ctx: click.Context, /, session: str, limit: int | None, format_: str, **wanted: Any) -> None:
+@click.pass_obj
+def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **wanted: Any) -> None:
     """Show the whole events of a session: what its note leaves out or shortens.
 
     A line has the number, the time, the phase, the type, and what was said or done, on a terminal cut to its width;
@@ -80,7 +80,6 @@ def show_flight(ctx: click.Context, /, session: str, limit: int | None, format_:
       cru flight show 2026-11-21-add --tools -n 20
       cru flight show 2026-11-21-add --type decision --type error --format jsonl
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     session_id = _flight_of(vault, session)
     torn: list[tuple[Path, int]] = []
@@ -103,8 +102,8 @@ def show_flight(ctx: click.Context, /, session: str, limit: int | None, format_:
 
 @click.command("list")
 @format_option("table", "json")
-@click.pass_context
-def list_flights(ctx: click.Context, /, format_: str) -> None:
+@click.pass_obj
+def list_flights(door: Door, /, format_: str) -> None:
     """List the sessions that have whole events: how many, how large, how old, and where.
 
     `live` is `.crucible/flight/`, `archive` is `.crucible/archive/`, `both` has newer events beside archived ones. The
@@ -114,7 +113,6 @@ def list_flights(ctx: click.Context, /, format_: str) -> None:
       cru flight list
       cru flight list --format json
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     live, archived = set(flight_ids(vault.root)), set(archived_ids(vault.root))
     rows: list[dict[str, object]] = []
@@ -133,8 +131,8 @@ def list_flights(ctx: click.Context, /, format_: str) -> None:
 @click.option("--dry-run", is_flag=True, help="Only tell what would be done; write nothing.")
 @click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of flight.retention_days.")
 @format_option("table", "json")
-@click.pass_context
-def purge_flights(ctx: click.Context, /, *, dry_run: bool, older_than: int | None, format_: str) -> None:
+@click.pass_obj
+def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, format_: str) -> int:
     """Put old whole events away: into the archive, or delete them, as `flight.after` in the settings says.
 
     Old is a session whose last event is older than `flight.retention_days`. One that is active or paused, and one that
@@ -146,7 +144,7 @@ def purge_flights(ctx: click.Context, /, *, dry_run: bool, older_than: int | Non
       cru flight purge --dry-run
       cru flight purge --older-than 7
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     settings = vault.settings.flight
     if older_than is not None:
         settings = settings._replace(retention_days=older_than)
@@ -170,7 +168,7 @@ def purge_flights(ctx: click.Context, /, *, dry_run: bool, older_than: int | Non
         )
     else:
         _tell_purge(report, dry_run=dry_run)
-    ctx.exit(PROBLEMS_FOUND if report.failed else 0)
+    return PROBLEMS_FOUND if report.failed else 0
 
 
 # --- which session -------------------------------------------------------------------------------------------------------

@@ -225,10 +225,10 @@ class _TranscriptPath(GivenPath):
         return path
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
+def _options(command: Callable[..., int]) -> Callable[..., int]:
     """What every import can be asked for."""
     for option in (
-        click.pass_context,
+        click.pass_obj,
         format_option("table", "json"),
         click.option("--project", metavar="NAME", help="Only sessions of this project."),
         click.option(
@@ -252,8 +252,8 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 def _command(dialect: Dialect) -> click.Command:
     """`cru import NAME` of one client."""
 
-    def run(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> None:
-        vault = open_vault(ctx.ensure_object(Door))
+    def run(door: Door, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> int:
+        vault = open_vault(door)
         options = _asked(**asked)
         others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
         theirs = {row.path for row in others}
@@ -268,7 +268,7 @@ def _command(dialect: Dialect) -> click.Command:
             others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
         report = replace(report, unreadable=(*others, *report.unreadable))
         write_one(dialect.NAME, report, format_, dry_run=options.dry_run)
-        ctx.exit(PROBLEMS_FOUND if report.unreadable else 0)
+        return PROBLEMS_FOUND if report.unreadable else 0
 
     examples = ("", *(f" {given}" for given in _EXAMPLES.get(dialect.NAME, ())))
     text = _HELP.format(
@@ -282,7 +282,7 @@ def _command(dialect: Dialect) -> click.Command:
 
 @click.command("auto")
 @_options
-def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> None:
+def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> int:
     """Find every client on this machine, import all sessions, and say what was found where.
 
     With PATHs, only they are looked at, and what lies there tells which client wrote it: a file is its writer's, a folder
@@ -293,7 +293,7 @@ def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: 
       cru import auto --since 7d --project shop
       cru import auto ~/backup/agents --format json
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
     options = _asked(**asked)
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
     with bar("importing") as show:
@@ -304,9 +304,9 @@ def auto(ctx: click.Context, *, paths: tuple[Path, ...], format_: str, **asked: 
         update_histories(vault, (name for report in reports for name in report.updated))
     parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
     looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]
-    room = room_of(ctx.ensure_object(Door))
+    room = room_of(door)
     write_all(parts, unknown, looked, format_, dry_run=options.dry_run, room=room)
-    ctx.exit(PROBLEMS_FOUND if unknown or any(report.unreadable for report in reports) else 0)
+    return PROBLEMS_FOUND if unknown or any(report.unreadable for report in reports) else 0
 
 
 def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:

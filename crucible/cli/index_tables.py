@@ -23,8 +23,8 @@ _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in T
 @span_options
 @order_options
 @format_option("toon", "table", "json")
-@click.pass_context
-def show_table(ctx: click.Context, /, *, table: str, session: str | None, format_: str, **options: Any) -> None:
+@click.pass_obj
+def show_table(door: Door, /, *, table: str, session: str | None, format_: str, **options: Any) -> int:
     """Print a table of the index: what `cru session list` and `stats` reckon with.
 
     --since and --until are about the start of the session that a row belongs to, --where and --sort about the table's
@@ -36,19 +36,19 @@ def show_table(ctx: click.Context, /, *, table: str, session: str | None, format
       cru index show callouts --where 'kind = error' --since 30d --format json
       cru index show links --session 2026-11-21-add
     """
-    query, door = query_from(options, table), ctx.ensure_object(Door)
+    query = query_from(options, table)
 
     def question(view: View) -> list[Row]:
         return select_rows(view, table, query, None if session is None else find_row(view, session))
 
     rows, now = asked(open_index(door), question)
     write_index_rows(rows, TABLES[table], format_, table, door)
-    ctx.exit(PROBLEMS_FOUND if now.unwalked else 0)
+    return PROBLEMS_FOUND if now.unwalked else 0
 
 
 @click.command
-@click.pass_context
-def rebuild(ctx: click.Context) -> None:
+@click.pass_obj
+def rebuild(door: Door) -> int:
     """Make the index anew from the notes, forgetting what it held.
 
     It is never needed: every command brings the index up to date, and makes it anew when it cannot be read. It changes
@@ -57,8 +57,8 @@ def rebuild(ctx: click.Context) -> None:
     \b
       cru index rebuild
     """
-    now = rebuilt(open_index(ctx.ensure_object(Door)))
+    now = rebuilt(open_index(door))
     say_unreadable(unreadable_rows(now.view))
     count = sum(1 for _ in now.view.rows("sessions"))
     write(f"{count} {'session' if count == 1 else 'sessions'}")
-    ctx.exit(PROBLEMS_FOUND if now.unwalked else 1 if now.unsaved else 0)
+    return PROBLEMS_FOUND if now.unwalked else 1 if now.unsaved else 0

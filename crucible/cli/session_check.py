@@ -27,8 +27,8 @@ from crucible.vault.notes.vault import Vault
 @click.option("--staged", is_flag=True, help="With --secrets: only in the lines that the next git commit adds.")
 @format_option("table", "json")
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
-@click.pass_context
-def check(ctx: click.Context, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str) -> None:
+@click.pass_obj
+def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str) -> int:
     """Name every problem as `path:line: code: message`; exit code 3 when there is one.
 
     Without an ID every session note is checked: what does not parse, broken and ambiguous links, ids that are not the
@@ -45,14 +45,14 @@ def check(ctx: click.Context, sessions: tuple[str, ...], *, secrets: bool, stage
     """
     if staged and (sessions or not secrets):
         raise UsageError("--staged goes with --secrets and without an ID", "cru session check --secrets --staged")
-    vault = open_vault(ctx.ensure_object(Door), looks=not staged)
+    vault = open_vault(door, looks=not staged)
     find = _secrets if secrets else _problems
     found = check_staged(vault, _git_folder(vault)) if staged else find(vault, sessions)
     write_problems([one._asdict() for one in found], format_)
     _sum_up(found, "secret" if secrets else "problem")
     if staged and found:
         _say_what_to_do(vault)
-    ctx.exit(PROBLEMS_FOUND if found else 0)
+    return PROBLEMS_FOUND if found else 0
 
 
 def _problems(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:

@@ -217,8 +217,8 @@ _TABLE = ("id", "status", "started", "participants")
 @order_options
 @format_option("table", "json", "toon", "paths")
 @NULL_OPTION
-@click.pass_context
-def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options: Any) -> None:
+@click.pass_obj
+def list_sessions(door: Door, /, *, format_: str, null: bool, **options: Any) -> int:
     """List sessions, newest first.
 
     On a terminal long texts are cut to its width, and the titles are there where they have room; a pipe gets texts whole.
@@ -237,7 +237,6 @@ def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options:
     """
     check_null(format_, null=null)
     query, named = query_from(options), named_columns(options)
-    door = ctx.ensure_object(Door)
     index = open_index(door)
     rows, now = asked(index, lambda view: select(view, query))
     complete = True
@@ -246,15 +245,15 @@ def list_sessions(ctx: click.Context, /, *, format_: str, null: bool, **options:
     else:
         columns = dict.fromkeys([*(_TABLE if format_ == "table" else COLUMNS), *named])
         write_index_rows(rows, [*columns], format_, "sessions", door, more="title")
-    ctx.exit(0 if complete and not now.unwalked else PROBLEMS_FOUND)
+    return 0 if complete and not now.unwalked else PROBLEMS_FOUND
 
 
 @click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
 @click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these, beside the total.")
 @session_filters
 @format_option("table", "json", "toon")
-@click.pass_context
-def stats(ctx: click.Context, /, *, by: str | None, format_: str, **options: Any) -> None:
+@click.pass_obj
+def stats(door: Door, /, *, by: str | None, format_: str, **options: Any) -> int:
     """Count sessions, tokens, time and failures.
 
     A session's tokens are its own and its subagents', each once; with --children a subagent's note is a session of its
@@ -272,7 +271,7 @@ def stats(ctx: click.Context, /, *, by: str | None, format_: str, **options: Any
       cru session stats --by agent --since 30d
       cru session stats --by month --project shop --format json
     """
-    query, door = query_from(options), ctx.ensure_object(Door)
+    query = query_from(options)
     figures, now = asked(open_index(door), lambda view: aggregate(view, query, by))
     write_stats(figures, format_, door)
-    ctx.exit(PROBLEMS_FOUND if now.unwalked else 0)
+    return PROBLEMS_FOUND if now.unwalked else 0

@@ -14,8 +14,8 @@ from crucible.commands.rename.rename import rename_named
 @click.command
 @click.argument("session", metavar="ID", type=SESSION)
 @click.argument("new", metavar="NEW")
-@click.pass_context
-def rename(ctx: click.Context, session: str, new: str) -> None:
+@click.pass_obj
+def rename(door: Door, session: str, new: str) -> int:
     """Give a session the id NEW: its file, its `session_id`, and every link in the vault to it.
 
     Aliases and headings of the links stay, and code is left alone. A link that could mean another note too is left as
@@ -24,14 +24,14 @@ def rename(ctx: click.Context, session: str, new: str) -> None:
     \b
       cru session rename 2026-11-21-add-rate-limiter 2026-11-21-token-bucket
     """
-    vault = open_vault(ctx.ensure_object(Door), finish=False)
+    vault = open_vault(door, finish=False)
     report = rename_named(vault, session, new, here())
     write(str(report.path))
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])
     links, notes = _counted(report.links, "link"), _counted(len(report.changed), "note")
     say(f"{report.old_id} is {report.new_id} now: {links} changed, in {notes}")
-    ctx.exit(PROBLEMS_FOUND if report.left else 0)
+    return PROBLEMS_FOUND if report.left else 0
 
 
 def _counted(number: int, thing: str) -> str:

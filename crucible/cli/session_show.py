@@ -43,8 +43,8 @@ class _Shown(NamedTuple):
     help="Only the findings: decisions, corrections, failures, outcomes, open ends, reports.",
 )
 @format_option("terminal", "markdown", "json")
-@click.pass_context
-def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool) -> None:
+@click.pass_obj
+def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool) -> int:
     """Show sessions: rendered for a terminal, as their exact Markdown, or as JSON.
 
     ID is a session's id, a path, or a beginning of an id that only one session has. What is untidy in the note is
@@ -61,18 +61,17 @@ def show(ctx: click.Context, /, sessions: tuple[str, ...], wanted: str | None, f
       cru session show 2026-11-21-add --findings
       cru session list --since 7d --format paths -0 | xargs -0r cru session show
     """
-    door = ctx.ensure_object(Door)
     vault = open_vault(door)
     if findings and format_ == "markdown":
         raise click.UsageError("--findings has no markdown; use terminal or json")
     write_all = partial(_write_json, findings=findings) if format_ == "json" else _WRITERS[format_, findings]
     if len(sessions) == 1:
         write_all(door, vault, [_shown(load_note(vault, sessions[0]), wanted)], several=False)
-        return
+        return 0
     wrong: list[CrucibleError] = []
     write_all(door, vault, _each(vault, sessions, wanted, wrong.append), several=True)
     # Wrong usage only when that is all that was wrong.
-    ctx.exit(min((error.exit_code for error in wrong), default=0))
+    return min((error.exit_code for error in wrong), default=0)
 
 
 def _each(

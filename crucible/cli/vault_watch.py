@@ -30,8 +30,8 @@ from crucible.vault.index.watch.watcher import Notice, Started, watch
     metavar="MS",
     help="Quiet time, in milliseconds, that ends a burst of changes.",
 )
-@click.pass_context
-def follow(ctx: click.Context, settle: int) -> None:
+@click.pass_obj
+def follow(door: Door, settle: int) -> None:
     """Follow the sessions folder: keep the index true and print a line for every change.
 
     It sees what Obsidian, git, an editor or `cru` itself writes. A line on standard output is the time, what happened (added,
@@ -43,7 +43,7 @@ def follow(ctx: click.Context, settle: int) -> None:
       cru watch --settle 1000
       cru watch | grep --line-buffered failed
     """
-    vault = open_vault(ctx.ensure_object(Door))
+    vault = open_vault(door)
 
     def tell(news: Started | NoteChange | Notice) -> None:
         _print(news, str(vault.sessions))
