@@ -1,17 +1,14 @@
-"""`cru import`: a command for each client, and one that finds them all.
-
-Owns the commands, which are made from the table of dialects; what is printed about the work is `import_report`'s.
-"""
+"""`cru import`: a command for each client, made from the table of dialects, and one that finds them all."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -28,164 +25,6 @@ from crucible.commands.imports.transcript_search import Search, other_writer, se
 from crucible.core.errors import TranscriptError
 from crucible.integrations.hooks.sync import has_backlog, write_down
 from crucible.vault.notes.vault import Vault
-
-_WORDS = ("created", "updated", "unchanged")
-_COUNTS = (*_WORDS, "unreadable")
-
-
-class Part(NamedTuple):
-    """One client of several: where was looked, and what was there."""
-
-    search: Search
-    report: ImportReport
-
-
-def tell_stop(*, dry_run: bool) -> Callable[[Sequence[ImportReport]], None]:
-    """Told of an import that stops in the middle: a line on stderr about what is written all the same."""
-
-    def tell(reports: Sequence[ImportReport]) -> None:
-        created = sum(len(report.created) for report in reports)
-        updated = sum(len(report.updated) for report in reports)
-        if not dry_run:
-            say(f"stopped: {created} created, {updated} updated so far, and whole; import again for the rest")
-
-    return tell
-
-
-def write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:
-    """One client's import as `table` or `json`; the JSON of a dry run says what would be."""
-    if format_ == "json":
-        write_json(_totals([report], ()))
-        return
-    _talk(report)
-    _write_ids(report)
-    if any(not row.path.exists() for row in report.unreadable):
-        say(f"name what is there, or no path for the client's own folder: cru import {client} --help")
-    if not any((*(getattr(report, name) for name in _COUNTS), report.empty, report.left_out)):
-        say(f"no transcripts there; name a client's folder, a project's, or a file: cru import {client} --help")
-    write(_last_line([report], report.unreadable, dry_run=dry_run))
-
-
-def write_all(
-    parts: Sequence[Part],
-    unknown: Sequence[UnreadableRow],
-    looked: Iterable[Path],
-    format_: str,
-    *,
-    dry_run: bool,
-    room: int | None = None,
-) -> None:
-    """The import of all clients found; `unknown` are paths that nobody wrote, `looked` where was looked.
-
-    On a terminal of `room` columns the folders are cut to fit.
-    """
-    reports = [part.report for part in parts]
-    if format_ == "json":
-        found = [_client(part) for part in parts if _is_there(part)]
-        write_json({**_totals(reports, unknown), "clients": found})
-        return
-    for row in unknown:
-        _say_unreadable(row)
-    for report in reports:
-        _talk(report)
-        _write_ids(report)
-    there = [part for part in parts if _is_there(part)]
-    if there:
-        _write_clients(there, room)
-    if not any(part.report.sessions for part in there):
-        say(f"no client's sessions found; looked in: {', '.join(map(str, looked))}")
-    rows = [*unknown, *(row for report in reports for row in report.unreadable)]
-    write(_last_line(reports, rows, dry_run=dry_run))
-
-
-def _is_there(part: Part) -> bool:
-    """A path that was asked about is told of only where this client wrote something there."""
-    return bool(not part.search.is_sniffed or part.report.sessions or part.report.unreadable)
-
-
-# --- lines -----------------------------------------------------------------------------------------------------------
-
-
-def _talk(report: ImportReport) -> None:
-    for row in report.unreadable:
-        _say_unreadable(row)
-    for path in report.empty:
-        say(f"{path}: nobody said a word in it; no note")
-    for reason, count in report.left_out.items():
-        say(f"{count} left out: {reason}")
-    for kind, count in report.unknown_rows.items():
-        say(f"{count} {'row' if count == 1 else 'rows'} of the unknown type {kind!r} kept out of the notes")
-    if report.redacted:
-        count, (first, *others) = sum(report.redacted.values()), sorted(report.redacted)
-        more = f" and {len(others)} more" if others else ""
-        say(f"{count} secret{'' if count == 1 else 's'} redacted; still in the transcript: {first}{more}")
-
-
-def _say_unreadable(row: UnreadableRow) -> None:
-    say(f"{_place(row)}: unreadable: {row.reason}", style="yellow")
-
-
-def _place(row: UnreadableRow) -> str:
-    return f"{row.path}:{row.line}" if row.line else str(row.path)
-
-
-def _write_ids(report: ImportReport) -> None:
-    for word, ids in (("created", report.created), ("updated", report.updated)):
-        for session_id in ids:
-            write(f"{word}  {session_id}")
-
-
-def _write_clients(parts: Sequence[Part], room: int | None) -> None:
-    heads = ("client", "folder", "sessions", *_COUNTS)
-    rows = [[str(value) for value in _line(part)] for part in parts]
-    columns = [[head, *cells] for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
-    for line in table_lines(columns, room, [Tier([heads.index("folder")], _FOLDER)]):
-        write(line)
-
-
-_FOLDER = 12
-"""Columns that a narrow terminal leaves of the folders at least."""
-
-
-def _line(part: Part) -> tuple[str | int, ...]:
-    folder = clean_line(", ".join(map(str, part.search.paths)))
-    counts = (len(getattr(part.report, name)) for name in _COUNTS)
-    return (part.search.dialect.NAME, folder, part.report.sessions, *counts)
-
-
-def _last_line(reports: Sequence[ImportReport], rows: Sequence[UnreadableRow], *, dry_run: bool) -> str:
-    counts = {name: sum(len(getattr(report, name)) for report in reports) for name in _WORDS}
-    told = ", ".join(f"{count} {name}" for name, count in {**counts, "unreadable": len(rows)}.items())
-    first = f" (first: {_place(rows[0])})" if rows else ""
-    return f"{'dry run, nothing written: ' if dry_run else ''}{told}{first}"
-
-
-# --- JSON ------------------------------------------------------------------------------------------------------------
-
-
-def _totals(reports: Sequence[ImportReport], unknown: Sequence[UnreadableRow]) -> dict[str, object]:
-    rows = [*unknown, *(row for report in reports for row in report.unreadable)]
-    kept = {name: [one for report in reports for one in getattr(report, name)] for name in _WORDS}
-    told = [{"path": str(row.path), "line": row.line, "reason": row.reason} for row in rows]
-    return {**kept, "unreadable": told}
-
-
-def _client(part: Part) -> dict[str, object]:
-    counts = {name: len(getattr(part.report, name)) for name in _COUNTS}
-    folders = list(map(str, part.search.paths))
-    return {
-        "client": part.search.dialect.NAME,
-        "folders": folders,
-        "sessions": part.report.sessions,
-        **counts,
-    }
-
-
-def drain(vault: Vault, options: ImportOptions) -> None:
-    """Write down what hooks were told of and nobody has looked at yet: how a session ended, say, stands in no transcript."""
-    if not options.dry_run and has_backlog(vault.root):
-        write_down(vault.root)
-
 
 _HELP = """Import {title}'s transcripts: each session becomes a note, each subagent a linked note.
 
@@ -225,6 +64,9 @@ class _TranscriptPath(GivenPath):
         return path
 
 
+_Work = Callable[..., Sequence[ImportReport]]
+
+
 def _options(command: Callable[..., int]) -> Callable[..., int]:
     """What every import can be asked for."""
     for option in (
@@ -249,25 +91,37 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
+def _import(vault: Vault, options: ImportOptions, work: _Work) -> Sequence[ImportReport]:
+    """Do the work, then what is due after it: the hooks' backlog and the sessions' histories."""
+
+    def say_stopped(reports: Sequence[ImportReport]) -> None:
+        if not options.dry_run:
+            created, updated = (sum(len(getattr(each, name)) for each in reports) for name in ("created", "updated"))
+            say(f"stopped: {created} created, {updated} updated so far, and whole; import again for the rest")
+
+    with bar("importing") as show:
+        reports = work(options=options, progress=show, on_stop=say_stopped)
+    if not options.dry_run:
+        # Only hooks know some of it: how a session ended is in no transcript.
+        if has_backlog(vault.root):
+            write_down(vault.root)
+        update_histories(vault, (name for report in reports for name in report.updated))
+    return reports
+
+
 def _command(dialect: Dialect) -> click.Command:
     """`cru import NAME` of one client."""
 
-    def run(door: Door, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> int:
-        vault = open_vault(door)
-        options = _asked(**asked)
+    def run(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> int:
+        vault, options = open_vault(door), _import_options(**given)
         others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
         theirs = {row.path for row in others}
         own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
-        with bar("importing") as show:
-            stop = tell_stop(dry_run=options.dry_run)
-            report = import_transcripts(vault, dialect, own, options=options, progress=show, on_stop=stop)
-        drain(vault, options)
-        if not options.dry_run:
-            update_histories(vault, report.updated)
+        (report,) = _import(vault, options, lambda **how: [import_transcripts(vault, dialect, own, **how)])
         if not report.sessions:
             others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
         report = replace(report, unreadable=(*others, *report.unreadable))
-        write_one(dialect.NAME, report, format_, dry_run=options.dry_run)
+        _write_one(dialect.NAME, report, format_, dry_run=options.dry_run)
         return PROBLEMS_FOUND if report.unreadable else 0
 
     examples = ("", *(f" {given}" for given in _EXAMPLES.get(dialect.NAME, ())))
@@ -282,7 +136,7 @@ def _command(dialect: Dialect) -> click.Command:
 
 @click.command("auto")
 @_options
-def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> int:
+def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> int:
     """Find every client on this machine, import all sessions, and say what was found where.
 
     With PATHs, only they are looked at, and what lies there tells which client wrote it: a file is its writer's, a folder
@@ -293,20 +147,29 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **asked: Any) -> 
       cru import auto --since 7d --project shop
       cru import auto ~/backup/agents --format json
     """
-    vault = open_vault(door)
-    options = _asked(**asked)
+    vault, options = open_vault(door), _import_options(**given)
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
-    with bar("importing") as show:
-        stop = tell_stop(dry_run=options.dry_run)
-        reports = import_all(vault, searches, options=options, progress=show, on_stop=stop)
-    drain(vault, options)
-    if not options.dry_run:
-        update_histories(vault, (name for report in reports for name in report.updated))
-    parts = [Part(search, report) for search, report in zip(searches, reports, strict=True)]
-    looked = paths or [d.default_folder(os.environ, Path.home()) for d in DIALECTS.values()]
-    room = room_of(door)
-    write_all(parts, unknown, looked, format_, dry_run=options.dry_run, room=room)
-    return PROBLEMS_FOUND if unknown or any(report.unreadable for report in reports) else 0
+    reports = _import(vault, options, lambda **how: import_all(vault, searches, **how))
+    total = _total(reports, unknown)
+    # A client is only listed for a given path if it wrote something there.
+    clients = [
+        _client(search, report)
+        for search, report in zip(searches, reports, strict=True)
+        if not search.is_sniffed or report.sessions or report.unreadable
+    ]
+    if format_ == "json":
+        write_json({**_exported(total), "clients": clients})
+    else:
+        for row in unknown:
+            _say_unreadable(row)
+        for report in reports:
+            _write_report(report)
+        _write_clients(clients, room_of(door))
+        if not any(client["sessions"] for client in clients):
+            looked = paths or [each.default_folder(os.environ, Path.home()) for each in DIALECTS.values()]
+            say(f"no client's sessions found; looked in: {', '.join(map(str, looked))}")
+        write(_last_line(total, dry_run=options.dry_run))
+    return PROBLEMS_FOUND if total["unreadable"] else 0
 
 
 def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableRow]:
@@ -319,7 +182,7 @@ def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableR
     ]
 
 
-def _asked(*, dry_run: bool, since: datetime | None, project: str | None, refresh: bool) -> ImportOptions:
+def _import_options(*, dry_run: bool, since: datetime | None, project: str | None, refresh: bool) -> ImportOptions:
     return ImportOptions(
         now=datetime.now(UTC),
         dry_run=dry_run,
@@ -338,6 +201,92 @@ def _own_folder(dialect: Dialect) -> Path:
             f"name the transcripts: cru import {dialect.NAME} PATH",
         )
     return folder
+
+
+# --- what is printed -------------------------------------------------------------------------------------------------
+
+_COUNTS = ("created", "updated", "unchanged", "unreadable")
+_FOLDER = 12
+"""Columns that a narrow terminal leaves of the folders at least."""
+
+
+def _write_one(client: str, report: ImportReport, format_: str, *, dry_run: bool) -> None:
+    """One client's import; the JSON of a dry run says what would be."""
+    total = _total([report])
+    if format_ == "json":
+        write_json(_exported(total))
+        return
+    _write_report(report)
+    if any(not row.path.exists() for row in report.unreadable):
+        say(f"name what is there, or no path for the client's own folder: cru import {client} --help")
+    if not any((*total.values(), report.empty, report.left_out)):
+        say(f"no transcripts there; name a client's folder, a project's, or a file: cru import {client} --help")
+    write(_last_line(total, dry_run=dry_run))
+
+
+def _write_report(report: ImportReport) -> None:
+    """What was not imported on stderr, then the ids of what was."""
+    for row in report.unreadable:
+        _say_unreadable(row)
+    for path in report.empty:
+        say(f"{path}: nobody said a word in it; no note")
+    for reason, count in report.left_out.items():
+        say(f"{count} left out: {reason}")
+    for kind, count in report.unknown_rows.items():
+        say(f"{count} {'row' if count == 1 else 'rows'} of the unknown type {kind!r} kept out of the notes")
+    if report.redacted:
+        count, (first, *others) = sum(report.redacted.values()), sorted(report.redacted)
+        more = f" and {len(others)} more" if others else ""
+        say(f"{count} secret{'' if count == 1 else 's'} redacted; still in the transcript: {first}{more}")
+    for word, ids in (("created", report.created), ("updated", report.updated)):
+        for session_id in ids:
+            write(f"{word}  {session_id}")
+
+
+def _say_unreadable(row: UnreadableRow) -> None:
+    say(f"{_place(row)}: unreadable: {row.reason}", style="yellow")
+
+
+def _place(row: UnreadableRow) -> str:
+    return f"{row.path}:{row.line}" if row.line else str(row.path)
+
+
+def _client(search: Search, report: ImportReport) -> dict[str, Any]:
+    """Where a client's sessions were looked for, and how many were found."""
+    counts = {name: len(getattr(report, name)) for name in _COUNTS}
+    folders = [*map(str, search.paths)]
+    return {"client": search.dialect.NAME, "folders": folders, "sessions": report.sessions, **counts}
+
+
+def _write_clients(clients: Sequence[Mapping[str, Any]], room: int | None) -> None:
+    if not clients:
+        return
+    heads = ("client", "folder", *[*clients[0]][2:])
+    rows = [
+        [clean_line(", ".join(cell)) if isinstance(cell, list) else str(cell) for cell in client.values()]
+        for client in clients
+    ]
+    columns = [*zip(heads, *rows, strict=True)]
+    for line in table_lines(columns, room, [Tier([heads.index("folder")], _FOLDER)]):
+        write(line)
+
+
+def _total(reports: Sequence[ImportReport], unknown: Iterable[UnreadableRow] = ()) -> dict[str, list[Any]]:
+    """All reports in one; `unknown` are paths that no client wrote."""
+    total = {name: [one for report in reports for one in getattr(report, name)] for name in _COUNTS}
+    return {**total, "unreadable": [*unknown, *total["unreadable"]]}
+
+
+def _exported(total: Mapping[str, list[Any]]) -> dict[str, object]:
+    rows = [{"path": str(row.path), "line": row.line, "reason": row.reason} for row in total["unreadable"]]
+    return {**total, "unreadable": rows}
+
+
+def _last_line(total: Mapping[str, list[Any]], *, dry_run: bool) -> str:
+    counts = ", ".join(f"{len(found)} {name}" for name, found in total.items())
+    rows = total["unreadable"]
+    first = f" (first: {_place(rows[0])})" if rows else ""
+    return f"{'dry run, nothing written: ' if dry_run else ''}{counts}{first}"
 
 
 _COMMANDS = {name.replace("-", "_"): _command(dialect) for name, dialect in DIALECTS.items()}
