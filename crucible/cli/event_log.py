@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -24,7 +24,6 @@ from crucible.vault.events.event_reading import Record, load_meta, read_records
 from crucible.vault.events.event_retention import (
     Kept,
     Purged,
-    PurgeReport,
     archived_ids,
     flight_ids,
     last_time,
@@ -42,17 +41,14 @@ _NARROW = 120
 _TORN_SHOWN = 10
 
 
-class _PhaseId(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """`2`, `2.1` or `phase-2.1`, as a record has it."""
-
-    name = "phase"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """With its `phase-`."""
-        number = value.strip().removeprefix("phase-")
-        if not all(part.isascii() and part.isdigit() for part in number.split(".")):
-            self.fail(f"{value!r} is no phase; write 2, 2.1 or phase-2.1", param, ctx)
-        return f"phase-{number}"
+def _phase_id(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """`phase-2.1`, as a record has it, from that, `2` or `2.1`."""
+    if value is None:
+        return None
+    number = value.strip().removeprefix("phase-")
+    if not all(part.isascii() and part.isdigit() for part in number.split(".")):
+        raise click.BadParameter(f"{value!r} is no phase; write 2, 2.1 or phase-2.1")
+    return f"phase-{number}"
 
 
 @click.command("show")
@@ -60,7 +56,7 @@ class _PhaseId(click.ParamType):  # type: ignore[type-arg]  # older clicks take 
 @click.option(
     "--type", "types", metavar="TYPE", multiple=True, help="Only these: decision, tool, Prompted; repeatable."
 )
-@click.option("--phase", type=_PhaseId(), metavar="N", help="Only of this phase: 2 (and its sub-phases), or 2.1.")
+@click.option("--phase", callback=_phase_id, metavar="N", help="Only of this phase: 2 (and its sub-phases), or 2.1.")
 @click.option("--tools", "of_tools", flag_value=True, default=None, type=bool, help="Only calls and what they gave.")
 @click.option("--events", "of_tools", flag_value=False, type=bool, help="Only what is no call.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Only the last N.")
@@ -84,15 +80,14 @@ def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **
     session_id = _flight_of(vault, session)
     torn: list[tuple[Path, int]] = []
     _say_source(vault, session_id)
-    seen = _Seen(Counter(), Counter())
-    read = _looked_at(read_records(vault.root, session_id, lambda *at: torn.append(at)), seen)
-    found = (record for record in read if _fits(record, **wanted))
+    seen: set[tuple[str, str]] = set()
+    found = _chosen(read_records(vault.root, session_id, lambda *at: torn.append(at)), seen, **wanted)
     records: Iterable[Record] = found if limit is None else deque(found, maxlen=limit)
     if format_ == "json":
         meta = load_meta(vault.root, session_id)
-        told = [_flat(one) for one in records]
-        write_json({"session": session_id, "meta": dict(meta), "records": told})
-        count = len(told)
+        exported = [_exported(one) for one in records]
+        write_json({"session": session_id, "meta": dict(meta), "records": exported})
+        count = len(exported)
     else:
         count = _write_records(records, format_, room_of(door))
     _say_torn(vault, torn)
@@ -148,7 +143,6 @@ def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, forma
     settings = vault.settings.flight
     if older_than is not None:
         settings = settings._replace(retention_days=older_than)
-    lock = vault.settings.lock_seconds
     report = purge(
         vault.root,
         settings,
@@ -156,18 +150,13 @@ def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, forma
         local_now(),
         standing_of=standings(vault),
         dry_run=dry_run,
-        lock_seconds=lock,
+        lock_seconds=vault.settings.lock_seconds,
     )
+    outcomes: list[Purged | Kept] = sorted((*report.purged, *report.kept), key=lambda one: one.session_id)
     if format_ == "json":
-        write_json(
-            {
-                "dry_run": dry_run,
-                "after": report.after,
-                "sessions": [_purge_row(r) for r in _outcomes(report)],
-            }
-        )
+        write_json({"dry_run": dry_run, "after": report.after, "sessions": [_purge_row(one) for one in outcomes]})
     else:
-        _tell_purge(report, dry_run=dry_run)
+        _write_purge(outcomes, report.after, dry_run=dry_run)
     return PROBLEMS_FOUND if report.failed else 0
 
 
@@ -200,37 +189,32 @@ def _say_source(vault: Vault, session_id: str) -> None:
 # --- records ---------------------------------------------------------------------------------------------------------------
 
 
-def _fits(record: Record, types: Sequence[str], phase: str | None, of_tools: bool | None) -> bool:
-    if types and record.type.lower() not in {one.lower() for one in types}:
-        return False
-    if of_tools is not None and (record.type in TOOL_TYPES) is not of_tools:
-        return False
-    if phase is None:
-        return True
-    return record.phase == phase or record.phase.startswith(f"{phase}.")
-
-
-class _Seen(NamedTuple):
-    """The types and phases of all records that were read, for who asked for others."""
-
-    types: Counter[str]
-    phases: Counter[str]
-
-
-def _looked_at(records: Iterable[Record], seen: _Seen) -> Iterator[Record]:
+def _chosen(
+    records: Iterable[Record],
+    seen: set[tuple[str, str]],
+    types: Sequence[str],
+    phase: str | None,
+    of_tools: bool | None,
+) -> Iterator[Record]:
+    """The records that were asked for; `seen` gets the type and the phase of every one."""
+    wanted = {one.lower() for one in types}
     for record in records:
-        seen.types[record.type] += 1
-        seen.phases[record.phase] += 1
-        yield record
+        seen.add((record.type, record.phase))
+        if (
+            (not wanted or record.type.lower() in wanted)
+            and (of_tools is None or (record.type in TOOL_TYPES) is of_tools)
+            and (phase is None or f"{record.phase}.".startswith(f"{phase}."))
+        ):
+            yield record
 
 
-def _say_none(seen: _Seen) -> None:
+def _say_none(seen: Collection[tuple[str, str]]) -> None:
     """Nothing was shown: what there would be."""
-    if not seen.types:
+    if not seen:
         return
-    phases = sorted({phase.removeprefix("phase-") for phase in seen.phases if phase}, key=_by_number)
-    told = f"types here: {', '.join(sorted(seen.types))}" + (f"; phases: {', '.join(phases)}" * bool(phases))
-    say(f"no such events; {told}")
+    phases = sorted({phase.removeprefix("phase-") for _, phase in seen if phase}, key=_by_number)
+    types = f"types here: {', '.join(sorted({type_ for type_, _ in seen}))}"
+    say(f"no such events; {types}" + (f"; phases: {', '.join(phases)}" if phases else ""))
 
 
 def _by_number(phase: str) -> tuple[tuple[int, str], ...]:
@@ -244,7 +228,7 @@ def _write_records(records: Iterable[Record], format_: str, room: int | None) ->
         if format_ == "table":
             write(_row(one, room))
         else:
-            write_json(_flat(one), indent=False)
+            write_json(_exported(one), indent=False)
     return count
 
 
@@ -266,13 +250,13 @@ def _row(one: Record, room: int | None) -> str:
     return line if room is None else cut_to(line, room)
 
 
-def _flat(record: Record) -> dict[str, object]:
-    """A record as it lies in its file, less what is empty of where it stood in a log."""
+def _exported(record: Record) -> dict[str, object]:
+    """A record as it is in its file, without what is empty of its place in a log."""
     time = None if record.time is None else _moment(record.time)
     head = {"seq": record.seq, "key": record.key, "time": time}
     head |= {"phase": record.phase, "type": record.type, "source": record.source}
-    stood = {"line": record.line, "row": record.row, "agent": record.agent}
-    known = {name: value for name, value in stood.items() if value}
+    place = {"line": record.line, "row": record.row, "agent": record.agent}
+    known = {name: value for name, value in place.items() if value}
     return {**head, **known, **record.values, **({"cut": dict(record.cut)} if record.cut else {})}
 
 
@@ -286,39 +270,32 @@ def _say_torn(vault: Vault, torn: list[tuple[Path, int]]) -> None:
 # --- purging ---------------------------------------------------------------------------------------------------------------
 
 
-def _outcomes(report: PurgeReport) -> list[Purged | Kept]:
-    return sorted((*report.purged, *report.kept), key=lambda one: one.session_id)
-
-
 def _purge_row(one: Purged | Kept) -> dict[str, object]:
-    last = one.last.isoformat() if one.last else None
+    row: dict[str, object] = {"id": one.session_id, "outcome": "purged", "last": one.last and one.last.isoformat()}
     if isinstance(one, Purged):
-        return {"id": one.session_id, "outcome": "purged", "last": last, "bytes": one.size}
-    return {
-        "id": one.session_id,
-        "outcome": "failed" if one.failed else "kept",
-        "last": last,
-        "reason": one.reason,
-    }
+        return {**row, "bytes": one.size}
+    return {**row, "outcome": "failed" if one.failed else "kept", "reason": one.reason}
 
 
-def _tell_purge(report: PurgeReport, *, dry_run: bool) -> None:
-    done = report.after if dry_run else {"archive": "archived", "delete": "deleted"}[report.after]
+def _write_purge(outcomes: Sequence[Purged | Kept], after: str, *, dry_run: bool) -> None:
+    done = after if dry_run else {"archive": "archived", "delete": "deleted"}[after]
     lines: list[tuple[str, str, str]] = []
-    for one in _outcomes(report):
-        day = one.last.date().isoformat() if one.last else "-"
+    kept: Counter[str] = Counter()
+    for one in outcomes:
+        last = f"last {one.last.date().isoformat() if one.last else '-'}"
         if isinstance(one, Purged):
-            lines.append((done, one.session_id, f"last {day}, {_bytes(one.size)}"))
+            lines.append((done, one.session_id, f"{last}, {one.size} {'byte' if one.size == 1 else 'bytes'}"))
         elif one.failed:
             say(f"{one.session_id}: {one.reason}", style="red")
-        elif one.reason != "recent":
-            why = f"last {day}, {_REASONS[one.reason]}"
-            lines.append(("keep" if dry_run else "kept", one.session_id, why))
+        else:
+            kept[one.reason] += 1
+            if one.reason != "recent":
+                lines.append(("keep" if dry_run else "kept", one.session_id, f"{last}, {_REASONS[one.reason]}"))
     for line in table_lines([*zip(*lines, strict=True)]):
         write(line)
-    kept = Counter(one.reason for one in report.kept if not one.failed)
+    purged = sum(isinstance(one, Purged) for one in outcomes)
     told = ", ".join(f"{count} kept: {_REASONS[reason]}" for reason, count in sorted(kept.items()))
-    say(f"{len(report.purged)} {'to ' if dry_run else ''}{done}" + (f"; {told}" if told else ""))
+    say(f"{purged} {'to ' if dry_run else ''}{done}" + (f"; {told}" if told else ""))
 
 
 _REASONS = {
@@ -329,10 +306,6 @@ _REASONS = {
     "paused": "paused",
     "unreadable": "its note cannot be read",
 }
-
-
-def _bytes(size: int) -> str:
-    return f"{size} {'byte' if size == 1 else 'bytes'}"
 
 
 # --- the list --------------------------------------------------------------------------------------------------------------
