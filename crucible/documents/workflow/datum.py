@@ -1,7 +1,6 @@
-"""One piece of data in a line, `name::Type`, both ways.
+"""Read and write one datum, `name::Type`.
 
-Owns what a name and a type may look like: a name is one word or a code span, a type one word, which may be followed by brackets
-(`Report[]`, `Map<String, Order>`).  Lists of them, arrows and conditions are for `flow_line`.
+A name is one word or a code span; a type is one word, perhaps with brackets (`Report[]`, `Map<String, Order>`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _TICKS = late_pattern(r"`+")
 
 
 class Line:
-    """A line's text, where it begins in the file, and its code spans by where they open: found once, so all stays linear."""
+    """A line's text, its place in the file, and its code spans by where they open, found once."""
 
     __slots__ = ("place", "spans", "text")
 
@@ -28,7 +27,7 @@ class Line:
         at = 0
         dead: set[str] = set()
         while found := _TICKS.search(text, at):
-            # A run that is closed nowhere behind is closed nowhere behind the next one of its length either.
+            # An unclosed run of backticks leaves later ones of its length unclosed too.
             span = None if found[0] in dead else read_code_span(text, found.start())
             if span:
                 self.spans[found.start()] = span
@@ -41,7 +40,7 @@ class Line:
         return Place(self.place.line, self.place.column + offset)
 
     def bare(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch without the blanks around it."""
+        """The range without the blanks around it."""
         while start < end and self.text[start] in " \t":
             start += 1
         while end > start and self.text[end - 1] in " \t":
@@ -50,7 +49,7 @@ class Line:
 
 
 class ReadDatum(NamedTuple):
-    """A datum and the offset behind it."""
+    """A datum and the offset after it."""
 
     datum: Datum
     end: int
@@ -68,7 +67,7 @@ _PAIRS = {"<": ">", "[": "]", "(": ")"}
 
 
 def read_datum(line: Line, at: int, end: int) -> ReadDatum | None:
-    """The datum that begins at `at` and is followed by a blank, a comma or `end`; None when none does."""
+    """The datum at `at` that a blank, a comma or `end` follows; None without one."""
     text = line.text
     if span := line.spans.get(at):
         name, after = normal(read_code(span[0], FORMAT)), span[1]
@@ -100,7 +99,7 @@ def _plain_name(text: str, at: int, end: int) -> tuple[str, int]:
 
 
 def _type_end(text: str, at: int, end: int) -> int:
-    """Behind a type: a word and balanced brackets, in which blanks and commas may stand."""
+    """The end of a type: a word and balanced brackets, which may hold blanks and commas."""
     word = _TYPE_WORD.match(text, at, end)
     if word is None or word[0][-1] == "." or not any(c.isalpha() or c == "_" for c in word[0]):
         return at
@@ -114,7 +113,7 @@ def _type_end(text: str, at: int, end: int) -> int:
 
 
 def _bracket_end(text: str, at: int, end: int) -> int:
-    """Behind the bracket that closes the one at `at`; -1 for none."""
+    """The end of the bracket that opens at `at`; -1 if it is not closed."""
     expected: list[str] = []
     while at < end:
         sign = text[at]
@@ -134,9 +133,9 @@ _KEYWORDS = frozenset({"otherwise", "else"})
 
 
 def render_datum(datum: Datum) -> str:
-    """The datum so that it reads back equal: a name that is no plain word becomes a code span.
+    """The datum as text that reads back equal; other names than plain words become code spans.
 
-    A name is one line (`normal_line`); a type that is none, such as one of several words, loses what is no part of one.
+    A type that is none, such as one of several words, loses the characters that no type has.
     """
     name = normal_line(datum.name)
     suffix = f"::{kind}" if datum.type and (kind := _legal_type(datum.type)) else ""
@@ -148,7 +147,7 @@ def render_datum(datum: Datum) -> str:
 
 
 def _means_more(name: str) -> bool:
-    """Whether a line may read the bare name as `Otherwise`, or as the `creates:` before a list, be it in emphasis."""
+    """True if the bare name could be read as `Otherwise` or `creates:`."""
     bare = name.strip("*_")
     return bare.endswith(":") or bare.rstrip(":").casefold() in _KEYWORDS
 

@@ -1,7 +1,6 @@
-"""One line of data flow: its grammar both ways.
+"""Read and write one line of data flow: arrows, conditions and targets.
 
-Owns arrows, conditions and targets within a line; names and types are `datum`'s.  A line is a flow only as a whole: whatever
-else stands in it makes it prose.  Which lines of a step are looked at, and the list below `creates:`, are for `flows`.
+A line is a flow as a whole or not at all: anything else in it makes it prose.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, 
 
 
 class Names(NamedTuple):
-    """What a bare last name may mean besides a datum.
+    """The names of a note, to tell a step from a datum at the end of a flow.
 
-    `steps` are the keys of the note's steps, `own` that of the step whose text is read, `taken` the data that some step takes,
-    casefolded.  A name that is taken is a datum too, though a step be called so: else its taker would wait for nothing.
+    `steps` are the keys of all steps, `own` is that of the step being read, `taken` are casefolded names of data that a step
+    takes: such a name is a datum even if a step has it too.
     """
 
     steps: Container[str] = ()
@@ -33,10 +32,10 @@ class Names(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlowLine:
-    """What a line says.
+    """The flows of a line.
 
-    `opens` is whether it ends in `creates:` and its outputs stand in the list below it, `unread` whether it is no flow but
-    was probably meant as one, `noted` whether words in parentheses stand behind it.
+    `opens`: it ends in `creates:`, and its outputs are the list below.  `unread`: it is prose, but looks like a flow.
+    `noted`: words in parentheses follow.
     """
 
     flows: tuple[Flow, ...] = ()
@@ -67,16 +66,16 @@ _TAKING = frozenset({
     "consumes", "converts", "from", "given", "input", "inputs", "loads", "needs", "processes", "read", "reads", "receives", "requires", "take",
     "takes", "transforms", "turns", "use", "uses", "with",
 })  # fmt: skip
-"""Words of prose that may stand before the first name: `Takes input → creates:`."""
+"""Words that may precede the first name: `Takes input → creates:`."""
 _MAKING = frozenset({
     "builds", "create", "creates", "emits", "generates", "gives", "makes", "output", "outputs", "produce", "produces",
     "returns", "writes", "yields",
 })  # fmt: skip
-"""Words of prose that may stand before the names behind an arrow."""
+"""Words that may precede the names after an arrow."""
 
 
 def has_arrow(text: str) -> bool:
-    """Whether a line may be a flow at all."""
+    """True if a line may be a flow."""
     return "→" in text or "->" in text
 
 
@@ -114,7 +113,7 @@ def _read_line(line: Line, names: Names) -> FlowLine:
 
 
 def _note_start(line: Line) -> int:
-    """Where a line's last words begin that stand in parentheses, behind a blank; the end of the line where none do."""
+    """The start of parentheses at the end of a line, after a blank; the line's end without any."""
     _, end = _without_stop(line, 0, len(line.text))
     depth = 0
     signs = [*_outside_code(_PARENTHESES, line)] if line.text.endswith(")", 0, end) else []
@@ -126,7 +125,7 @@ def _note_start(line: Line) -> int:
 
 
 def _are_several(line: Line, names: Names) -> bool:
-    """Whether a short line is flows with a semicolon between: each has to have a line of its own."""
+    """True if a short line is several flows with semicolons between them."""
     if len(line.text) > _SHORT or ";" not in line.text:
         return False
     cuts = [found.start() for found in _outside_code(_SEMICOLON, line)]
@@ -138,7 +137,7 @@ def _are_several(line: Line, names: Names) -> bool:
 
 
 def _outside_code(pattern: re.Pattern[str], line: Line) -> Iterator[re.Match[str]]:
-    """What a pattern that also finds backticks finds outside code spans."""
+    """The matches outside code spans, of a pattern that matches backticks too."""
     at = 0
     while found := pattern.search(line.text, at):
         if found[0][0] == "`":
@@ -150,7 +149,7 @@ def _outside_code(pattern: re.Pattern[str], line: Line) -> Iterator[re.Match[str
 
 
 def _sentences(line: Line, arrows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of a line that stand before and behind `, otherwise`, without blanks and a full stop around."""
+    """The parts of a line around `, otherwise`, stripped."""
     starts, ends = [0], list[int]()
     for found in _outside_code(_BRANCH, line) if arrows else ():
         if found.start() > arrows[0][0] and found.end() < arrows[-1][0]:
@@ -160,7 +159,7 @@ def _sentences(line: Line, arrows: Sequence[tuple[int, int]]) -> list[tuple[int,
 
 
 def _without_stop(line: Line, start: int, end: int) -> tuple[int, int]:
-    """Without blanks, a hard break's backslash, one full stop or semicolon, and asterisks around it all."""
+    """Strip blanks, a hard break's backslash, one full stop or semicolon, and bold."""
     start, end = line.bare(start, end)
     if line.text.endswith("\\", start, end):
         start, end = line.bare(start, end - 1)
@@ -185,7 +184,7 @@ def _is_meant(line: Line, arrows: Sequence[tuple[int, int]]) -> bool:
 
 
 class _Sentence:
-    """One flow: the text between two offsets of a line, cut at its arrows."""
+    """One flow: a range of a line, cut at its arrows."""
 
     def __init__(self, line: Line, start: int, end: int, arrows: Sequence[tuple[int, int]], names: Names) -> None:
         self._line, self._text, self._names, self._end = line, line.text, names, end
@@ -219,7 +218,7 @@ class _Sentence:
     def _leading(
         self, stages: tuple[tuple[Datum, ...], ...], condition: Condition | None, targets: Sequence[str]
     ) -> Iterator[Flow]:
-        """A flow to each target, which hands it the datum of its name when some step takes one."""
+        """A flow to each target, with the datum of its name if some step takes one."""
         at = self._parts[-1][0]
         for name in targets:
             at = self._text.index(name, at)
@@ -237,12 +236,12 @@ class _Sentence:
         return Condition() if _OTHERWISE.match(self._text, start, end) else None
 
     def _proceed_at(self) -> int:
-        """Behind which arrow `proceed to` stands; 0 for none."""
+        """The number of the arrow before `proceed to`; 0 for none."""
         numbered = enumerate(self._parts)
         return next((n for n, (start, end) in numbered if n and _PROCEED.match(self._text, start, end)), 0)
 
     def _proceeding(self, condition: Condition | None, first: int, at: int) -> FlowLine:
-        """The name is the rest of the sentence, arrows included; nothing need stand before the first arrow."""
+        """A flow with `proceed to`: the target is the rest of the sentence, arrows included."""
         start, _ = self._parts[at]
         found = _PROCEED.match(self._text, start, self._end)
         target = self._named(self._text[found.end() : self._end]) if found else ""
@@ -256,11 +255,11 @@ class _Sentence:
         )
 
     def _where(self, target: str, start: int) -> Place:
-        """Where a step's name stands, as far as it stands so."""
+        """The place of a step's name."""
         return self._line.at(max(start, self._text.find(target, start)))
 
     def _named(self, text: str) -> str:
-        """A step's name as prose has it: with or without emphasis, quotes, an article."""
+        """A step's name in prose: with or without emphasis, quotes or an article."""
         exact = _unwrapped(text)  # a code span keeps its blanks
         text = _BLANKS.sub(" ", text).strip(" ")
         exact = exact if text[:1] == "`" else _unwrapped(text)
@@ -270,7 +269,7 @@ class _Sentence:
         return next((name for name in candidates if key_of(name) in self._names.steps), exact)
 
     def _targets(self, start: int, end: int) -> list[str]:
-        """The steps that the last stage names, when it names nothing else.  What stands in backticks is data."""
+        """The steps that the last stage names, if it names nothing else; code spans are data."""
         text = self._text[start:end]
         if "`" in text:
             return []
@@ -285,7 +284,7 @@ class _Sentence:
         return bool(key) and key in self._names.steps and "::" not in name
 
     def _stages(self, first: int, end: int) -> tuple[tuple[Datum, ...], ...] | None:
-        """The data of these parts; None when one is none."""
+        """The data of these parts; None if one is something else."""
         stages = []
         for number in range(first, end):
             data = self._data(*self._parts[number], _MAKING if number else _TAKING)
@@ -322,7 +321,7 @@ _TAIL = late_pattern(r" ?[(,;:–—].*$| - .*$| (?:step|phase)$", re.IGNORECASE
 
 
 def _unwrapped(text: str) -> str:
-    """Without emphasis, quotes, brackets of a link, or a code span's backticks."""
+    """Strip emphasis, quotes, link brackets or backticks."""
     text = text.strip(" \t")
     if text[:1] == "`" and (span := read_code_span(text)) and span[1] == len(text):
         return read_code(span[0], FORMAT)
@@ -334,7 +333,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _shorter(text: str) -> tuple[str, ...]:
-    """What else the name may be when the whole names no step."""
+    """Shorter names to try if the whole text names no step."""
     article = _ARTICLE.match(text)
     bare = text[article.end() :] if article else text
     return bare, _TAIL.sub("", text), _TAIL.sub("", bare)
@@ -344,10 +343,9 @@ def _shorter(text: str) -> tuple[str, ...]:
 
 
 def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
-    """A flow in one line that reads back as it.  `steps` are the keys of the note's steps.
+    """A flow in one line that reads back equal; `steps` are the keys of the note's steps.
 
-    An output that has the name of a step stands in a code span.  A condition that holds an arrow of its own, or ends as no
-    condition can, becomes a code span: it is then read as one, which is the only thing that does not come back as it was.
+    Outputs named like a step become code spans, and so does a condition that would not read back otherwise.
     """
     stages = [", ".join(map(render_datum, stage)) for stage in flow.stages]
     if flow.stages and not flow.target and _is_target(stages[-1], steps):

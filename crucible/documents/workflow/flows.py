@@ -1,8 +1,4 @@
-"""Which lines of a step's text are data flow, and the bullet list below `creates:`.
-
-Owns the text around the lines: lists, tables, underlined headings.  What stands in one line is `flow_line`'s; what code,
-comments and HTML hide is given.
-"""
+"""Read and write the data flow in a step's text: which lines are flows, and the bullet list below `creates:`."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from crucible.documents.workflow.workflow import Datum, Diagnostic, Flow, Place,
 
 
 class FlowReading(NamedTuple):
-    """The flows of some lines.  `taken` are the numbers of the lines that say nothing else."""
+    """The flows of some lines; `taken` are the numbers of the lines that are nothing else."""
 
     flows: tuple[Flow, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -31,10 +27,7 @@ _DESCRIPTION = late_pattern(r"[ \t]*$|([ \t]*:[ \t]|[ \t]+[(–—-])")
 
 
 def read_flows(lines: Sequence[tuple[int, str]], names: Names = _NO_NAMES, hidden: Container[int] = ()) -> FlowReading:
-    """The flows of a text block: its lines with their numbers in the file, from 1, without gaps.
-
-    `hidden` are the lines that code, comments or HTML take away.
-    """
+    """The flows of a text block, given as consecutive line numbers (from 1) and lines; `hidden` lines are skipped."""
     reader = _Reader(lines, names, hidden)
     for at in range(len(lines)):
         reader.read(at)
@@ -76,7 +69,7 @@ class _Reader:
         self.diagnostics.append(Diagnostic(code, Severity.WARNING, place, message))
 
     def _read_list(self, at: int, indent: int, flows: tuple[Flow, ...], place: Place) -> None:
-        """The items below an open line; those of one depth count, what stands deeper belongs to them."""
+        """The items of one depth below an open line; deeper lines belong to them."""
         outputs: list[Datum] = []
         level = -1
         for index in range(at + 1, len(self._lines)):
@@ -104,7 +97,7 @@ class _Reader:
         return has_arrow(line) and bool(read_flow_line(line[start:], Place(number, 1), self._names).flows)
 
     def _read_item(self, number: int, line: str, start: int, outputs: list[Datum]) -> None:
-        """A datum; behind it, after a colon, a dash or in parentheses, what it is, which is prose."""
+        """A datum, and perhaps prose after a colon, a dash or in parentheses."""
         place = Place(number, start + 1)
         end = len(line.rstrip(" \t"))
         text = line[start : end - 1 if line[end - 1] in ".;," else end]
@@ -127,7 +120,7 @@ def _leading_datum(line: Line) -> ReadDatum | None:
 
 
 def _text_start(line: str) -> tuple[int, int]:
-    """Where the text of a line begins, behind a list marker; and how deep the marker stands, -1 for none."""
+    """The offset of a line's text after a list marker, and the marker's indent, -1 without one."""
     item = _ITEM.match(line)
     if item:
         return item.end(), _width(item[1])
@@ -139,7 +132,7 @@ def _width(indent: str) -> int:
 
 
 def _table_lines(lines: Sequence[str]) -> set[int]:
-    """The lines from a table's rule to the next blank line; the row above the rule holds `|` and is no flow anyway."""
+    """The lines from a table's rule to the next blank line; the row above it is never a flow."""
     found: set[int] = set()
     inside = False
     for at, line in enumerate(lines):
@@ -151,7 +144,7 @@ def _table_lines(lines: Sequence[str]) -> set[int]:
 
 
 def _underlined_lines(lines: Sequence[str]) -> set[int]:
-    """The lines of paragraphs that `===` or `---` makes headings."""
+    """The lines of headings underlined with `===` or `---`."""
     found: set[int] = set()
     inside = False
     for at in range(len(lines) - 1, -1, -1):
@@ -164,13 +157,13 @@ def _underlined_lines(lines: Sequence[str]) -> set[int]:
 
 
 _IN_A_LINE = 3
-"""More outputs than these stand in a list."""
+"""More outputs are written as a list."""
 
 
 def render_flow(flow: Flow, steps: Container[str] = ()) -> list[str]:
-    """The lines that read back as `flow`: many outputs at the end stand in a list below `creates:`.
+    """The lines that read back as `flow`; many outputs become a list below `creates:`.
 
-    `steps` are the keys of the note's steps: an output of such a name is written so that it is no target.
+    `steps` are the keys of the note's steps: outputs of such a name are written so that they are no targets.
     """
     many = len(flow.stages) > 1 and len(flow.stages[-1]) > _IN_A_LINE
     if not many or flow.condition is not None or flow.target:

@@ -1,15 +1,12 @@
-"""The steps of a workflow as a graph: who feeds whom, in what order, what may run side by side, and where it runs in a circle.
+"""The graph of a workflow: which step feeds which, in what order, and where it runs in a circle.
 
-Owns the rules by which steps are joined:
+- A step that makes a name feeds every step that takes it.
+- A step that takes and makes a name changes it: it feeds only later steps.
+- A target (`proceed to NAME`, or a last stage that names a step) is an edge too; conditional lines make conditional edges.
+- A parent comes before its children unless data says otherwise; that is order, not an edge.
 
-- A step that makes a name feeds every step that takes it; names match without regard to case.
-- A step that both takes and makes a name changes it: it feeds only the steps behind it in the note.
-- A target (`proceed to NAME`, or a last stage that names a step) joins too, and a conditional line gives its edge a condition.
-- A parent is put before its children unless data says otherwise; that is order, not an edge.
-
-Everything here is linear in the length of the note and nothing recurses.  Rule one alone is a product, so a name that would give
-more than `_PAIRS` edges for each of its makers and takers is cut down without losing what comes before what: behind a step that
-changes it, only the last such step feeds; and what is left of many makers and many takers is kept as one `Bundle`.
+All of it is linear and nothing recurses.  A name with more than `_PAIRS` edges for each maker and taker is reduced: after a
+changing step only the last one feeds, and the rest is one `Bundle`.
 """
 
 from __future__ import annotations
@@ -31,8 +28,8 @@ _PAIRS = 32
 class Edge(NamedTuple):
     """`source` feeds `target`, both positions in `Graph.steps`; one for each pair and condition.
 
-    `data` are the names that pass, spelled as the source has them; none for a bare `proceed to`.  `stale` are those of them that a
-    step between the two in the note always changes, so that another version of them arrives.
+    `data` are the names that pass, as the source spells them; none for a bare `proceed to`.  `stale` are those that a step
+    between them always changes.
     """
 
     source: int
@@ -43,12 +40,17 @@ class Edge(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        """Whether nothing arrives by it as it was made: it holds, but follows from the other edges."""
+        """True if all its data is stale: it follows from other edges."""
         return bool(self.data) and len(self.stale) == len(self.data)
+
+    @property
+    def fresh(self) -> list[str]:
+        """The data that arrives as it was made."""
+        return [name for name in self.data if name not in self.stale]
 
 
 class Bundle(NamedTuple):
-    """Every one of `sources` feeds every one of `targets` with `data`: too many pairs to have an edge each."""
+    """Every one of `sources` feeds every one of `targets` with `data`: too many pairs for edges."""
 
     data: str
     sources: tuple[int, ...]
@@ -56,7 +58,7 @@ class Bundle(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """The step at `source` leads to a step called `target`, and there is none."""
+    """The step at `source` leads to `target`, which is no step."""
 
     source: int
     target: str
@@ -65,13 +67,11 @@ class Missing(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """A workflow's steps, joined.  All numbers are positions in `steps`, which is in the order of the note.
+    """The steps of a workflow, in note order, and how they are connected; all numbers are positions in `steps`.
 
-    `parents` has each step's parent, -1 for none.  `order` is topological and stable: of the steps that are ready, the first in the
-    note.  `waves` are the same steps by level: those of one wave wait only for earlier waves.  Steps that stand in or behind a
-    circle are in neither.  `cycles` has one shortest circle for each knot, from its first step in the note, which is not repeated
-    at the end.  `inputs` are the data that some step takes and nobody makes for it, `outputs` those that some step makes and nobody
-    takes from it.
+    `parents` are -1 for none.  `order` is topological and stable; `waves` are the same steps by level, each waiting only for
+    earlier waves; steps in or after a circle are in neither.  `cycles` has a shortest circle for each strongly connected part,
+    from its first step.  `inputs` are data without a maker, `outputs` data that no step takes.
     """
 
     steps: tuple[Step, ...] = ()
@@ -113,7 +113,7 @@ class Graph:
 
 
 class _Maker(NamedTuple):
-    """Who makes a datum; `conditions` has None where it does so in any case."""
+    """A step that makes a datum; `conditions` has None if it always does."""
 
     step: int
     datum: Datum
@@ -122,19 +122,19 @@ class _Maker(NamedTuple):
 
 @dataclass(slots=True)
 class _Name:
-    """Who makes and who takes one name, each in the order of the note."""
+    """The steps that make and take a name, in note order."""
 
     makers: list[_Maker] = field(default_factory=list)
     takers: list[tuple[int, Datum]] = field(default_factory=list)
 
 
 _Row: TypeAlias = tuple[int, int, Condition | None, str, bool]
-"""Source, target, condition, a name that passes ("" for none) and whether it is stale.  Flat, for there are many of them."""
+"""Source, target, condition, a name that passes ("" for none), and whether it is stale."""
 
 
 @dataclass(slots=True)
 class _Joined:
-    """What is being joined."""
+    """The edges and bundles found so far."""
 
     rows: list[_Row] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
@@ -145,7 +145,7 @@ class _Joined:
             self.rows.append((maker.step, target, condition, maker.datum.name, stale))
 
     def edges(self) -> Iterator[Edge]:
-        """By source and target; those that differ by condition as they came."""
+        """The edges, by source and target."""
         self.rows.sort(key=itemgetter(0, 1))
         for (source, target), together in groupby(self.rows, itemgetter(0, 1)):
             rows = [*together]
@@ -166,7 +166,7 @@ class _Joined:
 
 @uncollected()
 def build_graph(workflow: Workflow) -> Graph:
-    """The graph of a workflow, circles and missing steps included: it never fails."""
+    """The graph of any workflow, also with circles and missing steps."""
     steps, parents = _numbered(workflow)
     names = _names_of(steps)
     joined = _Joined()
@@ -191,7 +191,7 @@ def build_graph(workflow: Workflow) -> Graph:
 
 
 def _numbered(workflow: Workflow) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """Every step in the order of the note, and each one's parent."""
+    """Every step in note order, and the parent of each."""
     steps: list[Step] = []
     parents: list[int] = []
     waiting = [(step, -1) for step in reversed(workflow.steps)]
@@ -204,7 +204,7 @@ def _numbered(workflow: Workflow) -> tuple[tuple[Step, ...], tuple[int, ...]]:
 
 
 def _names_of(steps: Sequence[Step]) -> dict[str, _Name]:
-    """Makers and takers of every name, names in the order of the note."""
+    """The makers and takers of every name."""
     names: dict[str, _Name] = {}
     for at, step in enumerate(steps):
         for datum in step.inputs():
@@ -217,7 +217,7 @@ def _names_of(steps: Sequence[Step]) -> dict[str, _Name]:
 
 
 def _conditions(step: Step) -> dict[str, tuple[Condition | None, ...]]:
-    """What a step makes under conditions only, and those."""
+    """The names that a step makes only under conditions, and these."""
     found: dict[str, dict[Condition, None]] = {}
     anyway: set[str] = set()
     for flow in step.flows:
@@ -241,7 +241,7 @@ def _join_name(name: _Name, joined: _Joined) -> None:
 
 
 def _join_all(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: _Joined) -> None:
-    """Every maker with every taker, but a changer only with those behind it."""
+    """Join every maker with every taker, a changing step only with later ones."""
     before = 0
     last = -1
     for target, _ in name.takers:
@@ -253,7 +253,7 @@ def _join_all(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: _
 
 
 def _join_last(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: _Joined) -> None:
-    """Behind a changer only the last one feeds: it waits for the makers and for the changers before it."""
+    """After a changing step only the last one feeds, since it waits for all before it."""
     first = changers[0].step if changers else name.takers[-1][0]
     heads = [target for target, _ in name.takers if target <= first]
     if len(pure) * len(heads) <= _PAIRS * (len(pure) + len(heads)):
@@ -270,7 +270,7 @@ def _join_last(name: _Name, pure: list[_Maker], changers: list[_Maker], joined: 
 
 
 def _join_targets(steps: Sequence[Step], joined: _Joined) -> Iterator[Missing]:
-    """Edges of `proceed to`; of several steps with one name the next one in the note is meant, else the first."""
+    """Add edges to targets: of several steps with that name the next one in the note, else the first."""
     places: dict[str, list[int]] = {}
     for at, step in enumerate(steps):
         places.setdefault(_target_key(step.name), []).append(at)
@@ -292,12 +292,12 @@ def _join_targets(steps: Sequence[Step], joined: _Joined) -> Iterator[Missing]:
 
 
 def _target_key(name: str) -> str:
-    """As names match; a name without letters and digits matches only itself."""
+    """The name as names match; one without letters and digits matches only itself."""
     return key_of(name) or name.casefold().strip()
 
 
 def _arcs(count: int, edges: Sequence[Edge], bundles: Sequence[Bundle]) -> list[list[int]]:
-    """Successors of every step, and behind the steps of every bundle, which stands between its sources and its targets."""
+    """The successors of every step, then of every bundle, which is a node between its sources and targets."""
     arcs: list[list[int]] = [[] for _ in range(count + len(bundles))]
     for edge in edges:
         if not arcs[edge.source] or arcs[edge.source][-1] != edge.target:
@@ -310,7 +310,7 @@ def _arcs(count: int, edges: Sequence[Edge], bundles: Sequence[Bundle]) -> list[
 
 
 def _inputs(names: Iterable[_Name]) -> tuple[Datum, ...]:
-    """What nobody makes for somebody that takes it, in the order of those who do; with a type that one of them knows."""
+    """The data without a maker, by first use, with a type if one is known."""
     found: list[tuple[int, Datum]] = []
     for name in names:
         taking = {at for at, _ in name.takers}
@@ -324,7 +324,7 @@ def _inputs(names: Iterable[_Name]) -> tuple[Datum, ...]:
 
 
 def _outputs(names: Iterable[_Name]) -> tuple[Datum, ...]:
-    """What is made last and taken by nobody, in the order of those who make it."""
+    """The data that no step takes after its last maker, by maker."""
     found: list[tuple[int, Datum]] = []
     for name in names:
         last = name.takers[-1][0] if name.takers else -1

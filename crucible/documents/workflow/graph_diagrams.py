@@ -1,9 +1,7 @@
-"""A workflow's graph as a Mermaid flowchart, as DOT, and as lines for a terminal.
+"""A workflow's graph as a Mermaid flowchart and as DOT.
 
-Owns what is drawn: every step, groups round their parts, an arrow for each edge with the data that pass (dotted where it hangs
-on a condition), and no arrow that follows from others because a step in between changes all that passes.  How foreign text is
-written is `labels`'s.  Mermaid draws nothing of what is larger than its limits, so a larger workflow is drawn by its outermost steps,
-and of too many of these the first ones.
+Steps with children are groups, edges are labelled with their data and dotted if conditional; stale edges are not drawn.
+Mermaid draws nothing above its limits, so a larger workflow is drawn by its outermost steps, if need be only the first.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.documents.workflow.graph import Graph
+from crucible.documents.workflow.graph import Edge, Graph
 from crucible.documents.workflow.workflow import Condition, Grade, Step
 
 _LONGEST = 80
@@ -24,22 +22,22 @@ _LINE_ENDS = dict.fromkeys(map(ord, "\u2028\u2029"), " ")
 _JOINER = "\u200d"
 _NOTHING = "#160;"
 _FIRST_SIGN = 0x2000
-"""Signs from here on are drawings (arrows, emoji); the few below, such as the degree, are marks that Mermaid uses for itself."""
+"""Symbols from here on are arrows or emoji; Mermaid uses some below, such as the degree sign."""
 
 
 def shown(text: str, longest: int = _LONGEST) -> str:
-    """One line without controls, cut."""
+    """One line without control characters, cut."""
     return cut(normal_line(text.translate(_LINE_ENDS)), longest)
 
 
 def mermaid_text(text: str, longest: int = _LONGEST) -> str:
-    """What stands between the quotes of a Mermaid label; never nothing, which it cannot read."""
+    """The text of a quoted Mermaid label; never empty, which Mermaid cannot parse."""
     line = f" {shown(text, longest)} "
     return _DOUBTFUL.sub(_coded, line)[1:-1] or _NOTHING
 
 
 _DOUBTFUL = late_pattern(r"(?<!\A)[^A-Za-z0-9,](?!\Z)")
-"""What has to be looked at, of a line with a blank before and behind it, which stay."""
+"""Characters that may need an entity, in a line with a blank before and after it."""
 
 
 def _coded(found: re.Match[str]) -> str:
@@ -59,7 +57,7 @@ def _is_harmless(line: str, at: int) -> bool:
 
 
 def dot_text(text: str, longest: int = _LONGEST) -> str:
-    """What stands between the quotes of a DOT label."""
+    """The text of a quoted DOT label."""
     return shown(text, longest).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -78,7 +76,7 @@ class _Arrow(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A node, the beginning of a group (`group` is its id), or, without either, the end of one."""
+    """A node, the start of a group (`group` is its id), or, without both, the end of one."""
 
     node: str = ""
     group: str = ""
@@ -89,7 +87,7 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What is drawn, in no language yet; texts are foreign.  `joints` are the ids and names of bundles."""
+    """What is drawn, before escaping; `joints` are the ids and names of bundles."""
 
     items: tuple[_Item, ...]
     arrows: tuple[_Arrow, ...]
@@ -98,8 +96,8 @@ class _Scene:
 
 
 def render_mermaid(graph: Graph) -> str:
-    """A `flowchart`, without the fence round it; no line end at its end."""
-    scene = _whole(graph)
+    """A `flowchart` without its fence and without a final line end."""
+    scene = _full_scene(graph)
     text = "\n".join(_mermaid(scene))
     if not _is_too_large(scene, text):
         return text
@@ -112,8 +110,8 @@ def render_mermaid(graph: Graph) -> str:
 
 
 def render_dot(graph: Graph) -> str:
-    """A `digraph` for Graphviz; no line end at its end."""
-    return "\n".join(_dot(_whole(graph)))
+    """A `digraph` for Graphviz, without a final line end."""
+    return "\n".join(_dot(_full_scene(graph)))
 
 
 def _is_too_large(scene: _Scene, text: str) -> bool:
@@ -123,18 +121,10 @@ def _is_too_large(scene: _Scene, text: str) -> bool:
 # --- what is drawn ---------------------------------------------------------------------------------------------
 
 
-def _whole(graph: Graph) -> _Scene:
-    """Every step; a group has a node of its own only where an arrow needs one."""
+def _full_scene(graph: Graph) -> _Scene:
+    """Every step; a group has a node of its own only if an arrow needs one."""
     drawn = [edge for edge in graph.edges if not edge.is_stale]
-    arrows = [
-        _Arrow(
-            f"s{edge.source + 1}",
-            f"s{edge.target + 1}",
-            _label([name for name in edge.data if name not in edge.stale], edge.condition),
-            edge.condition is not None,
-        )
-        for edge in drawn
-    ]
+    arrows = [_arrow(edge, edge.source, edge.target) for edge in drawn]
     touched = {at for edge in drawn for at in edge[:2]}
     for number, bundle in enumerate(graph.bundles, 1):
         arrows += [_Arrow(f"s{at + 1}", f"d{number}") for at in bundle.sources]
@@ -171,7 +161,7 @@ def _graded(graph: Graph, items: tuple[_Item, ...]) -> dict[Grade, list[str]]:
 
 
 def _outermost(graph: Graph, most: int) -> _Scene:
-    """The first steps of the outermost level, each for all that stands below it."""
+    """The first steps of the outermost level, each for all below it."""
     roots: list[int] = []
     for at, parent in enumerate(graph.parents):
         roots.append(at if parent < 0 else roots[parent])
@@ -184,10 +174,13 @@ def _outermost(graph: Graph, most: int) -> _Scene:
     for edge in graph.edges:
         source, target = roots[edge.source], roots[edge.target]
         if source != target and source in kept and target in kept and not edge.is_stale:
-            label = _label([name for name in edge.data if name not in edge.stale], edge.condition)
-            arrow = _Arrow(f"s{source + 1}", f"s{target + 1}", label, edge.condition is not None)
-            arrows.setdefault((source, target), arrow)
+            arrows.setdefault((source, target), _arrow(edge, source, target))
     return _Scene(tuple(items), tuple(arrows.values()), _graded(graph, tuple(items)))
+
+
+def _arrow(edge: Edge, source: int, target: int) -> _Arrow:
+    label = _label(edge.fresh, edge.condition)
+    return _Arrow(f"s{source + 1}", f"s{target + 1}", label, edge.condition is not None)
 
 
 def _markers(step: Step) -> str:

@@ -1,7 +1,6 @@
-"""A workflow's graph as lines for a terminal: wave by wave, what each step hands on and to whom.
+"""A workflow's graph as lines for a terminal: wave by wave, what each step hands on and to which steps.
 
-Owns the layout.  It holds its width for every text, counts wide characters as two and lets no control character through; colours
-are the caller's.
+No line is wider than asked for; wide characters count as two, and control characters are removed.
 
     takes raw_data.csv
 
@@ -31,17 +30,17 @@ _DEEPEST = 4
 _MOST_NAMES = 8
 _MARKS = {Grade.PLAIN: "", Grade.CRITICAL: "!", Grade.OPTIONAL: "?"}
 _WIDENS = "\ufe0f"
-"""Makes an emoji of the sign before it, which is then two wide."""
+"""Turns the character before it into an emoji, which is two cells wide."""
 
 
 def render_lines(graph: Graph, width: int) -> list[str]:
-    """The drawing, no line wider than `width` cells (24 at least), without line ends."""
+    """The lines, at most `width` cells wide (at least 24), without line ends."""
     room = max(width, _NARROWEST)
     return [line for lead, words in _lines(graph) for line in _wrapped(lead, words, room)]
 
 
 _Line: TypeAlias = tuple[str, list[str]]
-"""What a line begins with, and words that may stand on several."""
+"""The start of a line, and its words, which may be wrapped."""
 
 
 def _lines(graph: Graph) -> Iterator[_Line]:
@@ -67,7 +66,7 @@ def _lines(graph: Graph) -> Iterator[_Line]:
 
 
 def _wave(graph: Graph, wave: Sequence[int], bundled: Mapping[int, Sequence[Bundle]]) -> Iterator[_Line]:
-    """Steps below what they are part of, which is told once for all the parts that follow each other."""
+    """The steps of a wave below their parents; a parent is named once for the steps that follow each other."""
     above: list[int] = []
     for at in wave:
         line = _ancestors(graph, at)
@@ -106,18 +105,17 @@ def _heading(step: Step) -> list[str]:
 
 
 _Hand: TypeAlias = tuple[list[str], Condition | None, list[str]]
-"""Data, under which condition, and the names of the steps that they go to."""
+"""Data, their condition, and the names of the steps that get them."""
 
 
 def _handed(graph: Graph, at: int, bundles: Sequence[Bundle]) -> Iterator[_Hand]:
-    """What a step hands on, one for all that get the same, and last what it makes that nobody takes."""
+    """What a step hands on, one for all that get the same, and last what no step takes."""
     alike: dict[tuple[tuple[str, ...], Condition | None], list[str]] = {}
     passed = {bundle.data.casefold() for bundle in bundles}
     for edge in graph.outgoing[at]:
         passed.update(name.casefold() for name in edge.data)
         if not edge.is_stale:
-            fresh = tuple(name for name in edge.data if name not in edge.stale)
-            alike.setdefault((fresh, edge.condition), []).append(graph.steps[edge.target].name)
+            alike.setdefault((tuple(edge.fresh), edge.condition), []).append(graph.steps[edge.target].name)
     for (data, condition), targets in sorted(alike.items(), key=lambda item: item[0][1] == Condition()):
         yield list(data), condition, targets
     for bundle in bundles:
@@ -140,7 +138,7 @@ def _datum(datum: Datum) -> str:
 
 
 def _listed(names: Sequence[str]) -> list[str]:
-    """Words of a list, the end of a long one as a number."""
+    """The words of a list, the rest of a long one as a number."""
     kept = [shown(name) for name in names[:_MOST_NAMES]]
     if len(names) > len(kept):
         kept.append(f"{len(names) - len(kept)} more")
@@ -151,11 +149,11 @@ def _words(line: str) -> list[str]:
     return line.split(" ") if line else []
 
 
-# --- lines that hold a width -----------------------------------------------------------------------------------
+# --- wrapping --------------------------------------------------------------------------------------------------
 
 
 def _wrapped(lead: str, words: Sequence[str], width: int) -> Iterator[str]:
-    """Words behind `lead`, on as many lines as it takes; further lines stand deeper than the first."""
+    """`lead` and the words, wrapped; further lines are indented."""
     further = " " * (len(lead) - len(lead.lstrip(" ")) + 4)
     line, used, empty = lead, _cells(lead), True
     for word in _broken(words, width - max(used, len(further))):
@@ -170,7 +168,7 @@ def _wrapped(lead: str, words: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _broken(words: Sequence[str], room: int) -> Iterator[str]:
-    """The words, one that is wider than `room` in pieces."""
+    """The words, those wider than `room` in pieces."""
     for word in words:
         if len(word) * 2 <= room:
             yield word
@@ -187,7 +185,7 @@ def _broken(words: Sequence[str], room: int) -> Iterator[str]:
 
 
 def _cells(text: str) -> int:
-    """How wide a terminal shows it, never less: a sign that joins others is not counted, what it joins is."""
+    """The width in a terminal, or more: joined emoji are counted one by one."""
     if text.isascii():
         return len(text)
     return sum(map(_cell, text))

@@ -1,7 +1,6 @@
-"""A `session-toon` block as execution markers, and markers as a new block.
+"""Read and write `session-toon` blocks: a header `execution[N]{phase,…}:` and rows of execution markers.
 
-Owns the block's lines: the header `execution[N]{phase,…}:` and the rows below it.  What is missing is named with its line and
-column, and what can be read counts.  The values are `cells`'; which steps they belong to is for `reading` and `checking`.
+Unlike `toons`, it names what is missing with line and column, and keeps every row that can be read.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from crucible.documents.markdown.code_spans import harmless_json
 from crucible.documents.workflow.workflow import Cell, Diagnostic, Marker, Place, RunStatus, Severity
 
 LONGEST_NUMBER = 400
-"""Digits above which a number is kept as text: Python refuses to read very long ones."""
+"""Longer numbers are kept as text, since Python refuses to parse them."""
 
 
 class RawCell(NamedTuple):
-    """A cell as it stands: its text without blanks around it, and the offset of that in its line."""
+    """The stripped text of a cell, and its offset in the line."""
 
     text: str
     at: int
 
 
 class BadCell(ValueError):
-    """A cell that cannot be read; `at` is the offset in the line where something is missing."""
+    """A cell that cannot be parsed; `at` is the offset where something is missing."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -43,7 +42,7 @@ _WORDS: dict[str, Cell] = {"true": True, "false": False, "null": None}
 
 
 def split_cells(line: str, start: int, end: int, delimiter: str = ",") -> list[RawCell]:
-    """The cells between two offsets of a line.  Raises `BadCell` where a quote is not closed or something follows it."""
+    """The cells between two offsets of a line.  Raises `BadCell` for an unclosed quote or text after it."""
     cells: list[RawCell] = []
     at = start
     while True:
@@ -64,7 +63,7 @@ def split_cells(line: str, start: int, end: int, delimiter: str = ",") -> list[R
 
 
 def _skip_blanks(line: str, at: int, delimiter: str) -> int:
-    """Blanks around a cell mean nothing, but a tab that parts cells does."""
+    """Skip blanks around a cell, but not a delimiter."""
     while at < len(line) and line[at] in " \t" and line[at] != delimiter:
         at += 1
     return at
@@ -78,7 +77,7 @@ def _quote_end(line: str, first: int, end: int) -> int:
 
 
 def read_cell(text: str) -> Cell:
-    """The value of a cell, its type as TOON has it.  Escapes that TOON does not know are kept as they stand."""
+    """The value of a cell, typed as in TOON; unknown escapes are kept."""
     if text[:1] == '"':
         return _ESCAPE.sub(_unescape, text[1:-1]) if "\\" in text else text[1:-1]
     if text in _WORDS:
@@ -100,7 +99,7 @@ def _unescape(match: re.Match[str]) -> str:
     return _ESCAPES.get(sign, match[0])
 
 
-# What readers of TOON take for anything but the text itself (one takes `#` for a comment), or what would end a line, a cell or the fence around the block.
+# No character that a reader of TOON could take for markup (one takes `#` for a comment), or that ends a line, cell or fence.
 _BARE = late_pattern(r"[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~#-](?:[^\s\x00-\x1f\x7f\",:\\\[\]{}|`~]|\ (?=[^\s]))*\Z")
 _UNSAFE = late_pattern(r'["\\\x00-\x1f\x7f\x85\u2028\u2029]')
 _SURROGATE = late_pattern("[\ud800-\udfff]")
@@ -109,7 +108,7 @@ _KEY = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 
 def render_cell(value: Cell) -> str:
-    """The cell that reads back as `value`; a number that is none (`nan`, infinity) is null, a lone surrogate U+FFFD."""
+    """The cell that reads back as `value`; `nan` and infinity become null, lone surrogates U+FFFD."""
     if value is None or value is True or value is False:
         return "null" if value is None else str(value).lower()
     if isinstance(value, int):
@@ -131,12 +130,12 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def render_key(name: str) -> str:
-    """A column's name for the header."""
+    """A column's name in the header."""
     return name if _KEY.match(name) else f'"{_UNSAFE.sub(_escape, _SURROGATE.sub(chr(0xFFFD), name))}"'
 
 
 def read_keys(cells: Sequence[RawCell]) -> list[str]:
-    """The columns' names: text, whatever they look like."""
+    """The columns' names, always as text."""
     return [str(read_cell(cell.text)) if cell.text[:1] == '"' else cell.text for cell in cells]
 
 
@@ -148,34 +147,34 @@ _REQUIRED = ("phase", "status")
 _KNOWN = frozenset({
     "agent", "channel", "duration_ms", "input", "output", "phase", "session", "started", "status", "tokens_used",
 })  # fmt: skip
-"""Columns that mean something here, however they are written."""
+"""Known columns, matched without case."""
 _STATUSES = frozenset(RunStatus)
 _NAME = late_pattern(r'[ \t]*("(?>(?:[^"\\]|\\.)*)"|[A-Za-z_][\w.-]*)?')
 _COUNT = late_pattern(r"[ \t]*#?([0-9]*)([,|\t]?)[ \t]*")
 _HEADER_LIKE = late_pattern(r"(?:execution\b|[A-Za-z_][\w.-]*[ \t]*(?:[\[{]|:(?:[ \t]|$))|[\[{])")
 _OTHER = late_pattern(r"[ \t]*(?!execution\b)[A-Za-z_][\w.-]*[ \t]*(?:\[[^\]]*\](?:\{[^}]*\})?)?[ \t]*:")
-"""Anything else that TOON knows at the top level."""
+"""Another top-level key of TOON."""
 
 
 class MarkerBlock(NamedTuple):
-    """The rows of one block, and what was wrong in it."""
+    """The rows of a block, and its problems."""
 
     markers: tuple[Marker, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def is_marker_fence(info: str) -> bool:
-    """Whether a fence with this info string holds markers."""
+    """True if a fence with this info string holds markers."""
     return info.partition(" ")[0].partition("\t")[0] == INFO
 
 
 def may_belong(line: str) -> bool:
-    """Whether a line may stand in a block behind its header: it is indented, a row without blanks, or another header."""
+    """True if a line may follow a block's header: it is indented, a row without blanks, or another header."""
     return line[:1] in {"", " ", "\t"} or _HEADER_LIKE.match(line) is not None or ("," in line and " " not in line)
 
 
 def read_marker_block(lines: Sequence[str], first_line: int) -> MarkerBlock:
-    """The lines between the fences; `first_line` is the number in the file, from 1, of the first one.  Never raises."""
+    """Read the lines between the fences; `first_line` is the number of the first one, from 1.  Never raises."""
     reader = _Reader()
     for number, line in enumerate(lines, first_line):
         reader.read(line, number)
@@ -194,7 +193,7 @@ class _Header(NamedTuple):
 
 
 class _Reader:
-    """Line by line: the table that is open, its rows so far."""
+    """Reads line by line: the open table and its rows so far."""
 
     def __init__(self) -> None:
         self.markers: list[Marker] = []
@@ -220,7 +219,7 @@ class _Reader:
             self._read_row(self._header, line, number)
 
     def end(self) -> None:
-        """No more rows for the table that is open."""
+        """Close the open table."""
         header, rows, self._rows = self._header, self._rows, 0
         self._header = None
         if header and header.rows != rows:
@@ -279,7 +278,7 @@ def _many(number: int, thing: str) -> str:
 
 
 def _parse_header(line: str, number: int) -> _Header:
-    """`execution[N]{a,b}:`.  Raises `BadCell` that names what is missing, at the offset where it should stand."""
+    """Parse `execution[N]{a,b}:`.  Raises `BadCell` with what is missing, and where."""
     end = len(line.rstrip(" \t"))
     name = _NAME.match(line)
     at = name.end() if name else 0
@@ -321,10 +320,7 @@ def _closing_brace(line: str, at: int, end: int) -> int:
 
 
 def render_markers(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
-    """A new block, both fences included, rows two blanks deep; the columns are all that any row has, in order of appearance.
-
-    A value that a row does not have is null.  No rows give no lines.
-    """
+    """The lines of a new block with its fences; columns are those of all rows, missing values null.  No rows give no lines."""
     if not rows:
         return []
     columns = list(dict.fromkeys(name for row in rows for name in row))

@@ -1,12 +1,10 @@
-r"""A workflow in the markup of the Rust Crucible, whose parser works line by line and knows no escapes.
+r"""Write a workflow in the markup of the Rust Crucible, whose parser works line by line and knows no escapes.
 
-Owns what that markup is and what of a workflow it can hold: `## &Name @agent -> output [key:: value]`, the sections `Goals` and
-`Validation`, gates, and names of outputs in bold where a step uses them.  What it cannot hold is said in words: further inputs and
-outputs, conditions.  Markers are left out: they tell of runs in this vault.
+It has `## &Name @agent -> output [key:: value]`, sections `Goals` and `Validation`, gates, and bold names of outputs that a
+step uses.  Further inputs and outputs and conditions become prose; markers are left out.
 
-What a name holds is never read as a suffix of its heading: a backslash parts what would be (`\@dev`, `\-> x`, `[a:\: b]`,
-`(parallel\)`, `\&x`), which a reader of Markdown does not show, and a `#` at the end is `&#35;`.  In prose, a line that only that
-parser takes for a heading, or for a fence that never ends, has a backslash before it.
+A backslash, which Markdown does not show, keeps a name from being read as a suffix of its heading (`\@dev`, `\-> x`,
+`[a:\: b]`, `(parallel\)`, `\&x`), and prose from being read as a heading or a fence that never ends.
 """
 
 from __future__ import annotations
@@ -139,7 +137,7 @@ _PAIR = late_pattern(r":(?=:)")
 
 
 def render_name(name: str) -> str:
-    """A step's name, of which that parser reads nothing as a mark of its own, wherever suffixes follow or none do."""
+    """A step's name in which that parser finds no mark of its own, with or without suffixes."""
     text = _SPACES.sub(" ", contain_line(normal_line(name))).strip(" ") or "Untitled"
     text = _without_brackets(_without_pairs(text))
     text = _TAIL_AGENT.sub(r"\\@", _TAIL_OUTPUT.sub(r"\\->", text))
@@ -148,12 +146,12 @@ def render_name(name: str) -> str:
 
 
 def _without_pairs(text: str) -> str:
-    """That parser takes `[key:: value]` out of headings and goals, wherever in the line it stands."""
+    """That parser removes `[key:: value]` from headings and goals, anywhere in a line."""
     return _PAIR.sub(r":\\", text) if "[" in text else text
 
 
 def _without_brackets(text: str) -> str:
-    """An open bracket would reach into our own attributes.  An entity at the start would read as `&`, so there it is closed."""
+    """An open bracket would reach into our attributes; at the start, where an entity reads as `&`, it is closed."""
     closed = max(text.rfind("]"), text.rfind(":")) + 1
     found = text[:closed] + _OPEN.sub(r"\1&#91;", text[closed:])
     return f"{text}]" if found[0] == "&" != text[0] else found
@@ -179,7 +177,7 @@ def _agent(agent: AgentRef) -> str:
 
 
 def _attributes(step: Step) -> dict[str, str]:
-    """What stands in brackets: an agent whose name says more than its suffix can, the channel, what a failure means."""
+    """The attributes: an agent that its suffix cannot name in full, the channel, and what a failure does."""
     found: dict[str, str] = {}
     if step.agent and str(step.agent) != _agent(step.agent):
         version = slug(step.agent.version or "", "version")
@@ -203,16 +201,16 @@ def _identifier(name: str, joint: str, fallback: str) -> str:
 
 
 class OutputNames(NamedTuple):
-    """The name of each step's one output, "" for none, in the order of the note; `known` has them by the datum's name, casefolded."""
+    """The name of each step's one output, "" for none; `known` has them by the casefolded datum."""
 
     steps: tuple[str, ...]
     known: dict[str, str]
 
 
 def name_outputs(steps: Sequence[Step]) -> OutputNames:
-    """Choose each step's output: of what it makes, what most steps take; the first of several.
+    """Choose the output of each step: the one that most steps take, the first of several.
 
-    A name is ASCII letters, digits, `_` and `-`; data of different names never share one.
+    Names are ASCII letters, digits, `_` and `-`, and unique for each datum.
     """
     takers = Counter(datum.name.casefold() for step in steps for datum in step.inputs())
     chosen = [max(step.outputs(), key=lambda datum: takers[datum.name.casefold()], default=None) for step in steps]
@@ -241,7 +239,7 @@ _FENCE = late_pattern(rf"({_WHITE}*)(`{{3,}}|~{{3,}})")
 
 
 def _prose(text: str) -> list[str]:
-    """The lines of prose; a human's gate is one there too."""
+    """The lines of prose, escaped."""
     lines = _LINE_END.split(text) if text else []
     kept: list[str] = []
     at = 0
@@ -260,10 +258,7 @@ def _prose(text: str) -> list[str]:
 
 
 def _fence_end(lines: Sequence[str], first: int, mark: str) -> int:
-    """Behind the line that ends the fence for that parser: one that begins with its mark; 0 when there is none.
-
-    Marks that end nowhere get shorter one after another, so this is looked for seldom.
-    """
+    """After the line that ends the fence for that parser, which is any that starts with its mark; 0 for none."""
     for at in range(first + 1, len(lines)):
         if lines[at].lstrip(_BLANKS).startswith(mark):
             return at + 1
@@ -271,7 +266,7 @@ def _fence_end(lines: Sequence[str], first: int, mark: str) -> int:
 
 
 def _body(step: Step, output: str, names: OutputNames) -> list[list[str]]:
-    """The parts of a step's text: its gate, its prose, what it takes and gives, where it leads."""
+    """The parts of a step's text: gate, prose, inputs, outputs, branches."""
     gate = ["> [!gate]", "> Critical: when this step fails, the workflow halts."]
     parts = [gate if step.grade is Grade.CRITICAL else [], _prose(step.prose)]
     taken = [_named(datum, names) for datum in step.inputs()]
@@ -283,7 +278,7 @@ def _body(step: Step, output: str, names: OutputNames) -> list[list[str]]:
 
 
 def _named(datum: Datum, names: OutputNames) -> str:
-    """A bold name refers to another step's output; what stands in code is what the datum is called here."""
+    """A bold name refers to another step's output; the code span is the datum's own name."""
     name = names.known.get(datum.name.casefold())
     return f"**{name}** ({_code(datum)})" if name else _code(datum)
 
@@ -298,7 +293,7 @@ def _code(datum: Datum) -> str:
 
 
 def _branch(flow: Flow) -> list[str]:
-    """A condition, or a step to go on with, as a callout that the parser has no rule for yet."""
+    """A condition or a target as a callout, for which that parser has no rule yet."""
     when = "Then" if flow.condition is None else "Otherwise"
     if flow.condition is not None and flow.condition.text:
         when = f"If {normal_line(flow.condition.text)}"
@@ -317,7 +312,7 @@ _CHECK = "- Check: "
 
 
 def _goals(workflow: Workflow) -> tuple[list[str], str]:
-    """The lines of the goals, and the preamble without them: its tasks, else what was first asked in each step at the top."""
+    """The goals, and the preamble without them: its tasks, else the first request of each top step."""
     goals: list[str] = []
     rest: list[str] = []
     for line in _LINE_END.split(workflow.preamble):
@@ -348,7 +343,7 @@ def _checks(steps: Sequence[Step]) -> list[str]:
 
 
 def _check(command: str) -> str:
-    """Only a single code span without a backtick is run; part of a command must never be."""
+    """That parser runs a single code span without backticks; it must never run part of a command."""
     if "`" in command or not is_inert(command):
         return f"- By hand: {contain_line(command.replace('`', chr(39)))}"
     return f"- `{command}` succeeds"
@@ -358,7 +353,7 @@ def _check(command: str) -> str:
 
 
 def render_crucible(workflow: Workflow) -> str:
-    """The whole text of a note, LF line ends, a newline at the end.  The title stands in the frontmatter: a `# Title` is a step there."""
+    """The text of a note.  The title is in the frontmatter, since `# Title` would be a step there."""
     goals, preamble = _goals(workflow)
     graph = build_graph(workflow)
     parts = [_prose(preamble), ["## Goals"] if goals else [], goals, *_steps(graph)]

@@ -1,8 +1,7 @@
-r"""A step's heading: its name and the markers behind it, both ways.
+r"""Read and write a step's heading: its name and the markers after it.
 
-Owns the escapes: a name whose last word would be read as a marker, and one that would make its section prose only, are
-written with a backslash before that word.  `\Summary` is a step, `Ship it \!` is no critical one.  The escapes inside a line
-are `note.contain`'s; which headings there are is `note.outline`'s.
+A backslash escapes a last word that would be a marker, and a name that would make its section prose: `\Summary` is a step,
+`Ship it \!` is not critical.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from crucible.documents.workflow.workflow import Grade
 
 
 class StepHeading(NamedTuple):
-    """What a heading says.
+    """A parsed heading.
 
-    `marked`: it carries an agent, a channel, `!` or `?`.  `prosaic`: its name is one of those that make a section prose.
-    `left_over` is the word at the name's end that would be a marker had there not been one of its kind already; "" for none.
+    `marked`: it has an agent, a channel, `!` or `?`.  `prosaic`: its name makes a section prose.  `left_over` is a second
+    marker of a kind, which became part of the name; "" for none.
     """
 
     name: str
@@ -42,10 +41,7 @@ _BLANKS = " \t"
 
 
 def read_step_heading(text: str, form: int = FORMAT) -> StepHeading:
-    """The name and the trailing markers `@agent[@version]`, `#channel`, `!`, `?`, in any order, each once.
-
-    `text` is the heading without its hashes.  Whatever is no marker belongs to the name, so nothing is lost.
-    """
+    """Parse a heading without its hashes: a name, then `@agent[@version]`, `#channel`, `!`, `?` in any order, each once."""
     agent: AgentRef | None = None
     channel: str | None = None
     grade = Grade.PLAIN
@@ -68,13 +64,13 @@ def read_step_heading(text: str, form: int = FORMAT) -> StepHeading:
 
 
 def _last_word(text: str) -> str:
-    """What stands behind the last blank."""
+    """The text after the last blank."""
     at = max(text.rfind(" "), text.rfind("\t"))
     return text[at + 1 :]
 
 
 def is_prose_heading(heading: StepHeading) -> bool:
-    """Whether it and all below it are prose: `Summary`, `Notes`, `Workflow …`, without any marker."""
+    """True if it and all below it are prose: `Summary`, `Notes`, `Workflow …`, without any marker."""
     return heading.prosaic and not heading.marked
 
 
@@ -99,7 +95,7 @@ def render_step_heading(
     channel: str | None = None,
     grade: Grade = Grade.PLAIN,
 ) -> str:
-    """`## Name @agent@version #channel !`; a name is kept exactly but for its blanks, an empty one is `Untitled`."""
+    """`## Name @agent@version #channel !`; an empty name becomes `Untitled`."""
     text = contain_line(normal_line(name)) or "Untitled"
     if _is_prosaic(text.lstrip("\\")):
         text = f"\\{text}"

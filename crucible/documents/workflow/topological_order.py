@@ -1,8 +1,6 @@
-"""Order, waves and circles of a graph that is given as lists of successors.
+"""Order, waves and circles of a graph that is given as lists of successors, in linear time and without recursion.
 
-Nodes below `count` are steps, in the order of the note.  Nodes from `count` on are joints: they stand for many edges between
-steps (every step that leads into one feeds every step behind it), take no time of their own and are in no answer.
-Everything is linear and nothing recurses, so a chain may be as long as a note.
+Nodes below `count` are steps, in note order.  Nodes from `count` on are bundles: they connect steps, and are in no result.
 """
 
 from __future__ import annotations
@@ -16,24 +14,24 @@ _Arcs: TypeAlias = Sequence[Sequence[int]]
 
 
 def order_of(arcs: _Arcs, parents: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """The topological order and its levels, without what stands in or behind a circle.
+    """The topological order and its levels, without steps in or after a circle.
 
-    Of the steps that are ready the first in the note comes first.  A parent (-1 for none) comes before its children where that
-    closes no circle.
+    Of the ready steps the first in the note comes first.  A parent (-1 for none) comes before its children, if that closes no
+    circle.
     """
     count = len(parents)
     family = [(p, child) for child, p in enumerate(parents) if p >= 0]
     order, levels = _settle(_with(arcs, family), count)
     if len(order) < count:
-        order, levels = _settle_knotted(arcs, count, family)
+        order, levels = _settle_without_circles(arcs, count, family)
     waves: list[list[int]] = [[] for _ in range(max((levels[at] for at in order), default=-1) + 1)]
     for at in sorted(order):
         waves[levels[at]].append(at)
     return tuple(order), tuple(map(tuple, waves))
 
 
-def _settle_knotted(arcs: _Arcs, count: int, family: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """The order of what stands in no circle; where data says otherwise than families do, data is right."""
+def _settle_without_circles(arcs: _Arcs, count: int, family: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """The order of steps in no circle; data takes precedence over parents."""
     order, levels = _settle(arcs, count)
     kept = set(order)
     family = [(p, child) for p, child in family if p in kept and child in kept]
@@ -42,8 +40,8 @@ def _settle_knotted(arcs: _Arcs, count: int, family: Sequence[tuple[int, int]]) 
     order, levels = _settle(_with(arcs, family), count)
     if len(order) == len(kept):
         return order, levels
-    knot = _knots(_with(arcs, family))
-    return _settle(_with(arcs, [(p, child) for p, child in family if knot[p] != knot[child]]), count)
+    component = _components(_with(arcs, family))
+    return _settle(_with(arcs, [(p, child) for p, child in family if component[p] != component[child]]), count)
 
 
 def _with(arcs: _Arcs, more: Sequence[tuple[int, int]]) -> _Arcs:
@@ -57,7 +55,7 @@ def _with(arcs: _Arcs, more: Sequence[tuple[int, int]]) -> _Arcs:
 
 
 def _settle(arcs: _Arcs, count: int) -> tuple[list[int], list[int]]:
-    """Kahn's way, and each node's level: one more than the highest of those that lead to it."""
+    """Kahn's algorithm, with each node's level: one more than the highest of its predecessors."""
     waiting = [0] * len(arcs)
     for successors in arcs:
         for target in successors:
@@ -80,15 +78,15 @@ def _settle(arcs: _Arcs, count: int) -> tuple[list[int], list[int]]:
 
 
 def _rank(node: int, count: int) -> int:
-    """Joints go first: what they hold back may be the next step in the note."""
+    """Bundles go first: the next step in the note may wait for them."""
     return node if node < count else -1
 
 
 def cycles_of(arcs: _Arcs, count: int) -> tuple[tuple[int, ...], ...]:
-    """For each knot a shortest circle through its first step in the note, from that step; knots by their first steps."""
-    knot = _knots(arcs)
+    """For each strongly connected part a shortest circle through its first step, from that step."""
+    component = _components(arcs)
     members: dict[int, list[int]] = {}
-    for node, number in enumerate(knot):
+    for node, number in enumerate(component):
         members.setdefault(number, []).append(node)
     return tuple(
         _circle(arcs, nodes[0], frozenset(nodes), count)
@@ -98,7 +96,7 @@ def cycles_of(arcs: _Arcs, count: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _circle(arcs: _Arcs, first: int, inside: Collection[int], count: int) -> tuple[int, ...]:
-    """Breadth first from a step back to itself; the way into a joint counts, the way out of it does not."""
+    """Breadth-first search from a step back to itself; a bundle counts as one edge."""
     came: dict[int, int] = {}
     waiting = deque([first])
     while waiting and first not in came:
@@ -111,7 +109,7 @@ def _circle(arcs: _Arcs, first: int, inside: Collection[int], count: int) -> tup
 
 
 def _back(came: dict[int, int], first: int) -> Iterator[int]:
-    """From the end of the circle to its first step."""
+    """From the end of the circle back to its first step."""
     node = came[first]
     while node != first:
         yield node
@@ -119,11 +117,11 @@ def _back(came: dict[int, int], first: int) -> Iterator[int]:
     yield first
 
 
-def _knots(arcs: _Arcs) -> list[int]:
-    """For each node the number of its strongly connected part, by Tarjan's way with a stack of our own."""
+def _components(arcs: _Arcs) -> list[int]:
+    """For each node its strongly connected part, by Tarjan's algorithm with an explicit stack."""
     seen = [-1] * len(arcs)
     low = [0] * len(arcs)
-    knot = [-1] * len(arcs)
+    component = [-1] * len(arcs)
     open_nodes: list[int] = []
     numbers = iter(range(len(arcs)))
     for root in range(len(arcs)):
@@ -140,17 +138,17 @@ def _knots(arcs: _Arcs) -> list[int]:
                     open_nodes.append(target)
                     way.append((target, iter(arcs[target])))
                     break
-                if knot[target] < 0:
+                if component[target] < 0:
                     low[node] = min(low[node], seen[target])
             else:
                 way.pop()
                 if way:
                     low[way[-1][0]] = min(low[way[-1][0]], low[node])
                 if low[node] == seen[node]:
-                    _close(node, open_nodes, knot)
-    return knot
+                    _close(node, open_nodes, component)
+    return component
 
 
-def _close(root: int, open_nodes: list[int], knot: list[int]) -> None:
-    while knot[root] < 0:
-        knot[open_nodes.pop()] = root
+def _close(root: int, open_nodes: list[int], component: list[int]) -> None:
+    while component[root] < 0:
+        component[open_nodes.pop()] = root

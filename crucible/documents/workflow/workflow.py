@@ -1,8 +1,6 @@
-"""What a workflow note means: frozen values, one for each thing of the workflow markup.
+"""The values of a workflow note: steps, data flows, markers and diagnostics.
 
-Places (`place`, `lines`) say where a value stands in its note and do not count for equality, so a workflow that was built in
-memory equals the same workflow read back.  Prose is Markdown as it stands in the note: a workflow is written by people, so
-nothing in it is decoded.
+Places do not count for equality, so a workflow built in memory equals the same one read back.  Prose is Markdown as written.
 """
 
 from __future__ import annotations
@@ -28,18 +26,18 @@ class Place(NamedTuple):
 
 
 UNPLACED = Place(0, 0)
-"""The place of what was made in memory and stands in no note yet."""
+"""The place of a value that is in no note yet."""
 
 
 class Severity(StrEnum):
-    """How bad a diagnostic is: an error makes `validate` exit 3 and keeps a workflow from being run."""
+    """An error makes `validate` exit 3, and the workflow is not run."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Diagnostic(NamedTuple):
-    """Something wrong in a workflow: reported, never fatal to reading.  `code` is a stable kebab-case word."""
+    """A problem in a workflow; `code` is a stable kebab-case word."""
 
     code: str
     severity: Severity
@@ -48,7 +46,7 @@ class Diagnostic(NamedTuple):
 
 
 class Grade(StrEnum):
-    """What a step's failure means: `!` halts the run, `?` is skipped over, neither keeps back what depends on it."""
+    """What a step's failure does: `!` halts the run, `?` is skipped, else the steps that depend on it are held back."""
 
     PLAIN = "plain"
     CRITICAL = "critical"
@@ -56,7 +54,7 @@ class Grade(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """How a step's execution ended."""
+    """How an execution of a step ended."""
 
     SUCCESS = "success"
     FAILED = "failed"
@@ -66,7 +64,7 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """A named piece of data, `name::Type`; `type` without the `::`, `Report[]` for a list.  Names match without regard to case."""
+    """Named data, `name::Type`; `type` is without `::`, `Report[]` for a list.  Names are case-insensitive."""
 
     name: str
     type: str | None = None
@@ -75,23 +73,22 @@ class Datum:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`If cond` (its text, a command where it is one code span), or `Otherwise` (text "")."""
+    """The text of `If cond`, a command if it is one code span; "" is `Otherwise`."""
 
     text: str = ""
 
     @property
     def is_otherwise(self) -> bool:
-        """Whether it holds when none of the conditions before it in its step did."""
+        """True if it holds when no condition before it in its step does."""
         return not self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One line of data flow: `a, b → c → d::Type` has three stages, each of one or more data.
+    """A line of data flow: `a, b → c → d::Type` has three stages; `x → creates:` with its bullet list has two.
 
-    `x → creates:` and its bullet list is two stages.  With a `condition` the stages before the arrow are empty:
-    `If cond → proceed to Step` has `target` "Step" and no stages, `If cond → report` has one stage.  `target` is a step's name
-    as it was written, from `proceed to NAME` or from a last stage that names a step; "" for none.  `target_place` is where that stands.
+    With a `condition`, the stages are those after its arrow: `If cond → report` has one.  `target` is a step's name as written,
+    from `proceed to NAME` or a last stage that names a step; "" for none.
     """
 
     stages: tuple[tuple[Datum, ...], ...] = ()
@@ -103,19 +100,19 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One row of a `session-toon` block: every column by its name, in the block's order, unknown ones too."""
+    """A row of a `session-toon` block: all columns by name, in order, unknown ones too."""
 
     values: Mapping[str, Cell]
     place: Place = field(default=UNPLACED, compare=False)
 
     @property
     def phase(self) -> str:
-        """The step's name, as the row has it: `RerunIntegrationTests`."""
+        """The step's name in the row: `RerunIntegrationTests`."""
         return cell_text(self.values.get("phase"))
 
     @property
     def status(self) -> str:
-        """One of `RunStatus`, or whatever else stands there."""
+        """One of `RunStatus`, or any other text."""
         return cell_text(self.values.get("status"))
 
 
@@ -128,12 +125,11 @@ def cell_text(cell: Cell) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A heading and what stands below it up to the next heading; `children` are the headings one level and more below it.
+    """A heading with the text up to the next heading; `children` are the steps below it.
 
-    `prose` is that text without flow lines, marker blocks and `---`, outer blank lines off.  `markers` are the rows of the blocks in
-    its own lines, whatever step they name, then those of blocks that stand in no step and whose phase names this one.  `id` is
-    ordinal: `step-2`, `step-2.1`.  `lines` run from the heading to the next heading of any level; `body_end` is the line after the
-    last line of its own that is neither blank nor a `---`.
+    `prose` is the text without flow lines, marker blocks and `---`.  `markers` are the rows in its lines, then those of blocks
+    outside of steps that name this one.  `id` is ordinal: `step-2.1`.  `lines` end at the next heading of any level, `body_end`
+    is the line after its last line that is neither blank nor `---`.
     """
 
     name: str
@@ -151,13 +147,13 @@ class Step:
 
     @property
     def key(self) -> str:
-        """By which names match."""
+        """The name as names match."""
         return key_of(self.name)
 
     def inputs(self) -> tuple[Datum, ...]:
-        """What it takes: the first stage of each flow, without what an earlier stage of its own made.  Each once.
+        """The first stage of each flow, without data that an earlier flow made; each datum once.
 
-        Of `a → Next Step` that is `a` too, unless the step makes `a` anywhere: then it is handed on, and nothing is taken.
+        In `a → Next Step`, `a` is an input unless the step makes it anywhere.
         """
         taken: dict[str, Datum] = {}
         made: set[str] = set()
@@ -174,7 +170,7 @@ class Step:
         return tuple(taken.values())
 
     def outputs(self) -> tuple[Datum, ...]:
-        """What it makes: every stage behind an arrow.  Each once."""
+        """Every stage after an arrow; each datum once."""
         made: dict[str, Datum] = {}
         for flow in self.flows:
             for stage in flow.stages if flow.condition is not None else flow.stages[1:]:
@@ -183,7 +179,7 @@ class Step:
         return tuple(made.values())
 
     def walk(self) -> Iterator[Step]:
-        """Itself, then every step below it, in the order of the note."""
+        """Itself, then every step below it, in note order."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -191,11 +187,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A whole workflow note.
+    """A workflow note; `name` is the file's name without `.md`, `title` the level-1 heading.
 
-    `name` is the file's name without `.md`; `title` the level-1 heading.  `sessions` are the ids of the frontmatter's
-    `sessions`, which it was codified from.  `preamble` is the Markdown between the title and the first heading.  `marked` says whether
-    the frontmatter's `type` is `workflow` (see `kind`).  `diagnostics` is what reading found; `checking` finds more.
+    `sessions` are the ids of the sessions that it was codified from.  `preamble` is the Markdown before the first step.
+    `marked` is true if the frontmatter's `type` is `workflow`.  `diagnostics` are those of reading; `workflow_check` finds more.
     """
 
     title: str = ""
@@ -209,11 +204,11 @@ class Workflow:
     title_place: Place = field(default=UNPLACED, compare=False)
 
     def walk(self) -> Iterator[Step]:
-        """Every step in the order of the note."""
+        """Every step in note order."""
         for step in self.steps:
             yield from step.walk()
 
 
 def key_of(name: str) -> str:
-    """The letters and digits of a name without regard to case: `Re-run Integration Tests` is `RerunIntegrationTests`."""
+    """The casefolded letters and digits of a name, so that `Re-run Integration Tests` matches `RerunIntegrationTests`."""
     return "".join(filter(str.isalnum, name.casefold()))

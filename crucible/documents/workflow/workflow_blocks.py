@@ -1,7 +1,6 @@
-"""The blocks of a workflow note: those of `note.outline`, with marker blocks that were left open closed where they end.
+"""The blocks of a workflow note, with the closing fence of unclosed marker blocks restored.
 
-A fence that is never closed takes everything below it: the steps behind a marker block whose closing fence was forgotten
-would be gone.  A marker block cannot hold a heading or another fence, so it is known where the closing one is missing.
+An unclosed fence would hide all steps below it; since a marker block cannot hold a heading or a fence, its end is known.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ class _Missing(NamedTuple):
 
 
 class WorkflowBlocks:
-    """The blocks of a note from line `first` on, in the note's own lines, and what was wrong with them.  Never raises."""
+    """The blocks of a note from line `first` on, in the note's own lines, and their problems.  Never raises."""
 
     def __init__(self, source: Source, first: int) -> None:
-        self._first, self._mended = first, source
+        self._first, self._repaired = first, source
         outline = find_blocks(source, first)
         missing = list(_missing_closers(source.lines, outline.blocks))
         self._added = [one.at + before for before, one in enumerate(missing)]
         if missing:
-            self._mended = Source("\n".join(_with_closers(source.lines, missing)))
-            outline = find_blocks(self._mended, first)
+            self._repaired = Source("\n".join(_with_closers(source.lines, missing)))
+            outline = find_blocks(self._repaired, first)
         self.blocks = [self._in_note(block, source.lines) for block in outline.blocks]
         self.diagnostics = [
             *(_complaint(source.lines, one) for one in missing),
@@ -46,25 +45,19 @@ class WorkflowBlocks:
         ]
 
     def hides(self, lines: Sequence[str]) -> bool:
-        """Whether something in these lines may be hidden: mostly nothing is, and then nobody need look.
-
-        Single backticks that pair on their line hide nothing beyond it.  A comment or math may begin in any block.
-        """
+        """True if something in these lines may be hidden; paired single backticks hide nothing beyond their line."""
         return self._far or any(
             any(mark in line for mark in _HIDING) or ("`" in line and line.count("`") % 2 == 1) for line in lines
         )
 
     @cached_property
     def _far(self) -> bool:
-        return "%%" in self._mended.text or "$$" in self._mended.text
+        return "%%" in self._repaired.text or "$$" in self._repaired.text
 
     @cached_property
     def hidden(self) -> frozenset[int]:
-        """The numbers, from 1, of lines in which code blocks, comments, HTML or math hide something.
-
-        A code span hides nothing that stands on its line: the grammar of flows knows it.
-        """
-        source, found = self._mended, set[int]()
+        """The numbers, from 1, of lines that code blocks, comments, HTML or math hide, not code spans in one line."""
+        source, found = self._repaired, set[int]()
         for one in scan(source.text, source.starts[self._first]).hidden:
             first = source.line_of(one.span.start)
             last = source.line_of(max(one.span.start, one.span.end - 1))
@@ -73,13 +66,13 @@ class WorkflowBlocks:
         return frozenset(found)
 
     def _line(self, at: int) -> int:
-        """How many lines of the note stand above a line of the mended one."""
+        """The line of the note for a line of the repaired text."""
         return at - bisect_left(self._added, at)
 
     def _place(self, problem: Problem) -> Place:
-        """Where it begins: a comment at its mark, anything else with its line."""
+        """Where a problem begins: a comment at its mark, anything else at its line."""
         at = problem.line - 1
-        line = self._mended.lines[at] if at < len(self._mended.lines) else ""
+        line = self._repaired.lines[at] if at < len(self._repaired.lines) else ""
         mark = line.rfind("%%") if problem.code == "unclosed-comment" else -1
         return Place(self._line(at) + 1, (mark if mark >= 0 else len(line) - len(line.lstrip(" \t"))) + 1)
 
@@ -99,7 +92,7 @@ _HEADING = late_pattern(r"#{1,6}(?:[ \t]|$)")
 
 
 def _missing_closers(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[_Missing]:
-    """Where a closing fence should stand: looked for from the first marker block on that takes too much."""
+    """The missing closing fences, from the first marker block that takes too much."""
     broken = (
         block.first
         for block in blocks
@@ -125,10 +118,7 @@ def _takes_too_much(lines: Sequence[str], block: Block) -> bool:
 
 
 def _cannot_belong(lines: Sequence[str], at: int) -> bool:
-    """Whether a line shows that the marker block above it has ended.
-
-    `# text` right above a row or the end of the block is a remark: people write them so, and a title has text below it.
-    """
+    """True if a line cannot be in a marker block; `# text` right above a row or the block's end is a remark."""
     line = lines[at]
     if _HEADING.match(line):
         below = lines[at + 1] if at + 1 < len(lines) else ""
@@ -149,14 +139,14 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _fence_end(lines: Sequence[str], at: int, fence: str, *, marked: bool) -> int:
-    """The line that closes a fence, or that shows a marker block to have ended; the number of lines for none."""
+    """The line that closes a fence, or cannot be in a marker block; the number of lines for none."""
     while at < len(lines) and not _closes(lines[at], fence) and not (marked and _cannot_belong(lines, at)):
         at += 1
     return at
 
 
 def _rows_end(lines: Sequence[str], at: int, end: int) -> int:
-    """Behind the last line that may be a row; its header may look like anything."""
+    """After the last line that may be a row; the header may look like anything."""
     last = at
     for line_at in range(at, end):
         line = lines[line_at]
@@ -177,7 +167,7 @@ def _with_closers(lines: Sequence[str], missing: Sequence[_Missing]) -> list[str
 
 
 def _complaint(lines: Sequence[str], one: _Missing) -> Diagnostic:
-    """It stands where the fence should, or behind the note's last line."""
+    """The problem, at the place where the fence is missing."""
     inside = one.at < len(lines)
     place = Place(one.at + 1, 1) if inside else Place(len(lines), len(lines[-1]) + 1)
     message = f"broken marker block: the closing {one.fence} is missing"

@@ -1,8 +1,7 @@
-"""What is wrong with a workflow: what reading found, and what only the whole of it shows.
+"""Check a workflow and its graph.
 
-Owns the codes `cycle`, `missing-step`, `type-mismatch` (errors), `duplicate-output`, `duplicate-step`, `marker-without-step`,
-`otherwise-without-if` and `no-steps` (warnings).  Messages are one line and hold names as they stand in the note: whoever prints
-them cleans them.
+Errors: `cycle`, `missing-step`, `type-mismatch`.  Warnings: `duplicate-output`, `duplicate-step`, `marker-without-step`,
+`otherwise-without-if`, `no-steps`.  Messages hold names as written: clean them before printing.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _LONGEST_PATH = 50
 
 @uncollected()
 def check_workflow(workflow: Workflow, graph: Graph) -> tuple[Diagnostic, ...]:
-    """Every problem of a workflow by place, those that reading found included; one of a code for each place."""
+    """Every problem of a workflow by place, including those of reading; one for each code and place."""
     found = [
         *workflow.diagnostics,
         *_cycles(graph),
@@ -38,7 +37,7 @@ def check_workflow(workflow: Workflow, graph: Graph) -> tuple[Diagnostic, ...]:
 
 
 def has_errors(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Whether one of them is an error: such a workflow is not run."""
+    """True if one of them is an error."""
     return any(one.severity is Severity.ERROR for one in diagnostics)
 
 
@@ -75,7 +74,7 @@ def _types(graph: Graph) -> Iterator[Diagnostic]:
 
 
 _Typed: TypeAlias = Sequence[dict[str, Datum]]
-"""For each step the data of one side whose type is known, by name."""
+"""For each step its inputs or outputs of known type, by name."""
 
 
 def _typed(data: Sequence[Datum]) -> dict[str, Datum]:
@@ -83,7 +82,7 @@ def _typed(data: Sequence[Datum]) -> dict[str, Datum]:
 
 
 def _bundle_types(graph: Graph, bundle: Bundle, made: _Typed, taken: _Typed) -> Iterator[Diagnostic]:
-    """One maker of each type says it for all: two that differ are enough to find what disagrees with any."""
+    """Two makers of different types are enough to find every taker that disagrees with one."""
     key = bundle.data.casefold()
     kinds: dict[str | None, int] = {}
     for source in bundle.sources:
@@ -108,7 +107,7 @@ def _mismatch(graph: Graph, source: int, made: Datum, target: int, taken: Datum)
 
 
 def _duplicate_outputs(graph: Graph) -> Iterator[Diagnostic]:
-    """Names that two steps make, neither of which takes them (it would change them) or stands above the other."""
+    """Names that two steps make, unless one takes the name too or is above the other."""
     makers: dict[str, list[int]] = {}
     for at, step in enumerate(graph.steps):
         taken = {datum.name.casefold() for datum in graph.taken[at]}
@@ -127,7 +126,7 @@ def _duplicate_outputs(graph: Graph) -> Iterator[Diagnostic]:
 
 
 def _above(graph: Graph, at: int) -> set[int]:
-    """The steps that a step stands below: a heading has six levels, so they are few."""
+    """The steps above a step."""
     above: set[int] = set()
     while graph.parents[at] >= 0:
         at = graph.parents[at]
@@ -172,7 +171,7 @@ def _emptiness(workflow: Workflow, graph: Graph) -> Iterator[Diagnostic]:
 
 
 def _placed(place: Place, step: Step) -> Place:
-    """The place of a thing of a step, or the step's own."""
+    """The place, or the step's if there is none."""
     return step.place if place == UNPLACED else place
 
 

@@ -1,7 +1,7 @@
-"""A whole workflow as plain JSON values, for other programs.
+"""Export a workflow as plain JSON values.
 
-Owns the shape, which only grows: a key is never renamed or dropped.  Lines and columns count from 1, lines are `[first, last]`
-(null for what stands in no note), what is unknown is null.  Edges, order, waves and circles name steps by `id`.
+Keys are never renamed or dropped.  Lines and columns count from 1, `lines` are `[first, last]`, unknown values are null.
+Edges, order, waves and circles name steps by `id`.
 
     name title marked sessions[id] preamble properties{every frontmatter key}
     steps[step] edges[from to data[name] stale[name] condition] bundles[data from[id] to[id]]
@@ -25,7 +25,7 @@ _Plain: TypeAlias = dict[str, object]
 
 
 def export_workflow(workflow: Workflow, graph: Graph, diagnostics: Sequence[Diagnostic]) -> _Plain:
-    """The shape that this module's docstring draws."""
+    """The workflow in the shape of the module's docstring."""
     ids = step_ids(graph)
     return {
         "name": workflow.name,
@@ -43,7 +43,7 @@ def export_workflow(workflow: Workflow, graph: Graph, diagnostics: Sequence[Diag
 
 
 def step_ids(graph: Graph) -> tuple[str, ...]:
-    """The ordinal id of each step, `step-2.1`: as reading gives it, for what stands in no note yet too."""
+    """The ordinal id of each step, such as `step-2.1`, also for steps in no note."""
     ids: list[str] = []
     children: dict[int, int] = {}
     for parent in graph.parents:
@@ -63,7 +63,7 @@ def export_diagnostic(diagnostic: Diagnostic) -> _Plain:
 
 
 def _steps(graph: Graph, ids: Sequence[str]) -> list[_Plain]:
-    """The outermost steps, each with those below it: filled in the order of the note, so that nothing recurses."""
+    """The outermost steps, each with those below it."""
     below: dict[int, list[_Plain]] = {-1: []}
     for at, step in enumerate(graph.steps):
         below[at] = []

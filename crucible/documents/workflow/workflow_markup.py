@@ -1,11 +1,7 @@
-"""A workflow as a note's text, and new marker blocks as Edits.  `reading` is the way back.
+"""Write a workflow as a new note, and append marker rows to an existing one as edits.
 
-A step's lines are its heading, its prose, its flow lines, its marker blocks, each parted by a blank line.  Prose is Markdown that
-is already safe: whoever made it of foreign text contained it.  Names and the title are contained here, by `headings` and by this
-room's own rule for a title's last word.
-
-Nothing that stands in a note is ever rendered again: an execution adds a block of its own at the end of its step, and an edit that
-would not show when read back, or would change anything else, is refused.
+Names and titles are contained here; prose must be contained already.  An edit that would not read back as the same workflow
+with these rows is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ from crucible.documents.workflow.workflow import Cell, Flow, Marker, Step, Workf
 from crucible.documents.workflow.workflow_reader import read_workflow
 
 GRAPH_HEADING = "## Workflow graph"
-"""Above the drawing; `Workflow …` makes it prose."""
+"""The heading of the diagram; `Workflow …` makes it prose."""
 
 _DEEPEST = 6
 
@@ -37,10 +33,10 @@ _DEEPEST = 6
 
 
 def render_workflow(workflow: Workflow, graph_text: str = "") -> str:
-    """The whole text of a new note, LF line ends, a newline at the end.
+    """The text of a new note.
 
-    `graph_text` is Mermaid's source for the drawing at the end.  `properties` beyond those that we know stand in the frontmatter
-    behind ours.  Steps deeper than the sixth level of headings become its siblings, for there is no seventh.
+    `graph_text` is Mermaid source for the diagram at the end.  Other `properties` follow ours in the frontmatter.  Steps below
+    the sixth level of headings become siblings.
     """
     keys = frozenset(key for step in workflow.walk() if (key := step.key))
     parts = [[_title(workflow.title)] if workflow.title else [], _text(workflow.preamble)]
@@ -70,7 +66,7 @@ _HASHES = late_pattern(r"\\*#+$")
 
 
 def _title(title: str) -> str:
-    """`# Title`; a last word of nothing but `#` would be the end of the heading."""
+    """`# Title`; a last word of only `#` is escaped, since it would close the heading."""
     text = contain_line(normal_line(title)) or "Untitled"
     head, blank, word = text.rpartition(" ")
     return f"# {head}{blank}\\{word}" if _HASHES.match(word) else f"# {text}"
@@ -91,7 +87,7 @@ def _step_parts(step: Step, level: int, keys: frozenset[str]) -> list[list[str]]
 
 
 def _flow_lines(flows: Sequence[Flow], keys: frozenset[str]) -> list[str]:
-    """One paragraph of flows; a flow with a list below it has blank lines around, so that nothing continues the list."""
+    """One paragraph of flows; a flow with a list has blank lines around it."""
     lines: list[str] = []
     listed = False
     for flow in flows:
@@ -116,10 +112,7 @@ def _fenced(info: str, text: str) -> list[str]:
 
 
 def phase_name(name: str) -> str:
-    """A step's name as a marker row holds it: `Re-run integration tests` is `RerunIntegrationTests`.
-
-    `key_of` agrees on both.  A name without letters and digits stays as it is.
-    """
+    """A step's name in a marker row: `RerunIntegrationTests` for `Re-run integration tests`; both have the same `key_of`."""
     words = ["".join(filter(str.isalnum, word)) for word in normal_line(name).split(" ")]
     found = "".join(word[:1].upper() + word[1:] for word in words)
     return found if found and key_of(found) == key_of(name) else normal_line(name)
@@ -129,10 +122,10 @@ def phase_name(name: str) -> str:
 
 
 def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequence[Mapping[str, Cell]]) -> list[Edit]:
-    """One new block at the end of the step's own lines; no rows are no edit.
+    """Add a block at the end of the step's own lines; no rows are no edit.
 
-    `workflow` is what `source` reads as, `step` one of its steps.  Raises `EditRefused`, with the line, when the rows would not show
-    in that step, or something else of the note would change.
+    `workflow` is `source` as read, `step` one of its steps.  Raises `EditRefused` with the line if the rows would not be read
+    as that step's, or anything else would change.
     """
     if not rows:
         return []
@@ -143,7 +136,7 @@ def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequenc
     if len(added) != len(rows):
         raise EditRefused(f"{workflow.name}: these rows of {step.name!r} have no phase or no status")
     expected = _with_markers(workflow, step, added)
-    # Behind a `---` that ends the step only where the text above it would become a heading without it.
+    # Before a `---` that ends the step, if possible; else after it.
     for line in (step.body_end, step.lines.end):
         edits = [_insertion(source, line, block)]
         if read_workflow(apply_edits(source, edits), workflow.name) == expected:
@@ -152,7 +145,7 @@ def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequenc
 
 
 def _as_read(block: Sequence[str]) -> tuple[Marker, ...]:
-    """The markers that the block makes by itself."""
+    """The markers of the block alone."""
     return read_workflow(Source("\n".join(["## A", "", *block, ""])), "").steps[0].markers
 
 
@@ -160,17 +153,17 @@ def _with_markers(workflow: Workflow, step: Step, added: tuple[Marker, ...]) -> 
     def changed(one: Step) -> Step:
         if one.lines == step.lines:
             own = sum(step.lines.first < marker.place.line <= step.lines.end for marker in one.markers)
-            # Rows that stand elsewhere in the note and name this step come behind its own.
+            # Rows elsewhere in the note that name this step come after its own.
             return replace(one, markers=(*one.markers[:own], *added, *one.markers[own:]))
         if one.lines.first > step.lines.first:
-            return one  # nothing below what stands behind it
+            return one  # the step is not below a later one
         return replace(one, children=tuple(map(changed, one.children))) if one.children else one
 
     return replace(workflow, steps=tuple(map(changed, workflow.steps)))
 
 
 def _insertion(source: Source, line: int, block: Sequence[str]) -> Edit:
-    """The block before `line`, parted by blank lines from what stands above and below, in the note's own line ends."""
+    """Insert the block before `line`, with blank lines around it and the note's line ends."""
     at = source.starts[min(line, len(source.starts) - 1)]
     above = source.text[:at]
     newline = _newline(above) or source.newline
@@ -185,7 +178,7 @@ _BLANK_END = late_pattern(r"(?:\A|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)\Z")
 
 
 def _newline(above: str) -> str:
-    """The line end of the line above: LF put after a lone CR would make one line end of two."""
+    """The line end of the line above: LF after a lone CR would join two line ends."""
     if above[-1:] not in ("\r", "\n"):
         return ""
     return "\r\n" if above.endswith("\r\n") else above[-1]
@@ -195,7 +188,7 @@ _OPEN_ENDS = frozenset({"unclosed-fence", "unclosed-html", "too-large"})
 
 
 def _refusal(source: Source, workflow: Workflow, step: Step) -> EditRefused:
-    """Names the open block above that hides what would stand here, if there is one."""
+    """Name the unclosed block above, if there is one."""
     outline = find_blocks(source, find_frontmatter(source).lines.end)
     for problem in outline.problems:
         if problem.code in _OPEN_ENDS and problem.line <= step.lines.end:

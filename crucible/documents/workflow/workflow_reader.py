@@ -1,7 +1,6 @@
-"""A note's text to a Workflow: title, steps, flows, markers, and every problem with its place.
+"""Read a note as a workflow: title, steps, flows, markers, and problems with their places.
 
-Never raises and never loses a line: what does not parse is prose, and is reported where it looks like a mistake.  Headings,
-flows and marker blocks have rooms of their own; what a whole workflow must keep to is for `checking`.
+Never raises and never loses a line: what does not parse is prose, and is reported if it looks like a mistake.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ WORKFLOW = "workflow"
 
 
 def kind_of(value: Value) -> str:
-    """The property `type` in small letters: `workflow` where that is one of several, else the first; "" for none."""
+    """The casefolded property `type`: `workflow` if it is one of several, else the first; "" for none."""
     values = value if isinstance(value, list) else [value]
     kinds = [kind for each in values if isinstance(each, str) and (kind := each.strip().casefold())]
     return WORKFLOW if WORKFLOW in kinds else next(iter(kinds), "")
@@ -48,7 +47,7 @@ def kind_of(value: Value) -> str:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No collecting until the block, or the function that this decorates, ends; where it was off it stays off."""
+    """Turn garbage collection off for a block or a decorated function."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -60,7 +59,7 @@ def uncollected() -> Iterator[None]:
 
 @uncollected()
 def read_workflow(source: Source, name: str, form: int | None = None) -> Workflow:
-    """Read a workflow; `name` is the file's name without `.md`, `form` its `format` if there is no frontmatter.  Never raises."""
+    """Read a workflow; `name` is the file's name without `.md`, `form` its `format` without frontmatter.  Never raises."""
     found = find_frontmatter(source)
     outline = WorkflowBlocks(source, found.lines.end)
     body = _Body(source.lines, outline, found.lines.end, form or format_of(found.values))
@@ -88,7 +87,7 @@ def _as_diagnostic(problem: Problem) -> Diagnostic:
 
 
 def _sessions(found: Frontmatter) -> tuple[str, ...]:
-    """The ids of the linked sessions: a wikilink's target without its folders."""
+    """The ids of the linked sessions: wikilink targets without folders."""
     value: Value = found.values.get("sessions")
     items = value if isinstance(value, list) else [value]
     return tuple(_session_id(item) for item in items if isinstance(item, str) and item.strip())
@@ -118,7 +117,7 @@ class _Section:
 
 
 class _Body:
-    """The blocks sorted into title, preamble, steps and prose."""
+    """Sorts blocks into title, preamble, steps and prose."""
 
     def __init__(self, lines: Sequence[str], outline: WorkflowBlocks, first: int, form: int) -> None:
         self._lines, self._outline, self._first, self._form = lines, outline, first, form
@@ -130,7 +129,7 @@ class _Body:
         self.diagnostics: list[Diagnostic] = []
 
     def read(self) -> None:
-        """All blocks of the note."""
+        """Read all blocks of the note."""
         blocks = self._outline.blocks
         heads = [at for at, block in enumerate(blocks) if block.kind is Kind.HEADING]
         lead = heads[0] if heads else len(blocks)
@@ -152,7 +151,7 @@ class _Body:
         return blocks[at].first if at < len(blocks) else len(self._lines)
 
     def _keep_loose(self, blocks: Sequence[Block]) -> None:
-        """Marker blocks that stand in no step: their rows name theirs."""
+        """Keep marker blocks outside of steps: their rows name their step."""
         self._loose += filter(_holds_markers, blocks)
 
     def _add_preamble(self, first: int, end: int, blocks: Sequence[Block]) -> None:
@@ -168,7 +167,7 @@ class _Body:
         self._add_preamble(block.first + 1, end, own)
 
     def _open(self, block: Block, end: int, own: list[Block]) -> int:
-        """A step; or, of prose, the level below which all is prose too."""
+        """Add a step; for a prose heading, return its level, below which all is prose."""
         heading = read_step_heading(block.text, self._form)
         if is_prose_heading(heading):
             self._keep_loose(own)
@@ -218,7 +217,7 @@ class _Body:
         return read_flows(list(enumerate(lines, block.first + 1)), names, hidden)
 
     def _taken(self, names: Names) -> Iterator[str]:
-        """What the steps take, casefolded."""
+        """The casefolded names that steps take."""
         for section in self._sections:
             texts = (block for block in section.blocks if block.kind is Kind.TEXT)
             flows = tuple(flow for block in texts for flow in self._flows(block, names).flows)
@@ -266,7 +265,7 @@ class _Body:
 
 
 class _Taken(Container[str]):
-    """Names that are looked for only when one is asked about: few notes have an output that is called as a step is."""
+    """Names that are only searched if one is needed: few notes have an output named like a step."""
 
     def __init__(self, find: Callable[[], Iterator[str]]) -> None:
         self._find = find
@@ -287,7 +286,7 @@ def _holds_markers(block: Block) -> bool:
 
 
 def _text_place(line: str, block: Block) -> Place:
-    """Where a heading's text begins; behind its hashes when it has none."""
+    """Where a heading's text begins, or would."""
     indent = len(line) - len(line.lstrip(" "))
     rest = line[indent + block.level :]
     blanks = len(rest) - len(rest.lstrip(" \t"))
@@ -295,7 +294,7 @@ def _text_place(line: str, block: Block) -> Place:
 
 
 def _without(lines: Sequence[str], first: int, end: int, taken: set[int]) -> str:
-    """The lines but for those taken, outer blank lines off, one blank line where something was taken between two."""
+    """The lines without those taken, stripped of outer blank lines; one blank line replaces a gap."""
     kept: list[str] = []
     gap = False
     for at in range(first, end):
