@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from os import PathLike
-from typing import Self, TypeVar
-
-import click
+from typing import TypeVar
 
 from crucible.cli.environment import vault_place, whence
 from crucible.cli.options import Door
-from crucible.cli.output import say, warn
+from crucible.cli.output import ReadingLine, say, warn
 from crucible.commands.idle.idle_check import look_at
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.query import unreadable_rows
 from crucible.vault.index.schema import Row, View, path_of_cell
-
-
-class ReadingLine:
-    """Shown for so many notes or more: fewer are read before anybody wonders."""
-
-    def __init__(self, least: int) -> None:
-        self._least = least
-        self._shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-    def show(self, done: int, total: int) -> None:
-        """Told after each note, or some of them."""
-        if total >= self._least and sys.stderr.isatty():
-            self._shown = True
-            click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)
-
 
 Answer = TypeVar("Answer")
 

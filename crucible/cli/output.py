@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -198,3 +198,24 @@ def bar(label: str) -> Iterator[Show]:
             progress.update(task, completed=done, total=total)
 
         yield show
+
+
+class ReadingLine:
+    """Shown for so many notes or more: fewer are read before anybody wonders."""
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+    def show(self, done: int, total: int) -> None:
+        """Told after each note, or some of them."""
+        if total >= self._least and sys.stderr.isatty():
+            self._shown = True
+            click.echo(f"\rreading notes: {done:,} of {total:,}", err=True, nl=False)

@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.index_access import ReadingLine
 from crucible.cli.options import BEGIN, END, Door, format_option
-from crucible.cli.output import say, warn
+from crucible.cli.output import ReadingLine, say, warn
 from crucible.cli.recall_engine import ALL_PROJECTS, OpenedRecall, RecallScope, open_recall
 from crucible.cli.recall_output import write_answer
 from crucible.core.errors import CrucibleError, UsageError
