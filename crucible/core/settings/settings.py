@@ -1,33 +1,28 @@
-"""What a vault and its user have chosen, each as one frozen value.
+"""The settings of a vault and of its user, each as one frozen value.
 
-Owns the TOML files `.crucible/config.toml` (travels with the vault) and the user's own `config.toml` (what is true on
-this machine only: the default vault, which folders belong to which project): their keys, types, defaults, and the
-text of a new one.  Writing files safely is for `vault`.
-
-An unknown key is kept and warned about, since a newer Crucible may know it; a value of the wrong type is an error that
-names the file, the line and the key.  Every command reads both files first, so this module imports little, and paths are strings.
+`.crucible/config.toml` travels with the vault; the user's own `config.toml` says what is true on this machine only.  An
+unknown key is kept and warned about, since a newer Crucible may know it; a wrong value is an error that names file, line
+and key.  Every command reads both files first, so this module imports little, and paths are strings.
 """
 
-from __future__ import annotations
-
+# No `from __future__ import annotations`: the annotations are read, see `settings_table`.
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from crucible.core.settings.lifecycle import (
-    LIFECYCLE_CONFIG,
     BriefingSettings,
+    CapacitySettings,
     CaptureSettings,
     HistorySettings,
     MemorySettings,
     TaskSettings,
-    read_lifecycle,
 )
+from crucible.core.settings.settings_table import Key, Section, config_lines, read_settings
 from crucible.core.settings.toml_scan import expand, vault_named
 from crucible.core.settings.toml_values import (
     StrPath,
     Table,
-    backend,
     boolean,
     count,
     expressions,
@@ -36,8 +31,10 @@ from crucible.core.settings.toml_values import (
     file_text,
     folder,
     folders_by_project,
+    minutes,
     one_of,
     positive,
+    recall_backend,
     seconds,
     share,
     text_value,
@@ -52,120 +49,91 @@ from crucible.core.settings.trust import (
     read_templates,
 )
 
-_CONFIG = """\
+_NONE: Mapping[str, object] = {}
+_NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
+_CONFIG_HEAD = """\
 # Crucible's settings for this vault.  Every line is optional; the values shown are the defaults.
 # What is true on one machine only (default vault, folders of projects) stands in the user's own settings:
 # ~/.config/crucible/config.toml
-
-[sessions]
-# folder = "sessions"         # where session notes live, seen from the vault; any depth of subfolders
-# subagents = "link"          # how a subagent's work is kept: link, embed or inline
-# idle_minutes = 60           # a session that is quiet for longer is no longer active
-# details = "none"            # what notes show of calls besides their lines, folded: none, diffs (of edits), all (outputs too)
-
-[writing]
-# fsync = true                # wait for the disk on every write
-# lock_seconds = 10           # how long to wait for another process that holds a note
-
-[flight]
-# track = false               # keep whole events in git; after a change run `cru init` again
-# max_value_bytes = 65536     # a longer argument or result is cut
-# retention_days = 30         # older events are put away, once their session has a note
-# after = "archive"           # what becomes of them: archive (compressed), or delete, which counts once `cru trust` accepts it
-
-[resume]
-# window = 15                 # the newest entries of a session that its context tells in full
-# budget = 8000               # tokens of a session's context
-# at_start = "notice"         # what a client is told of a paused session when it starts: off, notice or context
-
-[knowledge]
-# evidence = 1.0              # what an item weighs by its type
-# decision = 0.9
-# failure = 0.85
-# pattern = 0.75
-# observation = 0.5
-# verified_bonus = 0.1        # and that much more when it was verified
-# half_life_days = 90         # after so many days without a change it weighs half,
-# freshness_floor = 0.1       # but never less than that
-# recent_days = 30            # used within so many days it counts as fresher,
-# recent_boost = 1.2          # by so much
-# usefulness_floor = 0.5      # the factor of what was used and never helped,
-# usefulness_span = 1.0       # and how much more what always helped has
-# verify_after_days = 180     # what is older and was never verified is flagged
-# alike_words = 0.8           # the share of words from which a new item is offered to be merged
-# alike_text = 0.8            # the same by the index of recall
-# project_limit = 500         # active items of one project, of one domain, and of scope global
-# domain_limit = 1000
-# global_limit = 1000
-# warn_at = 0.8               # the share of a limit from which there is a warning
-# ask_one_in = 5              # at most one use in so many asks whether it helped; 0 never asks
-
-[secrets]
-# What you add below counts once `cru trust` accepts it; in your own settings it always counts.
-# allow = []                  # regular expressions; a secret that one of them finds is left in
+"""
+_SECRETS_HEAD = "# What you add below counts once `cru trust` accepts it; in your own settings it always counts."
+_SECRETS_FOOT = """\
 # Your own rules are a name and a regular expression each, whose first group, if any, is the secret:
 #   [secrets.rules]
-#   acme = "acme_[0-9a-f]{32}"
-"""
-DEFAULT_CONFIG = _CONFIG.replace("[flight]\n", LIFECYCLE_CONFIG + "\n[flight]\n", 1)
-"""What a new vault's file says."""
-
-
-_NONE: Mapping[str, object] = {}
-_FOREVER = 1000 * 366 * 24 * 60  # minutes; no calendar has room for many more
-_NO_PROJECTS: Mapping[str, tuple[str, ...]] = {}
+#   acme = "acme_[0-9a-f]{32}\""""
 
 
 class FlightSettings(NamedTuple):
-    """How whole events are kept, for how long, and what becomes of them then (`archive` or `delete`)."""
+    """How whole events are kept, for how long, and what becomes of them then."""
 
-    track: bool = False
-    max_value_bytes: int = 65536
-    retention_days: int = 30
-    after: str = "archive"
+    track: Annotated[bool, Key(boolean, "keep whole events in git; after a change run `cru init` again")] = False
+    max_value_bytes: Annotated[int, Key(positive, "a longer argument or result is cut")] = 65536
+    retention_days: Annotated[int, Key(count, "older events are put away, once their session has a note")] = 30
+    after: Annotated[
+        str,
+        Key(
+            one_of("archive", "delete"),
+            "what becomes of them: archive (compressed), or delete, which counts once `cru trust` accepts it",
+            trust="delete old events, keep no archive",
+        ),
+    ] = "archive"
 
 
 class ResumeSettings(NamedTuple):
-    """How a session is picked up again: entries told in full, tokens of the context, and what a client's start is told."""
+    """How a session is picked up again."""
 
-    window: int = 15
-    budget: int = 8000
-    at_start: str = "notice"
+    window: Annotated[int, Key(positive, "the newest entries of a session that its context tells in full")] = 15
+    budget: Annotated[int, Key(positive, "tokens of a session's context")] = 8000
+    at_start: Annotated[
+        str,
+        Key(
+            one_of("off", "notice", "context"),
+            "what a client is told of a paused session when it starts: off, notice or context",
+        ),
+    ] = "notice"
 
 
 class KnowledgeSettings(NamedTuple):
-    """What items of knowledge weigh, when two are alike, and how many there may be.
+    """What items of knowledge weigh, when two are alike, and how many there may be; shares go from 0 to 1."""
 
-    Weights, factors and bonuses are multiplied or added as `knowledge.weighing` says; shares go from 0 to 1.
-    """
-
-    evidence: float = 1.0
-    decision: float = 0.9
-    failure: float = 0.85
-    pattern: float = 0.75
-    observation: float = 0.5
-    verified_bonus: float = 0.1
-    half_life_days: int = 90
-    freshness_floor: float = 0.1
-    recent_days: int = 30
-    recent_boost: float = 1.2
-    usefulness_floor: float = 0.5
-    usefulness_span: float = 1.0
-    verify_after_days: int = 180
-    alike_words: float = 0.8
-    alike_text: float = 0.8
-    project_limit: int = 500
-    domain_limit: int = 1000
-    global_limit: int = 1000
-    warn_at: float = 0.8
-    ask_one_in: int = 5
+    evidence: Annotated[float, Key(factor, "what an item weighs by its type")] = 1.0
+    decision: Annotated[float, Key(factor)] = 0.9
+    failure: Annotated[float, Key(factor)] = 0.85
+    pattern: Annotated[float, Key(factor)] = 0.75
+    observation: Annotated[float, Key(factor)] = 0.5
+    verified_bonus: Annotated[float, Key(factor, "and that much more when it was verified")] = 0.1
+    half_life_days: Annotated[int, Key(positive, "after so many days without a change it weighs half,")] = 90
+    freshness_floor: Annotated[float, Key(share, "but never less than that")] = 0.1
+    recent_days: Annotated[int, Key(count, "used within so many days it counts as fresher,")] = 30
+    recent_boost: Annotated[float, Key(factor, "by so much")] = 1.2
+    usefulness_floor: Annotated[float, Key(factor, "the factor of what was used and never helped,")] = 0.5
+    usefulness_span: Annotated[float, Key(factor, "and how much more what always helped has")] = 1.0
+    verify_after_days: Annotated[int, Key(count, "what is older and was never verified is flagged")] = 180
+    alike_words: Annotated[float, Key(share, "the share of words from which a new item is offered to be merged")] = 0.8
+    alike_text: Annotated[float, Key(share, "the same by the index of recall")] = 0.8
+    project_limit: Annotated[int, Key(positive, "active items of one project, of one domain, and of scope global")] = (
+        500
+    )
+    domain_limit: Annotated[int, Key(positive)] = 1000
+    global_limit: Annotated[int, Key(positive)] = 1000
+    warn_at: Annotated[float, Key(share, "the share of a limit from which there is a warning")] = 0.8
+    ask_one_in: Annotated[int, Key(count, "at most one use in so many asks whether it helped; 0 never asks")] = 5
 
 
 class SecretSettings(NamedTuple):
     """What else is a secret, by the name of a rule, and what is none: regular expressions, not compiled."""
 
-    rules: tuple[tuple[str, str], ...] = ()
-    allow: tuple[str, ...] = ()
+    rules: Annotated[
+        tuple[tuple[str, str], ...], Key(expressions_by_name, trust="redact what these match, permanently", shown="")
+    ] = ()
+    allow: Annotated[
+        tuple[str, ...],
+        Key(
+            expressions,
+            "regular expressions; a secret that one of them finds is left in",
+            trust="never redact what one of these matches",
+        ),
+    ] = ()
 
 
 class VaultSettings(NamedTuple):
@@ -174,40 +142,63 @@ class VaultSettings(NamedTuple):
     `templates` are the vault's own that the user accepted; `asks` is everything that needs to be accepted.
     """
 
-    sessions: str = "sessions"
-    subagents: str = "link"
-    idle_minutes: int = 60
-    fsync: bool = True
-    lock_seconds: float = 10.0
-    capture: CaptureSettings = CaptureSettings()
-    history: HistorySettings = HistorySettings()
-    briefing: BriefingSettings = BriefingSettings()
-    tasks: TaskSettings = TaskSettings()
-    memory: MemorySettings = MemorySettings()
-    flight: FlightSettings = FlightSettings()
-    resume: ResumeSettings = ResumeSettings()
-    knowledge: KnowledgeSettings = KnowledgeSettings()
-    secrets: SecretSettings = SecretSettings()
+    sessions: Annotated[
+        str,
+        Key(folder, "where session notes live, seen from the vault; any depth of subfolders", name="sessions.folder"),
+    ] = "sessions"
+    subagents: Annotated[
+        str,
+        Key(
+            one_of("link", "embed", "inline"),
+            "how a subagent's work is kept: link, embed or inline",
+            name="sessions.subagents",
+        ),
+    ] = "link"
+    idle_minutes: Annotated[
+        int, Key(minutes, "a session that is quiet for longer is no longer active", name="sessions.idle_minutes")
+    ] = 60
+    details: Annotated[
+        str,
+        Key(
+            one_of("none", "diffs", "all"),
+            "what notes show of calls besides their lines, folded: none, diffs (of edits), all (outputs too)",
+            name="sessions.details",
+        ),
+    ] = "none"
+    fsync: Annotated[bool, Key(boolean, "wait for the disk on every write", name="writing.fsync")] = True
+    lock_seconds: Annotated[
+        float,
+        Key(seconds, "how long to wait for another process that holds a note", name="writing.lock_seconds", shown="10"),
+    ] = 10.0
+    capture: Annotated[CaptureSettings, Section("capture")] = CaptureSettings()
+    history: Annotated[HistorySettings, Section("history.retention")] = HistorySettings()
+    briefing: Annotated[BriefingSettings, Section("briefing")] = BriefingSettings()
+    tasks: Annotated[TaskSettings, Section("tasks", width=36)] = TaskSettings()
+    memory: Annotated[MemorySettings, Section("memory")] = MemorySettings()
+    flight: Annotated[FlightSettings, Section("flight")] = FlightSettings()
+    resume: Annotated[ResumeSettings, Section("resume")] = ResumeSettings()
+    knowledge: Annotated[KnowledgeSettings, Section("knowledge")] = KnowledgeSettings()
+    secrets: Annotated[SecretSettings, Section("secrets", head=_SECRETS_HEAD, foot=_SECRETS_FOOT)] = SecretSettings()
     templates: tuple[TemplateFile, ...] = ()
     asks: tuple[Ask, ...] = ()
     unknown: Mapping[str, object] = _NONE
     warnings: tuple[str, ...] = ()
-    details: str = "none"
 
 
 class AgentSettings(NamedTuple):
     """The user's agent: a command that reads a prompt and prints an answer, or a model of the `llm` library; both empty if there is none.
 
-    `tokenizer` is the path of a `tokenizer.json` for counting tokens, "" for an estimate; a prompt shows at most `budget_tokens` of foreign text.  With `at_end` the
-    agent is asked at each session's end, else only on demand.  These are user settings: a vault must not name programs to run.
+    `tokenizer` is the path of a `tokenizer.json` for counting tokens, "" for an estimate; a prompt shows at most
+    `budget_tokens` of foreign text.  With `at_end` the agent is asked at each session's end, else only on demand.  These
+    are user settings: a vault must not name programs to run.
     """
 
-    command: str = ""
-    model: str = ""
-    timeout_seconds: float = 120.0
-    tokenizer: str = ""
-    budget_tokens: int = 6000
-    at_end: bool = False
+    command: Annotated[str, Key(text_value)] = ""
+    model: Annotated[str, Key(text_value)] = ""
+    timeout_seconds: Annotated[float, Key(seconds)] = 120.0
+    tokenizer: Annotated[str, Key(text_value)] = ""
+    budget_tokens: Annotated[int, Key(positive)] = 6000
+    at_end: Annotated[bool, Key(boolean)] = False
 
 
 class RecallSettings(NamedTuple):
@@ -216,8 +207,8 @@ class RecallSettings(NamedTuple):
     Only a user settles this: a vault comes from elsewhere, and must not have what is asked sent to a server of its choice.
     """
 
-    backend: str = "embedded"
-    timeout_seconds: float = 10.0
+    backend: Annotated[str, Key(recall_backend)] = "embedded"
+    timeout_seconds: Annotated[float, Key(seconds)] = 10.0
 
     def __repr__(self) -> str:
         # The address may hold a password.
@@ -279,98 +270,45 @@ def load_user_settings(path: StrPath, home: StrPath) -> UserSettings:
 def read_vault_settings(text: str, path: StrPath, accepts: Accepts = accepts_nothing) -> VaultSettings:
     """Read `text`; `path` is for messages.  A setting that `accepts` refuses keeps its default."""
     table = VaultTable(text, path, accepts)
-    flight = FlightSettings(
-        track=table.free("flight.track", False, boolean),
-        max_value_bytes=table.free("flight.max_value_bytes", 65536, positive),
-        retention_days=table.free("flight.retention_days", 30, count),
-        after=table.asked("flight.after", "archive", one_of("archive", "delete"), "delete old events, keep no archive"),
+    defaults = VaultSettings(flight=read_settings(table, FlightSettings(), "flight."), knowledge=_knowledge(table))
+    settings = read_settings(table, defaults)
+    table.refuse(
+        "recall.backend", "recall.backend counts in your own settings only: a vault never chooses what server is asked"
     )
-    lifecycle = read_lifecycle(table)
-    resume = ResumeSettings(
-        window=table.free("resume.window", 15, positive),
-        budget=table.free("resume.budget", 8000, positive),
-        at_start=table.free("resume.at_start", "notice", one_of("off", "notice", "context")),
-    )
-    secrets = SecretSettings(
-        rules=table.asked("secrets.rules", (), expressions_by_name, "redact what these match, permanently"),
-        allow=table.asked("secrets.allow", (), expressions, "never redact what one of these matches"),
-    )
-    table.refused("recall.backend", _NOT_HERE)
-    return VaultSettings(
-        sessions=table.free("sessions.folder", "sessions", folder),
-        subagents=table.free("sessions.subagents", "link", one_of("link", "embed", "inline")),
-        idle_minutes=min(table.free("sessions.idle_minutes", 60, count), _FOREVER),
-        fsync=table.free("writing.fsync", True, boolean),
-        lock_seconds=table.free("writing.lock_seconds", 10.0, seconds),
-        capture=lifecycle.capture,
-        history=lifecycle.history,
-        briefing=lifecycle.briefing,
-        tasks=lifecycle.tasks,
-        memory=lifecycle.memory,
-        flight=flight,
-        resume=resume,
-        knowledge=_knowledge(table, lifecycle.capacity),
-        secrets=secrets,
-        details=table.free("sessions.details", "none", one_of("none", "diffs", "all")),
-        unknown=table.rest(),
-        asks=tuple(table.asks),
-        warnings=table.warnings(),
-    )
+    return settings._replace(unknown=table.rest(), asks=tuple(table.asks), warnings=table.warnings())
 
 
-_NOT_HERE = "recall.backend counts in your own settings only: a vault never chooses what server is asked"
-
-
-def _knowledge(table: VaultTable, capacity: Mapping[str, float]) -> KnowledgeSettings:
-    readers = {
-        "half_life_days": positive,
-        "recent_days": count,
-        "verify_after_days": count,
-        "ask_one_in": count,
-    }
-    readers |= dict.fromkeys(("project_limit", "domain_limit", "global_limit"), positive)
-    shares = ("freshness_floor", "alike_words", "alike_text", "warn_at")
-    defaults = {**KnowledgeSettings()._asdict(), **capacity}
-    return KnowledgeSettings(
-        **{
-            key: table.free(f"knowledge.{key}", default, readers.get(key) or (share if key in shares else factor))
-            for key, default in defaults.items()
-        }
+def _knowledge(table: VaultTable) -> KnowledgeSettings:
+    """The defaults, as far as `[capture.capacity]` does not set them."""
+    usual, given = KnowledgeSettings(), read_settings(table, CapacitySettings(), "capture.capacity.")
+    return usual._replace(
+        project_limit=usual.project_limit if given.project_limit is None else given.project_limit,
+        global_limit=usual.global_limit if given.global_limit is None else given.global_limit,
+        warn_at=usual.warn_at if given.warning_percent is None else given.warning_percent,
     )
 
 
 def read_user_settings(text: str, path: StrPath, home: StrPath) -> UserSettings:
     """Read `text`; a leading `~` becomes `home`, other relative paths start at the file's folder."""
     table = Table(text, path)
-    named = table.take("default_vault", None, text_value)
     nothing: dict[str, list[str]] = {}
+    named = table.take("default_vault", "", text_value)
+    elsewhere = table.take("hooks.elsewhere", "default", one_of("default", "ignore"))
     projects = table.take("projects", nothing, folders_by_project)
+    agents = read_settings(table, AgentSettings(), "agents.")
     return UserSettings(
         path=str(path),
-        default_vault=None if named is None else vault_named(named, path, home),
-        elsewhere=table.take("hooks.elsewhere", "default", one_of("default", "ignore")),
+        default_vault=vault_named(named, path, home) if named else None,
+        elsewhere=elsewhere,
         projects={name: tuple(expand(f, home) for f in folders) for name, folders in projects.items()},
-        agents=_agents(table, path, home),
-        recall=RecallSettings(
-            backend=table.take("recall.backend", "embedded", backend),
-            timeout_seconds=table.take("recall.timeout_seconds", 10.0, seconds),
-        ),
-        secrets=SecretSettings(
-            rules=table.take("secrets.rules", (), expressions_by_name),
-            allow=table.take("secrets.allow", (), expressions),
-        ),
+        agents=agents._replace(tokenizer=agents.tokenizer and vault_named(agents.tokenizer, path, home)),
+        recall=read_settings(table, RecallSettings(), "recall."),
+        secrets=read_settings(table, SecretSettings(), "secrets."),
         unknown=table.rest(),
         warnings=table.warnings(),
     )
 
 
-def _agents(table: Table, path: StrPath, home: StrPath) -> AgentSettings:
-    tokenizer = table.take("agents.tokenizer", None, text_value)
-    return AgentSettings(
-        command=table.take("agents.command", "", text_value),
-        model=table.take("agents.model", "", text_value),
-        timeout_seconds=table.take("agents.timeout_seconds", 120.0, seconds),
-        tokenizer="" if tokenizer is None else vault_named(tokenizer, path, home),
-        budget_tokens=table.take("agents.budget_tokens", 6000, positive),
-        at_end=table.take("agents.at_end", False, boolean),
-    )
+def default_config() -> str:
+    """The settings file of a new vault."""
+    return _CONFIG_HEAD + "\n".join(config_lines(VaultSettings())) + "\n"

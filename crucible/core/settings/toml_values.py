@@ -15,10 +15,11 @@ from typing import Any, TypeAlias, TypeVar
 from crucible.core.errors import VaultError
 from crucible.core.settings.toml_scan import read_tidy
 
+_FOREVER = 1000 * 366 * 24 * 60  # minutes; no calendar has room for many more
 _LARGEST = 1024 * 1024
 """Bytes of a settings file."""
 
-StrPath: TypeAlias = "str | os.PathLike[str]"
+StrPath: TypeAlias = str | os.PathLike[str]
 
 
 def file_text(path: StrPath) -> str | None:
@@ -52,7 +53,7 @@ def no_toml(path: StrPath, error: Exception) -> VaultError:
 
 
 _T = TypeVar("_T")
-_Reader = Callable[[object], _T]
+Reader = Callable[[object], _T]
 """Gives the value, or raises `WrongValueError` saying what was expected."""
 
 
@@ -69,7 +70,7 @@ class Table:
         tidy = read_tidy(self.text)
         self.values = _parsed(self.text, path) if tidy is None else tidy
 
-    def take(self, dotted: str, default: _T, read: _Reader[_T]) -> _T:
+    def take(self, dotted: str, default: _T, read: Reader[_T], trust: str = "") -> _T:  # noqa: ARG002  for vaults
         """The value of `table.key` as `read` has it, `default` where there is none; it is known then."""
         value = self.pop(dotted)
         return default if value is None else self.read(dotted, value, read)
@@ -84,7 +85,7 @@ class Table:
             raise self.fault(tables[0], "expected a table")
         return at.pop(key, None)
 
-    def read(self, dotted: str, value: object, read: _Reader[_T]) -> _T:
+    def read(self, dotted: str, value: object, read: Reader[_T]) -> _T:
         """Convert the value of that key with `read`."""
         try:
             return read(value)
@@ -151,7 +152,7 @@ def boolean(value: object) -> bool:
     return value
 
 
-def backend(value: object) -> str:
+def recall_backend(value: object) -> str:
     """`embedded`, or the address of a PostgreSQL server, which is never shown: it may hold a password."""
     if value == "embedded" or (isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))):
         return str(value)
@@ -170,6 +171,11 @@ def count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise WrongValueError(f"expected a whole number, 0 or more, found {value!r}")
     return value
+
+
+def minutes(value: object) -> int:
+    """A whole number of minutes, cut where calendars end."""
+    return min(count(value), _FOREVER)
 
 
 def positive(value: object) -> int:
@@ -200,7 +206,7 @@ def share(value: object) -> float:
     return float(value)
 
 
-def one_of(*names: str) -> _Reader[str]:
+def one_of(*names: str) -> Reader[str]:
     """One of these texts."""
 
     def read(value: object) -> str:

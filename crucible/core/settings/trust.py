@@ -1,7 +1,7 @@
 """Settings and templates of a vault that count only after the user accepts them with `cru trust`.
 
-Every vault setting is read through `VaultTable`, every template through `read_templates`.  Acceptance is a hash of the exact
-value or bytes, so a later change, by git say, is ignored until it is accepted again.  `vault.trusting` writes the record.
+A setting's `Key` says whether it needs that (`settings_table`); every template does.  Acceptance is a hash of the exact
+value or bytes, so a later change, by git say, is ignored until it is accepted again.  `vault.notes.init_vault` writes the record.
 
 Every command imports this module, so it imports little itself.
 """
@@ -15,7 +15,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from crucible.core.settings.toml_values import StrPath, Table
+from crucible.core.settings.toml_values import Reader, StrPath, Table
 
 TEMPLATES = (
     "attribution.md.j2",
@@ -60,7 +60,7 @@ class TemplateFile(NamedTuple):
     data: bytes
 
 
-Accepts: TypeAlias = "Callable[[Ask], bool]"
+Accepts: TypeAlias = Callable[[Ask], bool]
 
 
 def accepts_nothing(_: Ask) -> bool:
@@ -68,47 +68,36 @@ def accepts_nothing(_: Ask) -> bool:
     return False
 
 
-class VaultTable:
-    """A vault's settings file.  Each key is declared as `free`, `asked` or `refused`; there is no other way to read one."""
+class VaultTable(Table):
+    """A vault's settings file, in which some keys count only once the user accepts their values."""
 
     def __init__(self, text: str, path: StrPath, accepts: Accepts) -> None:
-        self._table = Table(text, path)
+        super().__init__(text, path)
+        self.asks: list[Ask] = []
         self._accepts = accepts
         self._refused: list[str] = []
-        self.asks: list[Ask] = []
 
-    def free(self, dotted: str, default: _T, read: Callable[[object], _T]) -> _T:
-        """The value of a key that a vault may set by itself: it only changes how the vault's notes are kept or shown."""
-        return self._table.take(dotted, default, read)
-
-    def asked(self, dotted: str, default: _T, read: Callable[[object], _T], effect: str) -> _T:
-        """The value of a key that weakens safety.  Until the user accepts it, it is not parsed, and the default applies.
-
-        `effect` tells the user what the setting does.
-        """
-        value = self._table.pop(dotted)
+    def take(self, dotted: str, default: _T, read: Reader[_T], trust: str = "") -> _T:
+        """The value of a key; with `trust` it is not parsed, and the default applies, until the user accepts it."""
+        value = self.pop(dotted)
         if value is None:
             return default
-        if value not in (default, [], {}):
-            ask = _of_setting(dotted, effect, value)
+        if trust and value not in (default, [], {}):
+            ask = _of_setting(dotted, trust, value)
             accepted = self._accepts(ask)
             self.asks.append(ask._replace(accepted=accepted))
             if not accepted:
                 return default
-        return self._table.read(dotted, value, read)
+        return self.read(dotted, value, read)
 
-    def refused(self, dotted: str, reason: str) -> None:
-        """A key that never counts in a vault, accepted or not."""
-        if self._table.pop(dotted) is not None:
-            self._refused.append(f"{self._table.place(dotted)}: {reason}")
-
-    def rest(self) -> dict[str, object]:
-        """Undeclared keys."""
-        return self._table.rest()
+    def refuse(self, dotted: str, reason: str) -> None:
+        """Warn of a key that never counts in a vault, accepted or not."""
+        if self.pop(dotted) is not None:
+            self._refused.append(f"{self.place(dotted)}: {reason}")
 
     def warnings(self) -> tuple[str, ...]:
         """One line for each unknown or refused key."""
-        return (*self._table.warnings(), *self._refused)
+        return (*super().warnings(), *self._refused)
 
 
 def _of_setting(name: str, effect: str, value: object) -> Ask:

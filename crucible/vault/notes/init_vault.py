@@ -13,7 +13,7 @@ from typing import Any
 
 from crucible.core import files
 from crucible.core.errors import NoteExists, VaultError, reason_of
-from crucible.core.settings.settings import DEFAULT_CONFIG, UserSettings, load_vault_settings
+from crucible.core.settings.settings import UserSettings, default_config, load_vault_settings
 from crucible.core.settings.toml_values import StrPath, Table, no_toml
 from crucible.core.settings.trust import Ask, is_inside, record_line
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
@@ -51,7 +51,7 @@ def init_vault(directory: Path) -> list[Path]:
     root = Path(os.path.realpath(directory))
     _check_is_folder(root, directory)
     made = _make_folders(root, (".", ".crucible"))
-    made += _create(root, ".crucible/config.toml", DEFAULT_CONFIG)
+    made += _create(root, ".crucible/config.toml", default_config())
     settings = load_vault_settings(root)
     made += _create(root, ".crucible/.gitignore", _GITIGNORE)
     if settings.flight.track:

@@ -22,7 +22,6 @@ from crucible.core.settings.lifecycle import (
     TaskSettings,
 )
 from crucible.core.settings.settings import (
-    DEFAULT_CONFIG,
     AgentSettings,
     FlightSettings,
     KnowledgeSettings,
@@ -31,6 +30,7 @@ from crucible.core.settings.settings import (
     SecretSettings,
     UserSettings,
     VaultSettings,
+    default_config,
     load_user_settings,
     load_vault_settings,
     read_user_settings,
@@ -44,13 +44,13 @@ HOME = "/home/me"
 
 
 def test_the_settings_of_a_new_vault_are_the_defaults() -> None:
-    assert read_vault_settings(DEFAULT_CONFIG, FILE) == VaultSettings()
+    assert read_vault_settings(default_config(), FILE) == VaultSettings()
 
 
 def test_every_default_is_shown_in_a_new_file() -> None:
     said = "\n".join(
         line.removeprefix("# ")
-        for line in DEFAULT_CONFIG.split("\n")
+        for line in default_config().split("\n")
         if (" = " in line or "[" in line) and not line.startswith("#   ")
     )
     assert tomllib.loads(said) == {
@@ -179,9 +179,10 @@ def test_every_key_is_read() -> None:
         "Work/Agent logs",
         "inline",
         5,
+        "none",
         False,
         0.5,
-        CaptureSettings("interval", 2.5, False, 0.65, False, False, FrictionSettings(1, 2, 3)),
+        CaptureSettings("interval", 2.5, False, 0.65, False, deduplicate=False, friction=FrictionSettings(1, 2, 3)),
         HistorySettings(0, 9, "at_end"),
         BriefingSettings(
             False,
@@ -350,7 +351,7 @@ def test_tables_in_tables_are_read_by_hand() -> None:
 
 
 def test_what_cru_writes_and_simple_lines_are_read_by_hand() -> None:
-    assert read_tidy(DEFAULT_CONFIG) == {
+    assert read_tidy(default_config()) == {
         "sessions": {},
         "writing": {},
         "capture": {},

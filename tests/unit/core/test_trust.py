@@ -12,15 +12,16 @@ import pytest
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings import trust as trusting
 from crucible.core.settings.settings import (
-    DEFAULT_CONFIG,
     SecretSettings,
     VaultSettings,
+    default_config,
     load_user_settings,
     load_vault_settings,
     read_vault_settings,
 )
+from crucible.core.settings.settings_table import keys_of
 from crucible.core.settings.toml_values import Table
-from crucible.core.settings.trust import TEMPLATES, Ask, VaultTable
+from crucible.core.settings.trust import TEMPLATES, Ask
 from crucible.core.templates import OwnTemplate, load_template
 from crucible.integrations.hooks import claude_code_hook as claude_code
 from crucible.vault.notes.init_vault import keep_accepted
@@ -58,33 +59,31 @@ def asked_of(root: Path) -> list[str]:
 # --- every setting says whether a vault may say it ------------------------------------------------------------------
 
 
-def _note(patch: pytest.MonkeyPatch, owner: type, name: str) -> set[str]:
-    """A set that collects the keys that a method of `owner` is called with."""
-    real, found = getattr(owner, name), set[str]()
-
-    def noted(self: object, dotted: str, *rest: object) -> object:
-        found.add(dotted)
-        return real(self, dotted, *rest)
-
-    patch.setattr(owner, name, noted)
-    return found
-
-
 @pytest.fixture
-def declared(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
-    """The keys read from a vault's file by the method that declares them; `all` has every key that is read."""
-    found = {name: _note(monkeypatch, VaultTable, name) for name in ("free", "asked", "refused")}
-    found["all"] = _note(monkeypatch, Table, "pop")
-    read_vault_settings(DEFAULT_CONFIG, FILE)
-    return found
+def declared() -> dict[str, set[str]]:
+    """The declared keys of a vault's file: those that count at once, and those that need to be accepted."""
+    keys = dict(keys_of(VaultSettings()))
+    return {
+        "free": {name for name, key in keys.items() if not key.trust},
+        "asked": {name for name, key in keys.items() if key.trust},
+    }
 
 
-def test_every_setting_says_whether_a_vault_may_say_it_by_itself(declared: dict[str, set[str]]) -> None:
-    assert declared["all"] == declared["free"] | declared["asked"] | declared["refused"]
-    assert not declared["free"] & declared["asked"]
+def test_every_setting_says_whether_a_vault_may_say_it_by_itself(
+    declared: dict[str, set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = set[str]()
+    pop = Table.pop
+
+    def noted(table: Table, dotted: str) -> object:
+        read.add(dotted)
+        return pop(table, dotted)
+
+    monkeypatch.setattr(Table, "pop", noted)
+    read_vault_settings(default_config(), FILE)
+    assert read == declared["free"] | declared["asked"] | {"recall.backend"}
     assert len(declared["free"]) > 50
     assert declared["asked"] == ASKED
-    assert declared["refused"] == {"recall.backend"}
 
 
 def test_a_hook_that_reads_the_file_by_itself_reads_only_what_a_vault_may_say(

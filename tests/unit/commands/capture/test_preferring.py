@@ -8,7 +8,7 @@ import pytest
 
 from crucible.commands.capture.preferences import set_preference
 from crucible.core.errors import CrucibleError
-from crucible.core.settings.settings import DEFAULT_CONFIG, load_vault_settings
+from crucible.core.settings.settings import default_config, load_vault_settings
 from crucible.vault.notes.vault import Vault
 
 
@@ -24,7 +24,7 @@ def test_a_new_vaults_settings_get_a_line_and_lose_none(vault: Vault) -> None:
     lines = config(vault).read_text().split("\n")
     for line in ("prompt_on_end = false", "min_confidence = 0.75"):
         lines.remove(line)
-    assert "\n".join(lines) == DEFAULT_CONFIG
+    assert "\n".join(lines) == default_config()
 
 
 def test_a_table_that_is_opened_later_does_not_take_it(vault: Vault) -> None:
