@@ -19,7 +19,7 @@ from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spe
 from crucible.cli.environment import from_here, working_directory
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, GivenPath
-from crucible.cli.output import PROBLEMS_FOUND, say, write, write_document, write_json
+from crucible.cli.output import PROBLEMS_FOUND, counted, say, write, write_document, write_json
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
@@ -74,9 +74,9 @@ class TerminalEditor:
         """One letter; only a yes saves what has errors."""
         errors = sum(has_errors([one]) for one in problems)
         if sure:
-            asked = f"Save it with {errors} error{'' if errors == 1 else 's'}?"
+            asked = f"Save it with {counted(errors, 'error')}?"
             return Choice.SAVE if click.confirm(asked, default=False, err=True) else self.choose(problems, sure=False)
-        found = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}" if problems else "no problems"
+        found = counted(len(problems), "problem", zero="no")
         asked = f"{found}: [e]dit again, [s]ave, [q]uit without saving"
         letters = click.Choice([*_CHOICES], case_sensitive=False)
         letter = click.prompt(asked, type=letters, default="e" if errors else "s", show_choices=False, err=True)

@@ -14,7 +14,7 @@ import click
 from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import Door, format_option, limit_option, only_option
-from crucible.cli.output import PROBLEMS_FOUND, say, warn, write
+from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write
 from crucible.cli.record_options import SAID
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import open_vault
@@ -184,7 +184,7 @@ def _say_done(done: Answered) -> None:
     write(done.item.id)
     count = sum(done.redactions.values())
     if count:
-        warn(f"{count} secret{'' if count == 1 else 's'} taken out of the answer")
+        warn(f"{counted(count, 'secret')} taken out of the answer")
 
 
 def _update_history(vault: Vault, done: Answered, redact: Redact) -> None:

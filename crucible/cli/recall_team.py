@@ -9,7 +9,7 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, say, warn, write_json
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, counted, say, warn, write_json
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
 from crucible.memory.knowledge.knowledge_search import ItemShelf
@@ -87,7 +87,7 @@ def _write_pushed(pushed: Pushed, format_: str) -> None:
     told = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} as they were"
     say(told + (f", {pushed.removed} removed" if pushed.removed else ""))
     for project, count in pushed.refused.items():
-        notes = f"{count} note{'' if count == 1 else 's'} of {f'project {project}' if project else 'no project'}"
+        notes = f"{counted(count, 'note')} of {f'project {project}' if project else 'no project'}"
         say(f"{notes}: you may not write there; ask who runs the server", style="yellow")
     _say_paths("another copy of the vault pushed a later state of", pushed.older)
     _say_paths("cannot be read", pushed.unread)

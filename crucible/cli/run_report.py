@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from crucible.cli.options import Door
-from crucible.cli.output import clean_line, given_width, say, write, write_json
+from crucible.cli.output import clean_line, counted, given_width, say, write, write_json
 from crucible.cli.workflow_lookup import CheckedWorkflow
 from crucible.commands.run.executors import Executors
 from crucible.commands.run.jobs import Job, JobInput, JobOutcome, JobResult, Plan, Runner, RunObserver, RunReport
@@ -126,7 +126,7 @@ def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_
     if format_ == "json":
         write_json(_plan(found, plan, executors))
         return
-    write(f"Run of {plan.title or found.note.name}: {len(plan.jobs)} step{'s' * (len(plan.jobs) != 1)}")
+    write(f"Run of {plan.title or found.note.name}: {counted(len(plan.jobs), 'step')}")
     names = {job.index: job.step.name for job in plan.jobs}
     missing = {datum.name.casefold() for datum in plan.missing}
     for number, job in enumerate(plan.jobs, 1):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crucible.cli.output import warn
+from crucible.cli.output import counted, warn
 from crucible.cli.record_options import recording_place, say_warnings
 from crucible.cli.session_stop import finish_quietly
 from crucible.cli.workflow_lookup import CheckedWorkflow
@@ -175,4 +175,4 @@ def recording_run(vault: Vault, found: CheckedWorkflow, recorder: Recorder, reda
 def _summary(report: RunReport) -> str:
     done = sum(outcome.outcome is JobOutcome.DONE for outcome in report.outcomes)
     left = len(report.outcomes) - done
-    return f"{done} step{'s' * (done != 1)} done" + (f", {left} left out." if left else ".")
+    return f"{counted(done, 'step')} done" + (f", {left} left out." if left else ".")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, write_json, write_text
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, in_color, say, write_json, write_text
 from crucible.cli.table_output import write_paths, write_rows
-from crucible.cli.workflow_lookup import CheckedWorkflow, UnreadableWorkflow, WorkflowFinder, checked
+from crucible.cli.workflow_lookup import UnreadableWorkflow, WorkflowFinder, checked
 from crucible.core.errors import CrucibleError
 from crucible.core.toon import dump_rows
 from crucible.documents.workflow.marker_rows import runs_of
@@ -92,7 +92,7 @@ def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
         _write_lines(found, color=in_color(door))
     errors = sum(one["severity"] == Severity.ERROR for one in found)
     if notes or not wrong:
-        _sum_up(errors, len(found) - errors, len(notes))
+        _say_summary(errors, len(found) - errors, len(notes))
     if wrong:
         # Wrong usage only when that is all that was wrong.
         return min(error.exit_code for error in wrong)
@@ -115,41 +115,25 @@ def _named(shelf: WorkflowFinder, refs: Iterable[str], wrong: list[CrucibleError
             yield note
 
 
-class _Last(NamedTuple):
-    """A workflow's runs: how many, and when the last one began and how it ended."""
-
-    runs: int
-    started: str | None = None
-    status: str | None = None
-
-
 def _row(one: WorkflowNote | UnreadableWorkflow) -> dict[str, Any]:
     if isinstance(one, UnreadableWorkflow):
         say(f"{one.shown}:1: unreadable-note: {one.error}", style="yellow")
         name = os.path.basename(one.shown).removesuffix(".md")
         return {"name": name, "problems": 1, "errors": 1, "sessions": [], "path": one.shown}
-    last, of = _last(one), checked(one)
+    runs, of = runs_of(one.workflow), checked(one)
+    last = runs[0] if runs else None
     return {
         "name": one.name,
         "title": one.workflow.title or None,
         "steps": len(of.graph.steps),
-        "runs": last.runs,
-        "last_run": last.started,
-        "last_status": last.status,
+        "runs": len(runs),
+        "last_run": utc(last.started) if last and last.started else None,
+        "last_status": last.status if last else None,
         "problems": len(of.diagnostics),
-        "errors": _errors(of),
+        "errors": sum(problem.severity is Severity.ERROR for problem in of.diagnostics),
         "sessions": list(one.workflow.sessions),
         "path": one.shown,
     }
-
-
-def _last(one: WorkflowNote) -> _Last:
-    runs = runs_of(one.workflow)
-    return _Last(len(runs), utc(runs[0].started) if runs[0].started else None, runs[0].status) if runs else _Last(0)
-
-
-def _errors(of: CheckedWorkflow) -> int:
-    return sum(one.severity is Severity.ERROR for one in of.diagnostics)
 
 
 def _problems(one: WorkflowNote | UnreadableWorkflow) -> list[dict[str, Any]]:
@@ -170,10 +154,9 @@ def _write_lines(problems: Iterable[Mapping[str, Any]], *, color: bool) -> None:
         click.echo(f"{place}: {shown}: {one['code']}: {clean_line(one['message'])}")
 
 
-def _sum_up(errors: int, warnings: int, notes: int) -> None:
-    counts = [_counted(errors, "error"), _counted(warnings, "warning")] if errors or warnings else ["no problem"]
-    say(f"{', '.join(counts)} in {_counted(notes, 'workflow')}" if notes else "no workflows")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+def _say_summary(errors: int, warnings: int, notes: int) -> None:
+    if not notes:
+        say("no workflows")
+        return
+    counts = [counted(errors, "error", zero="no"), counted(warnings, "warning", zero="no")]
+    say(f"{', '.join(counts if errors or warnings else ['no problem'])} in {counted(notes, 'workflow')}")

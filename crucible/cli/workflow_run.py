@@ -16,7 +16,7 @@ import click
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, warn
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, warn
 from crucible.cli.run_report import watching, write_plan, write_report
 from crucible.cli.run_session import ContinuedRun, find_continued_run, open_session, recording_run
 from crucible.cli.vault_access import here, open_vault
@@ -194,7 +194,7 @@ def _ask(commands: Sequence[str]) -> None:
     asked = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
     if not asked or not click.confirm("Run them when their turn comes?", err=True):
         raise UsageError(
-            f"the conditions run {len(commands)} command{'s' * (len(commands) != 1)}",
+            f"the conditions run {counted(len(commands), 'command')}",
             "look at them; --allow-commands lets them run",
         )
 
@@ -274,7 +274,7 @@ def _say_how_to_continue(workflow: str, wish: _RunOptions, report: RunReport) ->
         say(f"cru: halted: “{report.halted.step.name}” failed, and it is critical", style="red")
     else:
         failed = sum(outcome.outcome is JobOutcome.FAILED for outcome in report.outcomes)
-        say(f"cru: {failed} step{'s' * (failed != 1)} failed", style="red")
+        say(f"cru: {counted(failed, 'step')} failed", style="red")
     words = [workflow, *(word for named in wish.named for word in ("--with", named)), "--continue"]
     words += ["--", *wish.more] if wish.more else []
     say(f"     `cru workflow run {clean_line(shlex.join(words))}` goes on with this run")
