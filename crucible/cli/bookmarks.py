@@ -29,7 +29,7 @@ from crucible.vault.notes.walk import note_name
 
 _FILE = f".crucible/memory/{BOOKMARKS}"
 _LEAST_ID, _LEAST_TEXT = 20, 12
-"""Columns that a narrow terminal leaves of an id and of a text."""
+"""The least width of an id and of a text on a narrow terminal."""
 _SHORT_COMMIT = 10
 _GOES_ON = ("active", "paused")
 
@@ -132,7 +132,7 @@ def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequen
 
 
 def _session_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> str:
-    """A session by its note; else one whose note is gone and whose bookmarks are there."""
+    """The session's id, by its note, or by its bookmarks if the note is gone."""
     try:
         return note_name(find_note(vault, ref).name)
     except SessionNotFound:
@@ -146,7 +146,7 @@ def _session_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> str:
 
 
 def _bookmark_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> Bookmark:
-    """By its own id, or the newest of a session."""
+    """The bookmark with this id, or the session's newest."""
     own = [one for one in loaded.found if one.id == ref]
     if not own:
         session = _session_named(vault, ref, loaded)
@@ -157,7 +157,7 @@ def _bookmark_named(vault: Vault, ref: str, loaded: LoadedBookmarks) -> Bookmark
 
 
 def _folder_of(session: Session) -> Path | None:
-    """The working directory, when it is the session's project's."""
+    """The working directory, if it belongs to the session's project."""
     return here() if session.project and project_of(*whence()) == session.project else None
 
 
@@ -169,7 +169,7 @@ def _export(one: Bookmark) -> dict[str, object]:
 
 
 def _write_table(found: Sequence[Bookmark], room: int | None) -> None:
-    """Newest first; a narrow terminal cuts notes, then phases, then sessions."""
+    """Write one line a bookmark; a narrow terminal cuts notes, then phases, then sessions."""
     heads = ["id", "at", "why", "session", "phase", "task", "note"]
     rows = [heads, *map(_cells, found)]
     columns = [[clean_line(cell) or "-" for cell in column] for column in zip(*rows, strict=True)]
@@ -186,7 +186,7 @@ def _cells(one: Bookmark) -> list[str]:
 
 
 def _write_whole(one: Bookmark) -> None:
-    """A fact a line; what is not known is left out."""
+    """Write one fact a line and skip unknown ones."""
     task = f"{one.task_number} of {one.task_count}: {one.task_name} ({one.task})" if one.task_number else ""
     facts = [
         ("session", one.session),

@@ -1,4 +1,4 @@
-"""`cru briefing`: what to know before work begins."""
+"""`cru briefing` and `cru memory digest`: what to know before work begins."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def digest(door: Door, /, workflow: str | None, project: str | None, lines: int,
 
 
 def _folder(project: str) -> Path | None:
-    """The working directory, when it is the project's."""
+    """The working directory, if it belongs to the project."""
     return folder_in_project(str(here() or ""), user_settings().projects, project) if project else None
 
 
@@ -194,7 +194,7 @@ def _write(digest: Digest) -> None:
 
 
 def _complain(found: Digested) -> int:
-    """What could not be read, on stderr; the exit code."""
+    """Report what could not be read; returns the exit code."""
     for source in found.failed:
         warn(f"left out: {source.name}: {source.failure}")
     for kind, problem in found.problems:

@@ -1,4 +1,4 @@
-"""A briefing as the command line asks for it: its project found, its sources opened, its size as the settings say."""
+"""Make a briefing for a command: find the project, open the sources, apply the settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_not
 
 
 class BriefingOptions(NamedTuple):
-    """What a briefing is asked for: None is the working directory's project, the settings' budget, no workflow."""
+    """Options of a briefing; None means the working directory's project, the settings' budget, no workflow."""
 
     project: str | None = None
     budget: int | None = None
@@ -47,7 +47,7 @@ class BriefingOptions(NamedTuple):
 
 
 class MadeBriefing(NamedTuple):
-    """A briefing, the vault that it was made from, the project's folder, None where it is not here, and the workflow's name."""
+    """A briefing, its vault, its budget, the project's folder (None if it is not here) and the workflow's name."""
 
     vault: Vault
     briefing: Briefing
@@ -57,7 +57,7 @@ class MadeBriefing(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where we stand: the vault, the working directory ("" when it is gone), and what takes secrets and paths out of texts."""
+    """The vault, the working directory ("" if it is gone), and what removes secrets and paths from texts."""
 
     vault: Vault
     cwd: str
@@ -67,7 +67,7 @@ class _Place(NamedTuple):
 
 
 def make_briefing(door: Door, wanted: BriefingOptions) -> MadeBriefing:
-    """The briefing, seen from the working directory; a project's profile is proposed first where there is none."""
+    """Make the briefing, after proposing the project's profile if there is none."""
     root, settings = vault_place(door)
     vault = Vault(Path(root), settings)
     place = _place(vault, wanted.project)
@@ -98,11 +98,11 @@ def make_briefing(door: Door, wanted: BriefingOptions) -> MadeBriefing:
 
 
 _RECENT = 5
-"""How many sessions `--with` asks about."""
+"""Sessions that `--with` asks about."""
 
 
 def recent_paths(door: Door, project: str | None) -> list[Path]:
-    """The notes of the last sessions that a briefing covers."""
+    """The notes of the latest sessions that a briefing covers."""
     root, settings = vault_place(door)
 
     def answer(view: View) -> list[Row]:
@@ -125,7 +125,7 @@ def _place(vault: Vault, project: str | None) -> _Place:
 
 
 def project_here(view: View | None, root: Path) -> str:
-    """The working directory's; a folder that is called as no session's project is none, unless git or the user says so."""
+    """The working directory's project; a folder's mere name counts only if sessions have that project."""
     cwd, projects = str(here() or ""), user_settings().projects
     named = named_project_of(cwd, projects, str(root))
     if named or not cwd or Path(cwd).is_relative_to(root):
@@ -135,20 +135,20 @@ def project_here(view: View | None, root: Path) -> str:
 
 
 def _is_here(place: _Place, project: str) -> bool:
-    """Whether the working directory is the project's, and not the vault's."""
+    """True if the working directory belongs to the project and is not in the vault."""
     if not project or not place.cwd or Path(place.cwd).is_relative_to(place.vault.root):
         return False
     return project_of(place.cwd, user_settings().projects).casefold() == project.casefold()
 
 
 def aim_named(vault: Vault, ref: str) -> tuple[Aim, str]:
-    """What a workflow is for, and its name."""
+    """The aim of a workflow, and its name."""
     note = read_workflow_note(vault, find_workflow(vault, ref, here()))
     return aim_of(note.workflow), note.name
 
 
 def _propose(place: _Place, project: str, folder: Path) -> None:
-    """Write the project's note where there is none.  It is never written again."""
+    """Write the project's note if there is none; it is never overwritten."""
     try:
         path = profile_path(place.vault.root, project)
         proposal = None if os.path.lexists(path) else propose(folder, project, place.redact)
@@ -165,7 +165,7 @@ def _propose(place: _Place, project: str, folder: Path) -> None:
 
 
 def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
-    """The text about the project's paused session, if that is where the project stands."""
+    """The notice of the project's paused session, if that is the project's latest position."""
     settings = place.vault.settings
     stands = find_position(view, place.vault.root, project)
     rows = [row for row in paused_rows(view, project) if stands and row["id"] == stands.session]

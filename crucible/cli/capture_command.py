@@ -1,4 +1,4 @@
-"""`cru capture`: what of a session is worth keeping."""
+"""`cru capture`: find and keep what is worth remembering of a session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crucible.vault.notes.vault import Vault
 
 
 def write_captured(vault: Vault, captured: Captured) -> None:
-    """A line of data for each thing that was kept or waits for an answer; what to do next on stderr."""
+    """Write a line for each candidate that was kept or is suggested; the next step goes to stderr."""
     for kept in captured.kept:
         write(_kept_line(vault, kept))
     for one in captured.silent:
@@ -54,7 +54,7 @@ def _say_rest(captured: Captured) -> None:
 
 
 def say_captured(vault: Vault, captured: Captured) -> None:
-    """The same in a few lines of talk, for a command that does something else: what was kept, and how many wait."""
+    """Report in a few lines what was kept and how many candidates wait, for other commands."""
     for kept in captured.kept:
         say(_kept_line(vault, kept))
     warn(*captured.problems)
@@ -76,7 +76,7 @@ def _kept_line(vault: Vault, kept: Kept) -> str:
 
 
 def write_captured_json(vault: Vault, captured: Captured) -> None:
-    """All of it; `number` is what `--accept` takes, and so is `candidate`."""
+    """Write everything as JSON; `--accept` takes `number` and `candidate`."""
     budget = captured.budget
     write_json(
         {
@@ -221,7 +221,7 @@ def capture(
 
 
 class _AcceptedByOption:
-    """The answer that `--accept` gives; what is wrong with it is told when all else is done."""
+    """The answer given by `--accept`; its errors are raised by `check`, after everything else is done."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -240,13 +240,13 @@ class _AcceptedByOption:
         return Answer(chosen, tuple(key for key in keys if key not in self._chosen))
 
     def check(self) -> None:
-        """Raise what was wrong, also where there was nothing to accept."""
+        """Raise the error in the option, even if there was nothing to accept."""
         if self._error:
             raise self._error
         if self._chosen is None:
             accepted(self._text, ())
 
     def is_in(self, told: Captured) -> bool:
-        """Whether something that was accepted is no item now."""
+        """True if something that was accepted could not be kept."""
         kept = {one.proposal.key for one in told.kept if one.said.state in (State.KEPT, State.KNOWN)}
         return bool((self._chosen or frozenset()) - kept)

@@ -1,7 +1,4 @@
-"""The question on the terminal, what of a session is worth keeping: numbers tick, letters act.
-
-Owns when there is somebody to ask, and what is shown and read; what a typed line means is `capture.asking`'s.
-"""
+"""Ask on the terminal which candidates of a session to keep: numbers tick, letters act."""
 
 from __future__ import annotations
 
@@ -27,12 +24,12 @@ _LONGEST_SHOWN = 160
 
 
 def terminal_ask(door: Door, vault: Vault) -> Ask | None:
-    """Who asks on this terminal; None where there is none, or an agent sits at it."""
+    """A function that asks the user; None without a terminal or if an agent runs it."""
     return (lambda offer: _Dialogue(offer, vault).run()) if human_is_there(door) else None
 
 
 def lines_of(number: int, proposal: Proposal, *, ticked: bool) -> tuple[str, str]:
-    """A candidate as it is listed: `1 ✓ [decision] …`, and why in a line, "" without a reason that the title does not say."""
+    """A candidate's line, `1 ✓ [decision] …`, and its reason ("" if the title says it already)."""
     candidate = proposal.candidate
     label = _LABEL.get(candidate.kind.value, candidate.kind.value)
     mark = "✓" if ticked else "?"
@@ -40,7 +37,7 @@ def lines_of(number: int, proposal: Proposal, *, ticked: bool) -> tuple[str, str
 
 
 def _reason_of(proposal: Proposal) -> str:
-    """The item that says it already, else the first thing that is said about it."""
+    """The item that repeats it, else the first line of its cause, reason or fix."""
     candidate = proposal.candidate
     if proposal.repeats:
         return f"known already: knowledge/{proposal.repeats}.md"
@@ -58,7 +55,7 @@ class _Dialogue:
         self._ticked = frozenset(at for at, one in enumerate(self._shown) if one.preselected)
 
     def run(self) -> Answer:
-        """Until there is an answer; who goes away has given none."""
+        """Ask until there is an answer; leaving gives an empty one."""
         try:
             while True:
                 self._draw()
@@ -71,7 +68,7 @@ class _Dialogue:
             return Answer()
 
     def _done(self, typed: Typed) -> Answer | None:
-        """The answer, when that was one; else the question changes."""
+        """The answer, or None if the input only changed the question."""
         keys = tuple(one.key for one in self._shown)
         match typed.act:
             case Act.SAVE:
@@ -121,7 +118,7 @@ class _Dialogue:
 
 
 def _edited(candidate: Candidate) -> Candidate | None:
-    """With the summary and the detail that a human gave it, in his editor where he has one; None where he left it as it was."""
+    """The candidate as the user edited it, in an editor if one is configured; None if unchanged."""
     if os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip():
         try:
             text = click.edit(f"{candidate.summary}\n\n{candidate.detail}\n", extension=".md")
@@ -149,7 +146,7 @@ def _edited(candidate: Candidate) -> Candidate | None:
 
 
 def _prefer(vault: Vault) -> None:
-    """Show what this vault has chosen, and change the two that concern questions; a file that cannot be read or written is a line."""
+    """Show the vault's preferences and change the two about questions; a file error is one line."""
     try:
         _change_preferences(vault)
     except CrucibleError as error:

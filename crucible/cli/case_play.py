@@ -1,4 +1,4 @@
-"""`cru cases play`: a puzzle on the terminal, or put to an agent, and the verdict."""
+"""`cru cases play`: put a puzzle to the user or an agent, and judge the answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _File = TypeVar("_File", PuzzleFile, SolutionFile)
 
 
 class _PlayOptions(NamedTuple):
-    """How it is to be played."""
+    """Who answers, and with how many hints."""
 
     named: str | None
     answer: str | None
@@ -108,7 +108,7 @@ def _answer(puzzle: PuzzleFile, wish: _PlayOptions, door: Door) -> str:
 
 
 def _stdin() -> TextIO:
-    """Whatever its bytes are, an answer is text."""
+    """Standard input, with invalid bytes replaced."""
     reconfigure = getattr(sys.stdin, "reconfigure", None)
     if reconfigure:
         reconfigure(errors="replace")
@@ -150,7 +150,7 @@ def _typed_lines(puzzle: PuzzleFile, given: int) -> Iterator[str]:
 
 
 def _puzzle_lines(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
-    """The puzzle for a reader, line by line, without what steers a terminal; the question last."""
+    """The puzzle's parts for a terminal, the question last."""
     parts = parts_of(puzzle, hints)
     for head, text in (
         *((name, parts[name]) for name in parts if name != "question"),

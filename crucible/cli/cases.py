@@ -1,4 +1,4 @@
-"""`cru cases list`, `accept`, `reject` and `check`: the notes in `cases/`, as a human reviews them."""
+"""`cru cases list`, `accept`, `reject` and `check`: the case notes in `cases/`."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def list_cases(door: Door, /, *, format_: str, null: bool, limit: int | None, **
 
 
 def _start_key(one: CaseNote) -> tuple[str, str]:
-    """When its phase or session began, else what its session is called, which begins with its day."""
+    """The sort key: the start, else the session's id, which begins with its day; then the session."""
     if one.read.case is None:
         return "", ""
     session = one.read.case.place.session
@@ -105,7 +105,7 @@ def _start_key(one: CaseNote) -> tuple[str, str]:
 
 
 def _matches(one: CaseNote, wishes: Mapping[str, Any]) -> bool:
-    """A note that is not understood is wanted unless something of it is asked for."""
+    """True if the case passes the filters; a note that cannot be parsed passes only without any."""
     case = one.read.case
     if case is None:
         return not any(wishes.values())

@@ -1,4 +1,4 @@
-"""`cru session codify`: sessions read with all that is known of them, the workflow that they make, and where it goes."""
+"""`cru session codify`: load sessions with their evidence, make a workflow, and write it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CHOICES = {"e": Choice.EDIT, "s": Choice.SAVE, "q": Choice.QUIT}
 
 
 def check_terminal(door: Door) -> None:
-    """An editor needs one on all sides; `UsageError` where there is none."""
+    """Raise `UsageError` unless input, output and error are a terminal."""
     if not (door.terminal and sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("--interactive needs a terminal", "leave it out, and edit the note that is written")
 
@@ -55,7 +55,7 @@ class TerminalEditor:
     """Who sits at the terminal, with the editor of VISUAL or EDITOR, else vi."""
 
     def edit(self, path: Path) -> str:
-        """Run the editor on the file; an editor that is not there raises `CrucibleError`."""
+        """Run the editor on the file; raises `CrucibleError` if it is not installed."""
         name = "VISUAL" if os.environ.get("VISUAL", "").strip() else "EDITOR"
         try:
             words = shlex.split(os.environ.get(name, "")) or ["vi"]
@@ -71,7 +71,7 @@ class TerminalEditor:
         say(line, style="yellow")
 
     def choose(self, problems: Sequence[Diagnostic], *, sure: bool) -> Choice:
-        """One letter; only a yes saves what has errors."""
+        """Ask for a letter; a workflow with errors is saved only after a yes."""
         errors = sum(has_errors([one]) for one in problems)
         if sure:
             asked = f"Save it with {counted(errors, 'error')}?"
@@ -84,7 +84,7 @@ class TerminalEditor:
 
 
 def say_draft_kept(path: Path) -> None:
-    """Where a draft is that was not saved."""
+    """Report where an unsaved draft is."""
     say(f"the draft is kept: {path}")
 
 
@@ -92,7 +92,7 @@ _STDOUT = "-"
 
 
 class _Target(NamedTuple):
-    """What was asked for.  `format` is None where none was named."""
+    """Where the workflow goes and in which format (None if none was named)."""
 
     output: str | None
     format: str | None
@@ -102,7 +102,7 @@ class _Target(NamedTuple):
 
     @property
     def prints(self) -> bool:
-        """A format that was named goes to stdout unless a file is; so does everything with `-o -`."""
+        """True for `-o -`, and for a named format without a file."""
         return self.output == _STDOUT or (self.output is None and self.format is not None)
 
 
@@ -185,7 +185,7 @@ def _check(wish: _Target, door: Door) -> None:
 
 
 def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
-    """A session in which nothing was done makes no workflow, and is left out of one of others."""
+    """Raise if the workflow has no steps; report sessions that added none."""
     if not workflow.steps:
         names = ", ".join(session.id for session in sessions)
         raise CrucibleError(
@@ -201,7 +201,7 @@ def _check_work(workflow: Workflow, sessions: Sequence[Session]) -> None:
 
 
 def _load(vault: Vault, refs: Sequence[str]) -> list[Session]:
-    """Each session once; subagents that come with another one's are not told twice."""
+    """Load each session once, without subagents whose parent is loaded."""
     notes = {note.path: note.session for note in (load_note(vault, ref) for ref in refs)}
     ids = {session.id for session in notes.values()}
     found = [session for session in notes.values() if session.parent not in ids]
@@ -219,7 +219,7 @@ def _recorded(vault: Vault, session: Session) -> RecordedSession:
 
 
 def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
-    """The sessions of all subagents, and of theirs."""
+    """The sessions of all subagents, recursively."""
     found: dict[str, Session | None] = {}
     waiting: list[Session] = [session]
     while waiting:
@@ -230,7 +230,7 @@ def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
 
 
 def _source(family: Sequence[Session | None], evidence: Callable[[str], Evidence]) -> str:
-    """What there was to make it from."""
+    """Which records the workflow is made from."""
     told = [evidence(each.id).whole for each in family if each and _has_calls(each)]
     if None in family:
         return "what notes say, and of a subagent the note is missing"
@@ -306,7 +306,7 @@ def _keep(vault: Vault, text: str, slug: str, wish: _Target) -> Kept:
 
 
 def _edited(vault: Vault, text: str, slug: str, wish: _Target) -> Kept:
-    """Through the reader's editor; whatever happens on the way, the draft file is there until the note is."""
+    """Let the user edit the draft; its file is deleted only after the note is written."""
     draft = place_draft(vault, slug, text)
     try:
         saved = revise(draft, text, TerminalEditor())

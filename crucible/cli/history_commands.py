@@ -1,4 +1,4 @@
-"""`cru history list`, `show`, `search` and `prune`: what sessions came to, and putting away what is old."""
+"""`cru history list`, `show`, `search` and `prune`: the summary notes of sessions."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def search(door: Door, /, words: Sequence[str], limit: int | None, format_: str)
 
 
 def _load_all(vault: Vault) -> tuple[list[HistoryNote], bool]:
-    """Every note of the folder; whether all of them are histories that can be read."""
+    """Load every note of the folder; False if one is unreadable or no history."""
     wrong: list[CrucibleError] = []
     notes = list(load_entries(vault, wrong.append))
     warn(*wrong)
@@ -172,7 +172,7 @@ def show_history(door: Door, /, session: str, named: str | None, format_: str) -
 
 
 def _find_entry(vault: Vault, ref: str) -> HistoryNote | None:
-    """By the session's id or path, the note's path, or an unambiguous beginning of an id; None if there is none."""
+    """Find an entry by session id or path, note path, or unique id prefix; None if there is none."""
     wanted = note_name(Path(ref).name)
     notes = list(load_entries(vault))
 
@@ -230,7 +230,7 @@ def _export(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def _fact(value: object) -> object:
-    """A property as JSON has it; null for what is unknown."""
+    """A property for JSON; null if unknown."""
     match value:
         case datetime():
             return utc(value)
@@ -304,7 +304,7 @@ def _is_confirmed(count: int, *, yes: bool) -> bool:
 
 
 def _put_away(vault: Vault, beyond: Sequence[HistoryNote]) -> int:
-    """The exit code: 3 when something stayed that should have gone."""
+    """Prune; returns 3 if something could not be removed."""
     where: list[str] = []
     wrong: list[CrucibleError] = []
     prune_notes(vault, beyond, lambda _, told: where.append(told), wrong.append)

@@ -1,4 +1,4 @@
-"""`cru inbox`: what waits for a human."""
+"""`cru inbox list` and `answer`: what waits for a human."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _write_items(items: Sequence[Item], format_: str, door: Door, *, everything:
 
 
 def _write_item(item: Item) -> None:
-    """Its whole id, to be answered by, and what it says below; a terminal breaks long lines, so that nothing is cut."""
+    """Write the item's full id and below it its text; nothing is cut."""
     at = f"{item.at:%Y-%m-%d %H:%M}" if item.at else ""
     write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
     for line in _lines(item):
@@ -117,7 +117,7 @@ def _write_item(item: Item) -> None:
 
 
 def _lines(item: Item) -> list[str]:
-    """Its title and its lines, as the note breaks them; a text of one line stands behind its title."""
+    """The item's title and lines; a one-line text follows its title."""
     title = " ".join(item.title.split())
     lines = [line.rstrip() for line in item.text.split("\n") if line.strip()]
     if title and len(lines) == 1:
@@ -171,7 +171,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
 
 
 def _full_id(door: Door, vault: Vault, name: str) -> str:
-    """The item of this name in whatever session it waits; the name itself where none does, which may be a session's."""
+    """The full id of the pending item with this name; the name itself if none has it, as it may be a session's id."""
     found, _ = asked(open_index(door), lambda view: [*places(view)])
     items = read_items(vault, found, lambda _: None)
     ids = [one.id for one in items if not one.answered and one.id.endswith(f".{name}")]
@@ -188,7 +188,7 @@ def _say_done(done: Answered) -> None:
 
 
 def _update_history(vault: Vault, done: Answered, redact: Redact) -> None:
-    """Bring the session's history up to date, where it has one, without a model; the answer is given, whatever comes of this."""
+    """Update the session's history if it has one; a failure is only reported, since the answer is written."""
     try:
         _, roots = folders_of(done.item.project)
         path, now = vault.root / done.item.path, datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""`cru knowledge list`, `show`, `search`, `stats` and `check`: reading what is known."""
+"""`cru knowledge list`, `show`, `search`, `stats` and `check`: commands that read items."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from crucible.vault.notes.walk import KNOWLEDGE
 
 _TABLE = ("id", "type", "scope", "weight", "used", "title")
 _ROOM, _LITTLE_ROOM = 64, 48
-"""Columns of a terminal for all of the table, and for the most needed of it."""
+"""The widths of a terminal from which on all columns, or the type, are shown."""
 _COLUMNS = (
     *_TABLE,
     "useful",
@@ -121,14 +121,14 @@ def list_knowledge(door: Door, /, *, format_: str, null: bool, limit: int | None
 
 
 def _fitting(room: int | None) -> Sequence[str]:
-    """Of the table's columns those that a narrow terminal has room for."""
+    """The columns that fit the terminal."""
     if room is None or room >= _ROOM:
         return _TABLE
     return ("id", "type", "title") if room >= _LITTLE_ROOM else ("id", "title")
 
 
 def _say_hidden(viewer: Audience, shown: int, hidden: int, *, named: bool, any_: bool) -> None:
-    """What a list does not show; of one that was `named` nobody wonders, unless it is empty."""
+    """Report how many items are hidden; if the viewer was `named`, only for an empty list."""
     whom = " ".join(filter(None, (viewer.scope, viewer.name))) if viewer.name else "everybody"
     if not shown and not hidden:
         say("no such items" if any_ else "no items; `cru knowledge add` makes one")

@@ -35,7 +35,7 @@ from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
 
 _EVENT = late_pattern(r"#[0-9a-f]{8}\Z")
-"""What the id of a session's event ends with; an item may be called anything."""
+"""The end of an event's id."""
 
 
 @click.command("add")

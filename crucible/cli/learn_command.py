@@ -1,7 +1,4 @@
-"""`cru session learn`: which sessions, which of their cases, and where they go.
-
-Owns the command and what goes with what.  Choosing sessions is `learned_sessions`', telling what there is or was written `learning_report`'s.
-"""
+"""`cru session learn`: extract cases from sessions and export them."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, WORKFLOWS
 
 _PATIENCE = 4
-"""Questions in a row without an answer."""
+"""Unanswered questions in a row after which the agent is not asked again."""
 
 
 class Improver:
@@ -108,7 +105,7 @@ class _Counted:
 
 
 def improver_of(vault: Vault, redact: Redact, named: str | None, *, judge: bool, by_rules: bool) -> Improver:
-    """Who judges cases; without an agent the rules do, with `judge` or `by_rules`."""
+    """The judge of cases: an agent with `judge`, else the rules with `judge` or `by_rules`."""
     asked = agent_if_any(named, "--judge") if judge else None
     if judge and asked is None:
         say("no agent is configured, so rules say where failures come from, and how sure they are")
@@ -120,7 +117,7 @@ _STDOUT = "-"
 
 
 class _ExportOptions(NamedTuple):
-    """Where cases go, and as what."""
+    """Options on where cases go and in which form."""
 
     export: str | None
     shape: str | None
@@ -137,7 +134,7 @@ class _ExportOptions(NamedTuple):
 
 
 class _CaseSelection(NamedTuple):
-    """Which cases, and how many."""
+    """Which cases, and how many of them."""
 
     wanted: Wanted
     dedupe: Dedupe | None
@@ -255,7 +252,7 @@ def _check(ways: _ExportOptions, wish: _CaseSelection, format_: str) -> None:
 
 
 def _check_place(vault: Vault, output: str | None) -> None:
-    """What goes out is no note of the vault's, and would be read as one there."""
+    """Refuse an output among the vault's own notes; warn about any other place in the vault."""
     if output in (None, _STDOUT):
         return
     target = Path(os.path.realpath(from_here(str(output))))
@@ -276,7 +273,7 @@ def _check_place(vault: Vault, output: str | None) -> None:
 
 
 def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: CaseTally, show: Show) -> Iterator[Case]:
-    """The cases of all sessions that were chosen, in their order, and of those that only `cases/` tells of."""
+    """The cases of the chosen sessions in order; with all sessions, also reviewed cases of deleted ones."""
     for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
@@ -285,13 +282,13 @@ def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: CaseTally, sh
 
 
 _MANY, _CHUNK = 200, 32
-"""Sessions: fewer are gathered sooner by one process than by several that must start; neighbours go together, as a session's subagents do."""
+"""From how many sessions several processes are faster, and how many neighbours go together."""
 _GATHERERS: list[Gatherer] = []
-"""Of a process that works for another."""
+"""The gatherer of a worker process."""
 
 
 def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[Gathered]:
-    """What is gathered of each session, in their order; of many on all cores."""
+    """The cases of each session in order; many sessions are read on all cores."""
     if len(paths) < _MANY:
         yield from map(gatherer.gather, paths)
         return
@@ -309,7 +306,7 @@ def _gather(paths: Sequence[Path]) -> list[Gathered]:
 
 
 class _Run(NamedTuple):
-    """All that one run knows."""
+    """Everything that one run of the command needs."""
 
     vault: Vault
     chosen: Chosen
@@ -321,7 +318,7 @@ class _Run(NamedTuple):
 
 
 def _export_cases(task: _Run, picked: Picked) -> Callable[[str, Door], None]:
-    """Do what was asked for; the answer tells of it."""
+    """Export the cases; returns a function that reports the result."""
     ways, seen = task.ways, task.seen
     if ways.export is None:
         rows = rows_of(picked.cases)

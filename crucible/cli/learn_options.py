@@ -1,6 +1,6 @@
-"""Which sessions `cru session learn` takes: those that were named, or that the filters leave, with their subagents' sessions.
+"""The options of `cru session learn`, and the sessions that they select.
 
-Owns the order, the oldest first, so that an export grows at its end; and which sessions belong together when rows are parted.
+Sessions are sorted oldest first, so that an export grows at its end.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Chosen:
 
 
 def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> Chosen:
-    """The sessions that are meant; `UsageError` where none was named, or they were named in two ways."""
+    """Select sessions by id, by filters or all; raises `UsageError` for none or for two of these ways."""
     narrowed = any(value not in (None, False, ()) for value in filters.values())
     if refs and (every or narrowed):
         raise UsageError("sessions by id, and --all or filters, exclude each other", "name them in one way")
@@ -78,7 +78,7 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
 
 
 def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
-    """The rows and those of all subagents below them, each once."""
+    """The rows and those of all their subagents, without duplicates."""
     below: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row["parent"]:
@@ -94,7 +94,7 @@ def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
 
 
 def kin_of(chosen: Chosen) -> list[Kin]:
-    """Every session of the vault with those that its frontmatter links to: its parent and subagents, what it goes on with, and whatever a human put there."""
+    """Each session with the sessions that its frontmatter links to; a split keeps them together."""
 
     def question(view: View) -> list[Kin]:
         ids = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}
@@ -166,7 +166,7 @@ WAYS = (
 
 
 def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """Add options to a command, in their order."""
+    """Add options to a command in order."""
 
     def add(command: Any) -> Any:
         for option in reversed(options):

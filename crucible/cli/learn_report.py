@@ -1,4 +1,4 @@
-"""What `cru session learn` found and wrote: counts as a table, paths on stdout, a sentence or two on stderr."""
+"""What `cru session learn` reports: counts, written paths, and recurring corrections as a diff."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS = ("type", "cases", "verified", "open", "accepted", "rejected", "sessio
 
 @dataclass
 class CaseTally:
-    """What came by while cases were gathered."""
+    """Counts and places of the cases gathered so far."""
 
     exporting: bool
     sessions: int = 0
@@ -43,15 +43,15 @@ class CaseTally:
     _edited: set[str] = field(default_factory=set)
 
     def place(self, case: Case) -> Path | None:
-        """The note of a case that came by; None for one that has none."""
+        """The note of a gathered case, if it has one."""
         return self._places.get(case.id)
 
     def is_edited(self, case: Case) -> bool:
-        """Whether the note of a case that came by is a human's word."""
+        """True if a human edited the note of a gathered case."""
         return case.id in self._edited
 
     def counted(self, gathered: Gathered) -> Iterator[Case]:
-        """The cases of a session; of those that go out, none that was rejected."""
+        """Count the cases of a session and yield them; an export skips rejected ones."""
         self.sessions += 1
         self._places.update(gathered.places)
         self._edited |= gathered.edited
@@ -66,14 +66,14 @@ class CaseTally:
             yield case
 
     def tell_problem(self, problem: CrucibleError) -> None:
-        """What was wrong, once."""
+        """Report a problem once."""
         if str(problem) not in self._told:
             self._told.add(str(problem))
             self.problems += 1
             warn(problem)
 
     def tell(self, dropped: int) -> None:
-        """What was left out, and of how many sessions."""
+        """Report how many sessions were read and how many cases were skipped."""
         told = [f"{_counted(self.sessions, 'session')} looked at"]
         told += [f"{_counted(dropped, 'duplicate')} left out"] if dropped else []
         told += (
@@ -85,7 +85,7 @@ class CaseTally:
 
 
 def rows_of(cases: Iterable[Case]) -> list[dict[str, Any]]:
-    """A row for each type, with what its cases come to, and one for all."""
+    """One row of counts a type, and one for all."""
     names = [*CaseType, "all"]
     counts = {name: Counter[str]() for name in names}
     sessions: dict[str, set[str]] = {name: set() for name in names}
@@ -112,9 +112,9 @@ def write_preview(rows: Sequence[Mapping[str, Any]], format_: str, door: Door) -
 
 
 def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ()) -> None:
-    """The files and the card, a path a line, or all as JSON; a stream (`format_` None) is told of on stderr alone.
+    """Write the paths of the files and the card, or JSON; a stream (`format_` None) is reported on stderr only.
 
-    `sides` are the names of all splits: one that got nothing is named.
+    `sides` are the names of all splits; an empty one is reported.
     """
     if format_ == "json":
         write_json(
@@ -146,7 +146,7 @@ def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ())
 
 
 def say_kept(vault: Vault, kept: Kept, format_: str) -> None:
-    """The notes that are new or replaced, a path a line, or all as JSON; the others are counted."""
+    """Write the paths of new and replaced notes, or JSON, and report the counts."""
     if format_ == "json":
         write_json({name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()})
     else:
@@ -161,7 +161,7 @@ def say_kept(vault: Vault, kept: Kept, format_: str) -> None:
 
 
 def say_puzzles(put: Put, format_: str) -> None:
-    """The files of puzzles, a path a line, or all as JSON."""
+    """Write the paths of the puzzles' files, or JSON, and report the counts."""
     if format_ == "json":
         found = {name: [str(path) for path in getattr(put, name)] for name in ("written", "same", "left")}
         write_json({**found, "redactions": dict(sorted(put.redactions.items()))})
@@ -196,7 +196,7 @@ _NAMES = ("AGENTS.md", "CLAUDE.md")
 
 
 class Target(NamedTuple):
-    """The file, or the folder whose project has it; whether to write it, and without a question."""
+    """The file, or a folder of its project; whether to write it, and without asking."""
 
     file: str
     write: bool
@@ -244,7 +244,7 @@ def _sessions(vault: Vault, paths: Sequence[Path], wrong: list[CrucibleError]) -
 
 
 def _place(folder: Path) -> Path:
-    """The nearest AGENTS.md, or CLAUDE.md, up to the repository's root; AGENTS.md there if there is none."""
+    """The nearest AGENTS.md or CLAUDE.md up to the repository's root, by default AGENTS.md there."""
     for above in (folder, *folder.parents):
         found = next((above / name for name in _NAMES if (above / name).is_file()), None)
         if found or (above / ".git").exists():

@@ -1,4 +1,4 @@
-"""`cru recall`: what was said, decided and learned, found by words."""
+"""`cru recall ask`: search all sessions and knowledge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crucible.search.recall import MOST, USUAL, Answer, Event, EventKind, Hit, Q
 from crucible.vault.notes.vault import Vault
 
 _LONG = 100
-"""Notes: reading one for recall takes longer than for a list."""
+"""Notes from which on progress is shown; recall reads slower than a list."""
 _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
 
 
@@ -137,7 +137,7 @@ def recall(
 
 
 def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:
-    """The event that has an id, and those around it."""
+    """The event with this id and its neighbours."""
     events = opened.recall.around(question.text, question.context, question.context)
     at = next((n for n, event in enumerate(events) if event.id == question.text), None)
     if at is None:
@@ -149,7 +149,7 @@ def _event_by_id(opened: OpenedRecall, question: Question) -> Answer:
 
 
 def _nothing_found(question: Question, viewer: str) -> str:
-    """That nothing was found, and what may find something: other projects' knowledge is seen by none but them."""
+    """Say that nothing was found and what to try instead."""
     other = "ask with fewer or other words; " if question.text.strip() else ""
     more = f"{other}`cru session list` tells what there is"
     if question.session:
@@ -167,7 +167,7 @@ def _nothing_found(question: Question, viewer: str) -> str:
 
 
 def _ask_whether_it_helped(vault: Vault, item: Event) -> None:
-    """Now and then, as the settings say."""
+    """Ask now and then, as often as the settings say."""
     from crucible.memory.knowledge.item_status import asks  # noqa: PLC0415  few questions come to it, and it takes long to import
 
     if asks(vault, vault.settings.knowledge.ask_one_in):

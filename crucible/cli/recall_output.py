@@ -1,7 +1,4 @@
-"""What recall found, on stdout: for a reader, as JSON, as TOON, as paths.
-
-Owns how a hit is told, and the link that opens it in Obsidian.
-"""
+"""Write what recall found as text, JSON, TOON or paths, with links that open in Obsidian."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from crucible.search.recall import Answer, Event, EventKind, Hit, Question, Sess
 
 _COLUMNS = ("id", "kind", "at", "session", "phase", "phase_name", "line", "score", "snippet", "path")
 _NEIGHBOUR, _NARROWEST = 160, 10
-"""Columns of an event beside a hit, at most and at least."""
+"""The greatest and least width of a neighbouring event."""
 _INDENT = "   "
 _BETWEEN_BLANKS = late_pattern(r"\S+")
 
@@ -31,7 +28,7 @@ _BETWEEN_BLANKS = late_pattern(r"\S+")
 def write_answer(
     root: Path, question: Question, answer: Answer, format_: str, door: Door, *, explain: bool, whole: bool
 ) -> None:
-    """The answer to a question over the vault at `root`; `whole` shows a reader all of each event, and not what fits the question."""
+    """Write the answer to a question; `whole` shows full events instead of snippets."""
     if format_ == "json":
         write_json(_export(root, question, answer, explain=explain))
     elif format_ == "toon":
@@ -123,14 +120,14 @@ def _neighbour(event: Event) -> dict[str, Any]:
 
 
 def _wikilink(event: Event) -> str:
-    """As it stands in a note."""
+    """The wikilink to the event's note, "" if it has none."""
     if event.kind is EventKind.KNOWLEDGE:
         return f"[[{event.id}]]"
     return f"[[{event.session}]]" if event.session else ""
 
 
 def _uri(root: Path, path: str, event: Event | None = None) -> str:
-    """The link that Obsidian opens; behind a `#` the heading of the event's phase."""
+    """The link that opens the note in Obsidian, at the heading of the event's phase."""
     if not path:
         return ""
     heading = _heading(root, path, event.line) if event and event.kind is not EventKind.KNOWLEDGE else ""
@@ -139,7 +136,7 @@ def _uri(root: Path, path: str, event: Event | None = None) -> str:
 
 
 def _heading(root: Path, path: str, line: int) -> str:
-    """The last heading of a phase above a line, as a link has it."""
+    """The last heading of a phase above a line, in the form used in links."""
     try:
         lines = (root / path).read_text(encoding="utf-8", errors="replace").split("\n", line)[:line]
     except OSError:
@@ -202,7 +199,7 @@ def _hit_lines(
 
 
 def _score_text(score: float) -> str:
-    """Nothing where no words were asked for: the newest come first then."""
+    """The score; "" for a question without words, which sorts by time."""
     return f"  {score:.2f}" if score else ""
 
 
@@ -213,7 +210,7 @@ def _neighbour_line(event: Event, *, color: bool, room: int) -> str:
 
 
 def _marked_words(snippet: Snippet, *, color: bool) -> Iterator[_Word]:
-    """The words of the question in bold, or between `**` where there are no colours."""
+    """The snippet's words, matches in bold, or between `**` without colours."""
     for word in _BETWEEN_BLANKS.finditer(snippet.text):
         at, end = word.span()
         inside = [(max(first, at), min(last, end)) for first, last in snippet.marks if first < end and at < last]
@@ -243,14 +240,14 @@ def _session_line(hit: SessionHit, *, room: int, explain: bool) -> str:
 
 
 class _Word(NamedTuple):
-    """As it is shown, and how many columns that takes."""
+    """A word as it is shown, and its width in columns."""
 
     shown: str
     width: int
 
 
 def _breadth(text: str) -> int:
-    """Columns.  Only East Asian letters and signs take two; what measures them is slow to load."""
+    """The width in columns; the module that measures wide letters loads slowly, so only they need it."""
     return len(text) if text.isascii() or all(map(_is_narrow, text)) else broadest([text])
 
 
@@ -260,14 +257,14 @@ def _is_narrow(letter: str) -> bool:
 
 
 def _words(text: str, room: int) -> Iterator[_Word]:
-    """A line's words; the line as it is where nothing breaks it."""
+    """The words of a line, or the whole line if it is not wrapped (`room` 0)."""
     return (_Word(word, _breadth(word)) for word in (text.split(" ") if room else [text]))
 
 
 def _wrapped(
     words: Iterable[_Word], room: int, indent: str = _INDENT, *, first: str | None = None, bold: bool = False
 ) -> Iterator[str]:
-    """Lines of words, none of them broken, in a terminal's columns; one line where there are none (0)."""
+    """Wrap words into lines of `room` columns; 0 gives one line."""
     line: list[str] = []
     used, begin = 0, indent if first is None else first
     for word in words:

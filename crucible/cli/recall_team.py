@@ -1,4 +1,4 @@
-"""`cru recall push`, `sync`, `status` and `set-up`: a team's server that holds what many vaults say."""
+"""`cru recall push`, `sync`, `status` and `set-up`: the team's server."""
 
 from __future__ import annotations
 

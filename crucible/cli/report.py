@@ -1,4 +1,4 @@
-"""`cru report`: what sessions came to since a day, across projects."""
+"""`cru report`: outcomes, decisions and open ends since a day, across projects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's plan and its end, as text and as JSON."""
+"""The output of `cru workflow run`: the plan, progress while it runs, and the result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OUTCOME_WORDS = {
     JobOutcome.STOPPED: "stopped",
     JobOutcome.LEFT: "not begun",
 }
-"""What became of a step, as a reader is told it."""
+"""How a step's fate is shown."""
 
 
 def _ended(outcome: JobResult) -> str:
@@ -49,7 +49,7 @@ def _ended(outcome: JobResult) -> str:
 
 
 class _Lines:
-    """A line for every beginning and end."""
+    """Reports each start and end of a step in a line."""
 
     def __init__(self, plan: Plan) -> None:
         self.number = {job.index: at for at, job in enumerate(plan.jobs, 1)}
@@ -59,11 +59,11 @@ class _Lines:
         return f"[{self.number[job.index]}/{len(self.number)}] {clean_line(job.step.name)}"
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
-        """It is at work."""
+        """Report that a step begins."""
         say(f"{self.name(job)}: {runner.agent} begins")
 
     def ended(self, outcome: JobResult) -> None:
-        """It is over."""
+        """Report how a step ended."""
         say(f"{self.name(outcome.job)}: {_ended(outcome)}", style=_STYLES.get(outcome.outcome, ""))
 
 
@@ -74,7 +74,7 @@ class _Running(NamedTuple):
 
 
 class _OnTerminal(_Lines):
-    """Lines for what is over, and below them what is being done."""
+    """Lines for ended steps, and a live display of the running ones below."""
 
     def __init__(self, plan: Plan, console: Console) -> None:
         super().__init__(plan)
@@ -83,12 +83,12 @@ class _OnTerminal(_Lines):
         self.refresh: Callable[[], None] = lambda: None
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
-        """It stands among those that are being done."""
+        """Add a step to the live display."""
         self._running[job.index] = _Running(job, str(runner.agent), when)
         self.refresh()
 
     def ended(self, outcome: JobResult) -> None:
-        """It is over."""
+        """Report how a step ended."""
         self._running.pop(outcome.job.index, None)
         line = clean_line(f"{self.name(outcome.job)}: {_ended(outcome)}")
         self._console.print(Text(line, style=_STYLES.get(outcome.outcome, "")))
@@ -104,7 +104,7 @@ class _OnTerminal(_Lines):
 
 @contextmanager
 def watching(plan: Plan, door: Door) -> Iterator[RunObserver]:
-    """Who tells the user of a run."""
+    """The witness that shows progress: live on a terminal, else as lines."""
     if not sys.stderr.isatty():
         yield _Lines(plan)
         return
@@ -116,13 +116,13 @@ def watching(plan: Plan, door: Door) -> Iterator[RunObserver]:
 
 
 _MOST = 5
-"""Steps that are told of one datum."""
+"""Steps listed as the source of one input."""
 
 _GRADES = {Grade.PLAIN: "", Grade.CRITICAL: " !", Grade.OPTIONAL: " ?"}
 
 
 def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_: str) -> None:
-    """On stdout: every step in its order, who carries it out, what it takes and makes."""
+    """Write each step in order: its agent, inputs, outputs and conditions."""
     if format_ == "json":
         write_json(_plan(found, plan, executors))
         return
@@ -136,7 +136,7 @@ def write_plan(found: CheckedWorkflow, plan: Plan, executors: Executors, format_
 
 
 def write_report(found: CheckedWorkflow, report: RunReport, session_id: str, format_: str) -> None:
-    """On stdout: how every step ended, and the session that tells all of it."""
+    """Write how each step ended, and the run's session."""
     if format_ == "json":
         steps = [_outcome(outcome) for outcome in report.outcomes]
         write_json(

@@ -1,4 +1,4 @@
-"""A run of a workflow written down while it goes on: a session with a phase for each step, and a marker row in the workflow."""
+"""Record a workflow's run: a session with a phase for each step, and marker rows in the workflow."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _CLIENT = "cru-workflow-run"
 
 
 class ContinuedRun(NamedTuple):
-    """A run that goes on: its session, and the steps that it carried out well, by index."""
+    """A run to continue: its session, and its successful steps by index."""
 
     session: Session
     earlier: Mapping[int, EarlierResult]
 
 
 def find_continued_run(vault: Vault, found: CheckedWorkflow, plan: Plan, first: str) -> ContinuedRun:
-    """The newest run of a workflow; what is behind the step called `first`, and that itself, is done again."""
+    """Find the newest run of a workflow; the step `first` and those after it run again."""
     session = find_run(vault, found.note.workflow, _link(vault, found))
     if session is None:
         raise CrucibleError(f"{found.note.shown}: no run to go on with", "leave --continue out to begin one")
@@ -62,7 +62,7 @@ def find_continued_run(vault: Vault, found: CheckedWorkflow, plan: Plan, first: 
 
 
 def open_session(vault: Vault, found: CheckedWorkflow, going: ContinuedRun | None) -> Recorder:
-    """The session of a run: a new one, or that of a run that goes on."""
+    """Open the session of a continued run, or a new one."""
     workflow = found.note.workflow
     if going:
         return record.open(going.session.id, vault=vault, **recording_place())
@@ -77,7 +77,7 @@ def open_session(vault: Vault, found: CheckedWorkflow, going: ContinuedRun | Non
 
 
 def _link(vault: Vault, found: CheckedWorkflow) -> str:
-    """The wikilink to a workflow of the vault; of another file its name, since a path would tell of this machine."""
+    """The wikilink to a workflow in the vault; for a file elsewhere only its name, which hides this machine's paths."""
     path = found.note.path
     if not path.is_relative_to(vault.root):
         return path.name
@@ -85,7 +85,7 @@ def _link(vault: Vault, found: CheckedWorkflow) -> str:
 
 
 class RunRecord:
-    """Tells a session and the workflow's note of every step.  `report` is what it all came to, None when that is not known."""
+    """Writes each step into the session and the workflow's note.  `report` is the result, None if unknown."""
 
     def __init__(self, vault: Vault, found: CheckedWorkflow, recorder: Recorder, held: Held, redact: Redact) -> None:
         self.report: RunReport | None = None
@@ -99,21 +99,21 @@ class RunRecord:
         self._last: datetime | None = None
 
     def started(self, pid: int) -> None:
-        """An agent runs: who finds us killed can see whether it still does."""
+        """Note the agent's process id, so that it can be found if this process is killed."""
         self._held.started(pid)
 
     def began(self, job: Job, runner: Runner, when: datetime) -> None:
-        """Nothing is written yet: phases of steps that run side by side would get into each other."""
+        """Write nothing yet: phases of parallel steps would mix."""
 
     def ended(self, outcome: JobResult) -> None:
-        """A phase for what was carried out, and a marker for what has ended."""
+        """Write a phase for a step that ran, and a marker for one that ended."""
         if outcome.started is not None:
             self._tell(outcome)
         if outcome.outcome is not JobOutcome.STOPPED:
             self._mark(outcome)
 
     def close(self) -> None:
-        """The session ends, or is paused so that it can go on."""
+        """End the session, or pause it so that the run can continue."""
         report = self.report
         if report is None:
             self._recorder.pause("the run broke off; `cru workflow run --continue` goes on")
@@ -160,7 +160,7 @@ class RunRecord:
 
 @contextmanager
 def recording_run(vault: Vault, found: CheckedWorkflow, recorder: Recorder, redact: Redact) -> Iterator[RunRecord]:
-    """Hold the session as long as the run goes on; however that ends, the session does not stay active."""
+    """Hold the session while the run lasts; it never stays active afterwards."""
     with hold_session(vault.root, recorder.id, client=_CLIENT, now=datetime.now(UTC)) as held:
         if recorder.read_head().status is not Status.ACTIVE:
             recorder.wake()

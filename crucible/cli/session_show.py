@@ -77,7 +77,7 @@ def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: 
 def _each(
     vault: Vault, refs: Sequence[str], wanted: str | None, failed: Callable[[CrucibleError], None]
 ) -> Iterator[_Shown]:
-    """Those that are there, each once; a line on stderr for every other one."""
+    """Load each workflow once; report those that cannot be loaded."""
     seen: set[Path] = set()
     for ref in refs:
         try:

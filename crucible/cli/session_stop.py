@@ -1,4 +1,4 @@
-"""What commands do once a session has stopped: `after_stop` with what this machine knows, and memory kept small."""
+"""What commands do after a session stops: capture, history, tasks, and compacting memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from crucible.vault.notes.vault import Vault
 
 
 def compact_at_end(vault: Vault, path: Path) -> None:
-    """Old lines shrink where they are too many; all of the project's where the session at `path` reached a milestone."""
+    """Compact memory; all lines of the project if the session at `path` reached a milestone."""
     try:
         session = vault.read(path).session
     except CrucibleError as error:
@@ -34,7 +34,7 @@ def compact_at_end(vault: Vault, path: Path) -> None:
 
 
 def compact_memory(vault: Vault, milestone: str | None = None) -> None:
-    """Old lines shrink where they are too many; `milestone` is the project that reached one."""
+    """Compact old lines if there are too many; `milestone` is a project that reached one.  Failures are only reported."""
 
     def live() -> frozenset[str]:
         return asked(Index(vault.root, vault.settings), live_sessions)[0]
@@ -76,7 +76,7 @@ def finish(
 
 
 def finish_quietly(vault: Vault, path: Path) -> None:
-    """The same where nobody is asked, and only problems are printed."""
+    """Run `finish` without asking anybody, and print problems only."""
     say_problems_of(finish(vault, path))
 
 
@@ -89,5 +89,5 @@ def update_histories(vault: Vault, sessions: Iterable[str]) -> None:
 
 
 def say_problems_of(ended: Ended) -> None:
-    """What could not be done, a line each."""
+    """Report each step that failed."""
     warn(*ended.problems)

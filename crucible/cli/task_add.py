@@ -1,4 +1,4 @@
-"""`cru task add`: a task, or a description broken into tasks that depend on each other."""
+"""`cru task add`: add a task, or let an agent break a description into several."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def add(
 def _annotate(
     door: Door, vault: Vault, session: Session, tasks: Sequence[OpenTask], now: datetime, redact: Redact
 ) -> dict[Ref, Recalled]:
-    """What recall knows for each; where it cannot be asked, `cru task pick` does."""
+    """Ask recall about each task; `cru task pick` asks again if that fails."""
     try:
         recall = open_recall(door, RecallScope(session.project or "")).recall
         made = annotate_new(vault, tasks, recall, now=now, redact=redact)
@@ -143,7 +143,7 @@ def _pieces(
     breaks: bool,
     yes: bool,
 ) -> tuple[Piece, ...]:
-    """The tasks to add: one, or what the model makes of it, when that is agreed to."""
+    """The tasks to add: one, or with `breaks` those of the agent if the user agrees."""
     whole = (Piece(text),)
     if not breaks:
         return whole
@@ -174,7 +174,7 @@ def _pieces(
 
 
 def _break_down(vault: Vault, session: Session, text: str, agent: Agent, redact: Redact) -> Breakdown:
-    """Ask the agent for tasks, with the vault's own template unless that is broken."""
+    """Ask the agent for tasks, with the vault's template or, if that is broken, Crucible's."""
     there, budget = tasks_of(session), user_budget()
     try:
         template = find_template(vault.settings)

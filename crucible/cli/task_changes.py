@@ -1,4 +1,4 @@
-"""`cru task pick`, `annotate` and `done`: what becomes of a task."""
+"""`cru task pick`, `annotate` and `done`."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def pick(door: Door, /, task: str, format_: str) -> None:
 def _pickup(
     door: Door, vault: Vault, opened: OpenedTask, now: datetime, redact: Redact
 ) -> tuple[Pickup, Sequence[Event]]:
-    """Everything for a task; what cannot be told is a line on stderr, and keeps nobody from the task."""
+    """Collect everything known for a task; failures are only reported."""
     settings = vault.settings.tasks
     recall = _recall(door, opened)
     for _, why in annotate_new(vault, [opened.task], recall, now=now, redact=redact).failed:
@@ -116,7 +116,7 @@ def _recall(door: Door, opened: OpenedTask) -> Recall:
 
 
 def _records(vault: Vault, opened: OpenedTask) -> tuple[list[Record], list[Record]]:
-    """What was observed in the session, and in those that work beside it: its subagents', or its parent's and theirs."""
+    """The observations of the task's session, and of its parent, siblings and subagents."""
     top = opened.owner.parent or opened.owner.id
 
     def question(view: View) -> list[str]:
@@ -143,7 +143,7 @@ def _set_status(vault: Vault, opened: OpenedTask, status: str, now: datetime, re
 
 
 def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
-    """In the session that works on another one's task."""
+    """Record in the current session that it took up another session's task."""
     if not our_session() or opened.is_ours:
         return
     try:
@@ -221,7 +221,7 @@ def annotate(
 def _annotate(
     vault: Vault, opened: OpenedTask, choice: TaskDecision, found: str, now: datetime, redact: Redact
 ) -> None:
-    """In the annotation; recall is asked when the task is picked up."""
+    """Add the decision and the discovery to the task's annotation."""
 
     def add(old: Annotation) -> Annotation:
         choices, discoveries = old.choices, old.discoveries
@@ -245,7 +245,7 @@ def _log(
     applies_to: Sequence[str],
     redact: Redact,
 ) -> list[str]:
-    """In the note of a session that is at work, else a discovery in its whole events alone, where others look; returns what went wrong."""
+    """Log them in an open session's note; otherwise only the discovery, in its events.  Returns warnings."""
     session, ident = opened.session, opened.task.ref.id
     if session is None:
         return ["only the client has this session, so nobody else is shown a discovery"] if found else []
@@ -320,7 +320,7 @@ def done(door: Door, /, task: str, captures: bool | None, format_: str) -> None:
 
 
 def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) -> Iterator[str]:
-    """What the task decided goes to those that depend on it; a line for what could not be told."""
+    """Pass the task's decisions to its dependents; yields problems."""
     try:
         session = vault.read(opened.check_noted()).session
         yield from hand_on(vault, session, now=now, redact=redact)
@@ -329,7 +329,7 @@ def _hand_on(vault: Vault, opened: OpenedTask, now: datetime, redact: Redact) ->
 
 
 def _inheriting(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The tasks that inherited something from it."""
+    """The tasks that inherit decisions from it."""
     settings = vault.settings.tasks
     with suppress(CrucibleError):
         own, _ = read_annotation(shelf_of(vault), opened.task.ref)
@@ -340,7 +340,7 @@ def _inheriting(vault: Vault, opened: OpenedTask, tasks: Sequence[OpenTask]) -> 
 
 
 def _freed(opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The tasks that needed it and can be begun now."""
+    """The tasks that needed it and are ready now."""
     ready = status_of(tasks).ready
     return tuple(one.task for one in ready if opened.task.ref.id in one.task.needs)
 
@@ -348,7 +348,7 @@ def _freed(opened: OpenedTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...
 def _capture(
     door: Door, vault: Vault, opened: OpenedTask, path: Path, now: datetime, redact: Redact
 ) -> Captured | None:
-    """What is worth keeping of it; nothing of this keeps a task from its end."""
+    """Capture what the task taught; a failure is only reported."""
     try:
         captured = capture_session(
             vault,

@@ -1,4 +1,4 @@
-"""`cru task list` and `cru task show`: tasks over all sessions, and one of them."""
+"""`cru task list` and `cru task show`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
 
 _LEAST_TEXT, _LEAST_ID = 12, 20
-"""Columns that a narrow terminal leaves of a text and of an id."""
+"""The least width of a text and of an id on a narrow terminal."""
 _CIRCLES, _IN_CIRCLE = 5, 8
-"""Circles, and tasks of one, that a line names."""
+"""Cycles, and tasks of one cycle, that are listed."""
 _STATE = {"in_progress": "in progress", "pending": "not begun"}
 
 
 def write_overview(told: Overview, door: Door, titles: Mapping[Ref, Sequence[str]]) -> None:
-    """Counts, then a list each of what is at work, ready, blocked and done; `titles` are those of recalled items, where they are wished."""
+    """Write counts, then the tasks by state; `titles` are those of recalled items."""
     status = told.status
     write(f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending")
     groups = {
@@ -86,7 +86,7 @@ def counted(counts: RecallCounts) -> str:
 
 
 def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
-    """A line for each, which ends where it began."""
+    """Report each cycle in a line."""
     found = list(circles)
     for ring in found[:_CIRCLES]:
         names = [task.ref.id for task in ring[:_IN_CIRCLE]]
@@ -98,7 +98,7 @@ def say_circles(circles: Iterable[Sequence[OpenTask]]) -> None:
 
 
 def write_overview_json(told: Overview, titles: Mapping[Ref, Sequence[str]]) -> None:
-    """The same, whole."""
+    """Write the overview as JSON."""
     status = told.status
 
     def listed(standings: Iterable[ListedTask]) -> list[dict[str, object]]:
@@ -137,7 +137,7 @@ def _standing_json(one: ListedTask, told: Overview, titles: Mapping[Ref, Sequenc
 
 
 def task_json(task: OpenTask) -> dict[str, object]:
-    """A task alone."""
+    """A task for JSON."""
     return {
         "id": str(task.ref),
         "session": task.ref.session,
@@ -152,7 +152,7 @@ def task_json(task: OpenTask) -> dict[str, object]:
 
 
 def titles_of(recalled: Recalled, events: Iterable[Event]) -> tuple[str, ...]:
-    """Each item that recall found in a line, as far as it is there still."""
+    """A line for each recalled item that still exists."""
     kinds = {"pattern": recalled.patterns, "failure": recalled.failures, "decision": recalled.decisions}
     names = {name: kind for kind, ids in kinds.items() for name in ids}
     return tuple(f"{names.get(one.id, 'item')}: {one.title or one.text.split(chr(10), 1)[0][:200]}" for one in events)
@@ -162,7 +162,7 @@ def titles_of(recalled: Recalled, events: Iterable[Event]) -> tuple[str, ...]:
 
 
 def write_task(opened: OpenedTask, note: Annotation | None, file: str, door: Door) -> None:
-    """A task and its annotation, a fact a line; what recall found by its ids alone."""
+    """Write a task and its annotation, one fact a line; recalled items by id."""
     task = opened.task
     write(str(task.ref))
     facts = [
@@ -263,7 +263,7 @@ def list_tasks(
 
 
 def _titles(door: Door, shelf: AnnotationFolder, told: Overview) -> Mapping[Ref, tuple[str, ...]]:
-    """What recall found for each task that is shown, a line each, for a vault that wishes so."""
+    """The titles of recalled items for each shown task, for `eager_recall_loading`."""
     # Late: few vaults want it, and it takes long to import.
     from crucible.cli.recall_engine import RecallScope, open_recall  # noqa: PLC0415  as above
 

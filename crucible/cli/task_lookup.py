@@ -1,6 +1,6 @@
-"""From the root's options to tasks: where the client keeps its lists, which tasks are in scope, and which one a name means.
+"""Find tasks: which are in scope, which one a name means, and where the client keeps its lists.
 
-Imports little: a list of tasks reads no note.
+Imports little, because a list of tasks reads no note.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 _MOST_OPENED = 20
-"""Untidy notes that are looked into for a broken tasks block, the newest."""
+"""Notes with problems that are searched for a broken tasks block."""
 _NO_LETTER = late_pattern(r"[^a-zA-Z0-9]")
 
 
 class OpenedTask(NamedTuple):
-    """A task, the list that it stands in, its session, and that session's note as it was read; no note for a list that only the client has."""
+    """A task, its list, its session and that session's note; no note if only the client has the list."""
 
     task: OpenTask
     tasks: tuple[OpenTask, ...]
@@ -46,17 +46,17 @@ class OpenedTask(NamedTuple):
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is a task of the session that we work in."""
+        """True if it is a task of the current session."""
         return self.owner.id == our_session()
 
     @property
     def waits_for(self) -> tuple[OpenTask, ...]:
-        """The unfinished tasks of its list that should be done first."""
+        """The unfinished tasks of its list that come first."""
         needs = set(self.task.needs) - {self.task.ref.id}
         return tuple(one for one in self.tasks if one.ref.id in needs and one.stage in ("pending", "in_progress"))
 
     def check_noted(self) -> Path:
-        """Its note; `VaultError` where only the client has the task, since nothing of ours is written into its lists."""
+        """The note that holds the task; `VaultError` if only the client has it, since its lists are never written."""
         if self.note is None or self.session is None:
             raise VaultError(
                 f"{self.task.ref}: only the client has its session", "`cru import claude-code` brings it here"
@@ -70,12 +70,12 @@ class OpenedTask(NamedTuple):
 
 
 def our_session() -> str:
-    """The session that the environment names, "" for none."""
+    """The session named by CRU_SESSION, or ""."""
     return os.environ.get("CRU_SESSION", "")
 
 
 def scope_of(root: Path, project: str | None, days: int, now: datetime, *, everything: bool) -> TaskScope:
-    """Everything; else the named project, or the one whose folder we are in, with what began in the last `days`."""
+    """The scope of a list: everything, or the recent sessions of one project, by default the working directory's."""
     if everything:
         return TaskScope(project or "")
     since = now - timedelta(days=min(days, 100_000))
@@ -83,7 +83,7 @@ def scope_of(root: Path, project: str | None, days: int, now: datetime, *, every
 
 
 def client_here(root: Path, project: str) -> ClientLists:
-    """Claude Code's lists; of those that no note names, with a project only such as began in this folder, when it is the project's."""
+    """Claude Code's task lists; with a project, unnoted lists count only if they began in its folder, which is here."""
     folder = claude_folder()
     if not project:
         return ClientLists(folder)
@@ -97,7 +97,7 @@ def client_here(root: Path, project: str) -> ClientLists:
 
 
 def open_task(vault: Vault, called: str) -> OpenedTask:
-    """The task that is called so, with its note read; raises what `find_task` does, and for a note that cannot be read."""
+    """Find a task by name and read its note; raises what `find_task` and reading a note raise."""
     own = our_session()
     beginning = beginning_of(called)
 
@@ -130,7 +130,7 @@ def open_task(vault: Vault, called: str) -> OpenedTask:
 
 
 def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
-    """A line for what makes tasks of these sessions unreadable; only notes in which something is untidy are opened for it."""
+    """A line for each broken tasks block of these sessions; only notes with problems are opened."""
     for owner in islice((one for one in owners if one.problems and one.path), _MOST_OPENED):
         with suppress(CrucibleError):
             note = vault.read(vault.root / owner.path)
@@ -139,13 +139,13 @@ def broken_blocks(vault: Vault, owners: Iterable[Owner]) -> Iterator[str]:
 
 
 def _with_full_texts(listed: Sequence[OpenTask], noted: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The list with all words of what the note has: the index keeps the beginning of each."""
+    """The list with full texts from the note; the index cuts them."""
     words = {task.ref: task.content for task in noted}
     return tuple(replace(one, content=words.get(one.ref, one.content)) for one in listed)
 
 
 def find_session(vault: Vault, named: str | None) -> str:
-    """The session that tasks are added to: the named one, the environment's, or the newest of this project that is not over."""
+    """The session to add tasks to: the named one, or the newest open one of this project."""
     if named:
         return vault.read(vault.find(named)).name
     if found := newest_session(vault, project_here(vault.root), ("active", "paused")):

@@ -100,7 +100,7 @@ def validate(door: Door, workflows: tuple[str, ...], *, format_: str) -> int:
 
 
 def _named(shelf: WorkflowFinder, refs: Iterable[str], wrong: list[CrucibleError]) -> Iterable[WorkflowNote]:
-    """Those that are there, each once; a line on stderr for every other one."""
+    """Load each workflow once; report those that cannot be loaded."""
     seen = set()
     for ref in refs:
         try:

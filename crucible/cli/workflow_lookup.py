@@ -1,4 +1,4 @@
-"""From what a user calls a workflow to its note, its graph and what is wrong with it; in a vault, or for a file without one."""
+"""Find workflows by name or path, and check them; a path needs no vault."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import WorkflowNote, find_workflow, read_workflow_note, workflow_paths
 
 _SHOWN = 10
-"""Problems that a command names which was not asked for them."""
+"""Problems that a command lists unless it is `validate`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedWorkflow:
-    """A workflow's note, its graph, and everything that is wrong with it, sorted by place."""
+    """A workflow's note, its graph, and its diagnostics sorted by place."""
 
     note: WorkflowNote
     graph: Graph
@@ -30,7 +30,7 @@ class CheckedWorkflow:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableWorkflow:
-    """A note that cannot be read; `shown` is its path as a reader is told it."""
+    """A note that cannot be read; `shown` is its path for messages."""
 
     path: Path
     shown: str
@@ -38,10 +38,7 @@ class UnreadableWorkflow:
 
 
 class WorkflowFinder:
-    """Where workflows are found: the vault, or only what has a path when there is none.
-
-    No session is looked after, as nothing here asks how one stands.
-    """
+    """Finds workflows in the vault, or by path if there is none."""
 
     def __init__(self, door: Door) -> None:
         self.vault: Vault | None = None
@@ -54,7 +51,7 @@ class WorkflowFinder:
             self._none = error
 
     def load(self, ref: str) -> WorkflowNote:
-        """Find and read; `VaultNotFound` for a name that only a vault could know."""
+        """Load a workflow; raises `VaultNotFound` for a name without a vault."""
         try:
             return read_workflow_note(self.vault, find_workflow(self.vault, ref, here()))
         except CrucibleError:
@@ -63,7 +60,7 @@ class WorkflowFinder:
             raise
 
     def paths(self) -> tuple[Vault, list[Path], bool]:
-        """The vault, all its workflows, sorted, and whether every folder could be walked; `VaultNotFound` without a vault."""
+        """The vault, its workflows sorted, and False if a folder could not be read; raises `VaultNotFound`."""
         if self.vault is None:
             raise self._none or VaultNotFound("no vault")
         missed: list[CrucibleError] = []
@@ -72,7 +69,7 @@ class WorkflowFinder:
         return self.vault, paths, not missed
 
     def every(self) -> tuple[list[WorkflowNote | UnreadableWorkflow], bool]:
-        """The same, read."""
+        """All workflows of the vault, and False if a folder could not be read."""
         vault, paths, complete = self.paths()
         return [_read(vault, path) for path in paths], complete
 
@@ -85,13 +82,13 @@ def _read(vault: Vault, path: Path) -> WorkflowNote | UnreadableWorkflow:
 
 
 def checked(note: WorkflowNote) -> CheckedWorkflow:
-    """Its graph, and what is wrong."""
+    """Build the graph and run the checks."""
     graph = build_graph(note.workflow)
     return CheckedWorkflow(note, graph, check_workflow(note.workflow, graph))
 
 
 def say_diagnostics(of: CheckedWorkflow) -> None:
-    """What is wrong, on stderr: for a command that shows it all the same."""
+    """Report diagnostics on stderr, for a command that continues."""
     for one in of.diagnostics[:_SHOWN]:
         place = f"{of.note.shown}:{one.place.line}:{one.place.column}"
         say(f"{place}: {one.severity}: {one.code}: {one.message}", style="yellow")

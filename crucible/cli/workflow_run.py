@@ -1,4 +1,4 @@
-"""`cru workflow run`: what was asked for, who carries it out, and how it ended."""
+"""`cru workflow run`: plan, check and carry out a workflow."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_not
 _INTERRUPTED = 130
 _ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _MOST = 1 << 26
-"""Bytes that an agent may print in a step: some tell every one of their events."""
+"""Bytes that an agent may print in a step; some print every event."""
 
 
 class _RunOptions(NamedTuple):
-    """What was asked for."""
+    """The options of the command."""
 
     named: tuple[str, ...]
     first: str
@@ -170,7 +170,7 @@ def _executors(found: CheckedWorkflow, wish: _RunOptions) -> Executors:
 
 
 def _check(plan: Plan, executors: Executors, wish: _RunOptions, going: ContinuedRun | None) -> None:
-    """Everything that can be refused before anything is started or written."""
+    """Refuse what can be refused before anything is started or written."""
     if os.environ.get(OWN_ENVIRONMENT):
         raise UsageError("an agent of a run cannot run workflows itself", "its steps are for the run to carry out")
     jobs = tuple(job for job in plan.jobs if going is None or job.index not in going.earlier)
@@ -252,7 +252,7 @@ def _runner(job: Job, executors: Executors, given: RunInputs, wish: _RunOptions,
 
 @contextmanager
 def _ending_on_signals(signals: StopSignals) -> Iterator[None]:
-    """Whoever wants us to end gets an end in good order.  What is ignored stays so, as `nohup` wants it."""
+    """End in good order on signals; ignored ones stay ignored, as `nohup` needs."""
     before = {}
     try:
         with suppress(ValueError):  # only the main thread may

@@ -1,4 +1,4 @@
-"""`cru workflow sessions`: marker rows across all workflows, and what they come to."""
+"""`cru workflow sessions` and `history`: marker rows of all workflows, and the runs of one."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ _HEADS = {
     "duration_max_ms": "max ms",
     "tokens_used": "tokens",
 }
-"""The figures in a table, which must be narrow."""
+"""Short column heads for figures."""
 
 
 _SHOWN = 10
-"""Values that are named where the one that was asked for is not there."""
+"""Known values that are listed if a filter names an unknown one."""
 
 
 class _Found(NamedTuple):
-    """A row and the path of its note as a reader is told it."""
+    """A row and the path of its note for messages."""
 
     path: str
     row: MarkerRow
@@ -160,7 +160,7 @@ def _say_unread(note: WorkflowNote | UnreadableWorkflow) -> bool:
 
 
 def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
-    """A slip in a column's name would look like an answer: nothing found."""
+    """Report unknown column names: a typo would look like an empty answer."""
     known = {"workflow", "step", *(column for row in rows for column in row.columns)}
     for column in dict.fromkeys(named):
         if rows and column not in known:
@@ -168,7 +168,7 @@ def _say_unknown(rows: Sequence[MarkerRow], named: Iterable[str]) -> None:
 
 
 def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
-    """The same for a slip in a value."""
+    """Report filter values that no row has."""
     for column in ("agent", "channel", "status", "phase"):
         value = getattr(query, column)
         if value and rows and not select_rows(rows, MarkerQuery(**{column: value})):
@@ -178,7 +178,7 @@ def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
 
 
 def _matching(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:
-    """Those that fit, newest first; rows that only the missing time keeps out are counted on stderr."""
+    """The matching rows, newest first; rows excluded only for their missing time are counted on stderr."""
     paths = {id(found.row): found.path for found in every}
     fitting = select_rows((found.row for found in every), query._replace(since=None, until=None))
     rows = select_rows(fitting, query)
@@ -247,7 +247,7 @@ def _write_stats(stats: MarkerStats, format_: str, door: Door) -> None:
 
 
 def _well_formed(name: str | None) -> str | None:
-    """A byte that was no UTF-8 travels as a lone surrogate, which TOON cannot hold."""
+    """The name without lone surrogates (bytes that were not UTF-8), which TOON cannot hold."""
     return name and name.encode(errors="surrogateescape").decode(errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""`cru workflow show`: a workflow for a reader, as its exact Markdown, or as JSON."""
+"""`cru workflow show` and `cru workflow graph`."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _step(step: Step, rows: Sequence[Marker]) -> Iterator[ConsoleRenderable]:
 
 
 def _last_run(rows: Sequence[Marker]) -> Text:
-    """How often it was done, how that ended, and the figures of the last time."""
+    """A step's counts by status, and its last figures."""
     last = rows[-1]
     counts = Counter(row.status for row in rows)
     shown = ", ".join(f"{count} {status}" for status, count in counts.most_common())
@@ -134,7 +134,7 @@ def _last_run(rows: Sequence[Marker]) -> Text:
 
 
 def _markers(of: CheckedWorkflow) -> list[list[Marker]]:
-    """Of each step its rows in the order of the note, wherever their blocks stand."""
+    """The marker rows of each step in the order of the note."""
     places = {step.key: at for at, step in reversed([*enumerate(of.graph.steps)])}
     found: list[list[Marker]] = [[] for _ in of.graph.steps]
     for step in of.graph.steps:
@@ -146,18 +146,18 @@ def _markers(of: CheckedWorkflow) -> list[list[Marker]]:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """One line of somebody's text."""
+    """Foreign text on one line."""
     return Text(clean_line(text), style=style)
 
 
 _FORMATS = ("text", "mermaid", "dot", "json")
 _WIDE = 100
-"""Columns of a drawing that no terminal asked for."""
+"""The width of a drawing without a terminal."""
 
 _JOINED = ("edges", "bundles", "order", "waves", "cycles", "inputs", "outputs")
 
 _BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "text"}
-"""What a file's name asks for; any other for Mermaid."""
+"""Formats by file ending; any other is Mermaid."""
 
 
 @click.command
@@ -203,7 +203,7 @@ def _default_format(door: Door, output: Path | None) -> str:
 
 
 def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
-    """Without a line end, and nothing in it that a terminal would obey."""
+    """The drawing without a final newline and control characters."""
     if format_ == "json":
         return json.dumps(_export_graph(of), ensure_ascii=False, indent=2)
     if format_ == "text":
@@ -212,7 +212,7 @@ def _graph_text(of: CheckedWorkflow, format_: str, room: int | None) -> str:
 
 
 def _export_graph(of: CheckedWorkflow) -> dict[str, Any]:
-    """What `cru workflow show` tells of how the steps are joined, and the steps flat, in the order of the note."""
+    """The graph for JSON, its steps flat in the order of the note."""
     ids = step_ids(of.graph)
     nodes = [
         {
