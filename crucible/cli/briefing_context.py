@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.cli.environment import claude_folder, user_settings, vault_place
+from crucible.cli.environment import user_settings, vault_place
 from crucible.cli.index_access import asked
 from crucible.cli.options import Door
 from crucible.cli.output import say, warn
 from crucible.cli.recall_engine import RecallScope, has_server, open_own_index, open_recall
-from crucible.cli.vault_access import here, index_of
+from crucible.cli.vault_access import claude_folder, here, index_of
 from crucible.commands.briefing.briefing_parts import Briefing, Quoter
 from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
 from crucible.commands.briefing.facts import has_sessions

@@ -8,12 +8,11 @@ import click
 
 from crucible.cli.capture_dialogue import lines_of, terminal_ask
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.environment import folder_of
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, format_option, one_of
 from crucible.cli.output import say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
-from crucible.cli.vault_access import load_note, newest_here, open_vault
+from crucible.cli.vault_access import folder_of, load_note, newest_here, open_vault
 from crucible.commands.capture.candidates import Proposal, Way
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.capture.capture_log import State

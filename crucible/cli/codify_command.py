@@ -29,8 +29,8 @@ from crucible.commands.codify.refine_check import errors_of
 from crucible.commands.codify.workflow_file import Kept, keep_as, keep_note, stamped
 from crucible.commands.resume.resume_context import load_children
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.names import slugify
 from crucible.documents.session.session import Session, ToolCalls
 from crucible.documents.workflow.graph import build_graph

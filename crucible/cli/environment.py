@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from crucible.cli.options import Door
 from crucible.cli.output import say_problems, warn
@@ -16,7 +15,6 @@ from crucible.core.settings.settings import UserSettings, VaultSettings, load_us
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.settings.trust import told_ignored
 from crucible.vault.notes.discovery import find_vault, is_unfinished
-from crucible.vault.notes.projects import folder_in_project, named_project_of, project_folder
 
 
 def settings_path() -> str:
@@ -40,11 +38,6 @@ def working_directory() -> str | None:
 def whence() -> tuple[str, Mapping[str, Sequence[str]]]:
     """The working directory, "" when it is gone, and the user's projects: where a bookmark finds git and files."""
     return working_directory() or "", user_settings().projects
-
-
-def project_here(root: Path) -> str:
-    """The working directory's project by the user's settings or git; "" in the vault at `root` itself."""
-    return named_project_of(*whence(), str(root))
 
 
 def from_here(path: str) -> str:
@@ -72,6 +65,8 @@ def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]
 
 def _finish_rename(root: str, settings: VaultSettings) -> None:
     """Finish an interrupted rename and report it.  If that fails, warn and go on; only `cru session rename` refuses to run then."""
+    from pathlib import Path  # noqa: PLC0415  slow, and rarely needed
+
     from crucible.commands.rename.rename import finish_rename  # noqa: PLC0415  rare, and it reads every note
     from crucible.vault.notes.vault import Vault  # noqa: PLC0415  late, as above
 
@@ -93,24 +88,3 @@ def vault_root(door: Door, user: UserSettings) -> str:
     named = door.vault or os.environ.get("CRUCIBLE_VAULT") or ""
     here = working_directory() or os.path.dirname(from_here(named))
     return find_vault(door.vault, os.environ, here, user)
-
-
-def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
-    """The project's folder around the working directory, None for none, and all of its folders here, that one first."""
-    cwd, projects = whence()
-    folder = folder_in_project(cwd, projects, project)
-    return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]
-
-
-def folder_of(project: str) -> Path | None:
-    """The project's folder on this machine: around the working directory, else as the user's settings name it."""
-    cwd, projects = whence()
-    here = folder_in_project(cwd, projects, project) if project else None
-    if here:
-        return project_folder(here, projects, project)
-    return next((folder for folder in map(Path, projects.get(project, ())) if folder.is_dir()), None)
-
-
-def claude_folder() -> Path:
-    """Claude Code's own folder."""
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

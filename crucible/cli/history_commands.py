@@ -11,13 +11,12 @@ from typing import Any
 import click
 
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.environment import folders_of
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.table_output import write_rows
-from crucible.cli.vault_access import find_note, open_vault
+from crucible.cli.vault_access import find_note, folders_of, open_vault
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, HistoryEntry, HistoryLine, lines_of

@@ -11,13 +11,12 @@ from typing import Any
 
 import click
 
-from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import Door, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write
 from crucible.cli.record_options import SAID
 from crucible.cli.table_output import write_rows
-from crucible.cli.vault_access import open_vault
+from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact

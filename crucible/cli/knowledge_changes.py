@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from crucible.cli.environment import project_here, whence
+from crucible.cli.environment import whence
 from crucible.cli.id_arguments import ITEM, SESSION
 from crucible.cli.options import Door, format_option, one_of
 from crucible.cli.output import counted, say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
-from crucible.cli.vault_access import here, load_note, open_vault
+from crucible.cli.vault_access import here, load_note, open_vault, project_here
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of

@@ -12,8 +12,9 @@ from typing import NamedTuple, Self
 
 import click
 
-from crucible.cli.environment import project_here, user_settings, vault_place
+from crucible.cli.environment import user_settings, vault_place
 from crucible.cli.options import Door
+from crucible.cli.vault_access import project_here
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
 from crucible.documents.knowledge.novelty import Similar

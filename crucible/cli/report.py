@@ -8,11 +8,10 @@ from datetime import datetime
 import click
 
 from crucible.cli.command_agent import ask_first, with_option
-from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked, open_index
 from crucible.cli.options import BEGIN, END, Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write_json
-from crucible.cli.vault_access import open_vault
+from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of, remembering
 from crucible.memory.history.history_update import told_of

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from crucible.analysis.review.ask_budget import BUDGET
 from crucible.cli.command_agent import user_budget
-from crucible.cli.environment import folders_of
 from crucible.cli.index_access import asked
 from crucible.cli.output import say, warn
+from crucible.cli.vault_access import folders_of
 from crucible.clients.launch.ask import Asker
 from crucible.commands.briefing.compact_memory import compact, live_sessions
 from crucible.commands.capture.after_stop import Ended, Helpers, after_stop

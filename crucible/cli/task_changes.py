@@ -12,7 +12,6 @@ import click
 
 from crucible.cli.capture_command import say_captured
 from crucible.cli.capture_dialogue import terminal_ask
-from crucible.cli.environment import folder_of
 from crucible.cli.id_arguments import TASK
 from crucible.cli.index_access import asked
 from crucible.cli.options import Door, format_option
@@ -21,7 +20,7 @@ from crucible.cli.recall_engine import RecallScope, open_recall
 from crucible.cli.record_options import SAID, recording_place
 from crucible.cli.task_commands import task_json
 from crucible.cli.task_lookup import OpenedTask, open_task, our_session
-from crucible.cli.vault_access import index_of, open_vault
+from crucible.cli.vault_access import folder_of, index_of, open_vault
 from crucible.commands import record
 from crucible.commands.capture.capture import Captured, When, capture_session
 from crucible.commands.record.tasks import TaskWriter

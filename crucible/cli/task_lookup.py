@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crucible.cli.environment import claude_folder, project_here, working_directory
+from crucible.cli.environment import working_directory
 from crucible.cli.index_access import asked
-from crucible.cli.vault_access import index_of, newest_session
+from crucible.cli.vault_access import claude_folder, index_of, newest_session, project_here
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
 from crucible.memory.tasks.overview import ClientLists, with_stores

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
@@ -15,7 +16,7 @@ from crucible.commands.idle.idle_check import look
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
-from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.projects import folder_in_project, named_project_of, project_folder, project_of
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
 
@@ -77,3 +78,29 @@ def find_note(vault: Vault, ref: str) -> Path:
 def load_note(vault: Vault, ref: str) -> Note:
     """Find and read."""
     return vault.read(find_note(vault, ref))
+
+
+def project_here(root: Path) -> str:
+    """The working directory's project by the user's settings or git; "" in the vault at `root` itself."""
+    return named_project_of(*whence(), str(root))
+
+
+def folders_of(project: str) -> tuple[Path | None, Sequence[str]]:
+    """The project's folder around the working directory, None for none, and all of its folders here, that one first."""
+    cwd, projects = whence()
+    folder = folder_in_project(cwd, projects, project)
+    return folder, [*([str(folder)] if folder else []), *projects.get(project, ())]
+
+
+def folder_of(project: str) -> Path | None:
+    """The project's folder on this machine: around the working directory, else as the user's settings name it."""
+    cwd, projects = whence()
+    here = folder_in_project(cwd, projects, project) if project else None
+    if here:
+        return project_folder(here, projects, project)
+    return next((folder for folder in map(Path, projects.get(project, ())) if folder.is_dir()), None)
+
+
+def claude_folder() -> Path:
+    """Claude Code's own folder."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

@@ -48,7 +48,7 @@ def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
     assert not imported & set(HEAVY)
 
 
-LISTING = ["main", "group", "door", "given", "options", "output", "surroundings"]
+LISTING = ["main", "group", "options", "output", "environment"]
 """Modules of the doors that `cru session list` needs before it opens the index."""
 
 SLOW = [

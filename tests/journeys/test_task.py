@@ -375,7 +375,7 @@ def test_a_terminal_obeys_nothing_that_a_task_says(cru: Cru, vault: Vault, sessi
 def test_who_is_killed_while_recall_is_asked_loses_no_task(vault: Vault, session: str, cru: Cru) -> None:
     code = (
         "import os, signal, sys\nimport crucible.cli.task_add as adding\n"
-        "adding._annotated = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "adding._annotate = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from crucible.cli.main import main\nsys.exit(main(sys.argv[1:]))\n"
     )
     args = ["--vault", str(vault.root), "task", "add", "Left behind"]

@@ -1,1 +1,1 @@
-"""What is worth keeping of a session: found, weighed, asked about and kept."""
+"""Capture: detect what is worth keeping of a session, ask about it, and keep it."""

@@ -1,7 +1,7 @@
-"""What is written once a session has stopped: captures, its history, decisions for its tasks, memory.
+"""What is written after a session stops: captures, its history, decisions for its tasks, memory.
 
-`after_stop` is the one place for it: an end, a pause, a client that is gone, a run of a workflow, and an import of more rows all call it.  A step that
-fails is one line, and the next step still runs.  The caller decides what may be asked: a person, an agent, recall.
+An end, a pause, a client that is gone, a run of a workflow and an import all call `after_stop`.  A step that fails
+is one line, and the next step still runs.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from crucible.commands.capture.capture import Captured, capture_session
 from crucible.commands.capture.capture_log import captures_of
 from crucible.commands.capture.question import Ask
 from crucible.core.errors import CrucibleError
-from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of, remembering
+from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.session import Session
 from crucible.memory.history.history import NO_CAPTURES
 from crucible.memory.history.history_folder import entry_path, load_entries, prune, too_many
@@ -39,9 +39,9 @@ OpenRecall: TypeAlias = "Callable[[], Recall]"
 
 
 class Helpers(NamedTuple):
-    """What may be asked: an agent what mattered, a human what is worth keeping, recall what is known for new tasks.
+    """Who may be asked: an agent what mattered, the user what to keep, recall what is known for new tasks.
 
-    A field that is None is not asked.  `folder` is where the session's project is on this machine, `roots` are all of its folders there.
+    None is not asked.  `folder` is the project's folder on this machine, `roots` are all of its folders.
     """
 
     asker: Asker | None = None
@@ -53,9 +53,9 @@ class Helpers(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """What came of it; `history` is None where none could be written.
+    """The results; `history` is None if none was written.
 
-    `said` are lines on what was done beside it, such as what was pruned, `problems` lines on what could not be done.
+    `said` are lines on what else was done, such as pruning, `problems` lines on failed steps.
     """
 
     history: MadeHistory | None = None
@@ -66,15 +66,14 @@ class Ended(NamedTuple):
 
 NOBODY = Helpers()
 _MOST_ASKED = 50
-"""Tasks for which recall is asked at a session's end; it is asked for any other when that is picked up."""
+"""Tasks for which recall is asked at a session's end; others wait until they are picked."""
 
 
 def after_stop(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY, updates: bool = False) -> Ended:
-    """Take every step for the session whose note is at `path`; never raises for what one of them comes to.
+    """Take every step for the session whose note is at `path`; a failed step never raises.
 
-    It may be repeated at any time: nothing is stored twice, and a person's edits stay.  With `updates` a session without a history is left alone, and
-    nothing is captured: an import brings rows of many sessions, and what they came to is composed when somebody asks.  Nothing is done
-    for a subagent's session: its parent's history covers it.
+    Repeating it stores nothing twice and keeps edits.  With `updates`, as after an import, nothing is captured and a session without a
+    history is skipped.  A subagent's session is skipped, since its parent's history covers it.
     """
     if updates and not _is_there(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
         return Ended()
@@ -116,13 +115,13 @@ def after_stop(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NO
 
 
 class _Steps:
-    """What went wrong so far."""
+    """Runs steps and collects their problems."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
 
     def take(self, what: str, step: Callable[[], _Result]) -> _Result | None:
-        """The step's result, None for one that failed."""
+        """The step's result, None if it failed."""
         try:
             return step()
         except CrucibleError as error:
@@ -154,7 +153,7 @@ def _hand_on(vault: Vault, session: Session, now: datetime, redact: Redact, reca
 
 
 def _prune(vault: Vault, now: datetime, problems: list[str]) -> list[str]:
-    """What goes because the settings say so, each with where it can be found."""
+    """Prune histories as the settings say; returns a line for each."""
     settings = vault.settings.history
     if settings.prune != "at_end":
         return []

@@ -1,7 +1,4 @@
-"""What may be worth keeping, as frozen values, and how sure each must be.
-
-Below `PROPOSED` nothing is said, from `PROMPTED` on you may be asked, above `PRESELECTED` it is ticked.
-"""
+"""Capture candidates, and the confidence at which one is proposed, asked about, and preselected."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ PRESELECTED = 0.8
 
 
 class Kind(StrEnum):
-    """What a candidate is; `saving.KEPT_AS` says which item of knowledge it becomes."""
+    """The kind of a candidate; `KEPT_AS` maps it to the type of an item."""
 
     ADR = "adr"
     DECISION = "decision"
@@ -30,11 +27,11 @@ class Kind(StrEnum):
 
 
 FAILURES = frozenset((Kind.FAILURE, Kind.SELF_CORRECTION))
-"""The kinds that are attributed before it is decided what becomes of them."""
+"""The kinds that are attributed to a cause."""
 
 
 class Way(StrEnum):
-    """What becomes of a candidate: kept without a question, kept as a human approved it before, asked about, only listed, or dropped."""
+    """How a candidate is handled: kept without asking, kept as approved before, asked about, only listed, or dropped."""
 
     SILENT = "silent"
     APPROVED = "approved"

@@ -1,4 +1,4 @@
-"""What of a session is worth keeping: found, sorted, kept or asked about, and remembered."""
+"""Capture what is worth keeping of a session: detect, sort, keep or ask, and record the state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 class When(StrEnum):
-    """What gave rise to it: a session's end, a task's end, or somebody who asked for it."""
+    """The occasion: a session's end, a task's end, or a command."""
 
     END = "end"
     TASK = "task"
@@ -121,7 +121,7 @@ def capture_session(
 
 
 def _id_of(note: Note) -> str:
-    """The session's id; its note's name if a human wrote what is none."""
+    """The session's id, or its note's name if the id is invalid."""
     try:
         return check_session_id(note.session.id)
     except BadSessionId:
@@ -131,7 +131,7 @@ def _id_of(note: Note) -> str:
 def _of_task(
     vault: Vault, session: Session, task: str, candidates: Iterable[Candidate], now: datetime
 ) -> Iterator[Candidate]:
-    """The task's findings, and what calls proved while it was worked on; all of them if nobody knows when that was."""
+    """The candidates of a task: its findings and those of its phases; all if its times are unknown."""
     phases = phases_of(session, task, now)
     if phases is None:
         yield from candidates
@@ -142,7 +142,7 @@ def _of_task(
 
 
 class _Run:
-    """One time through: what was kept so far, and what is remembered."""
+    """One capture: what was kept so far, and the recorded states."""
 
     def __init__(self, vault: Vault, session: Session, now: datetime, when: When) -> None:
         self._vault, self._session, self._now, self._when = vault, session, now, when
@@ -155,17 +155,17 @@ class _Run:
         self._whole = budget_of(lasted, vault.settings.capture.friction)
 
     def budget(self) -> Budget:
-        """What is left of the session's budget, whoever spent it."""
+        """The rest of the session's budget over all processes."""
         return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
 
     def save(self, saver: Saver, proposals: Iterable[Proposal]) -> None:
-        """Make items, and remember that they are there."""
+        """Keep candidates as items and record it."""
         kept = [*saver.keep_all(proposals, self._problems)]
         self._kept.update((one.proposal.key, one) for one in kept)
         self._note(one.said for one in kept)
 
     def alike(self, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
-        """Those that were not kept unasked because something like them is known: a human may see it otherwise."""
+        """Candidates not kept because a similar item exists, to be listed for the user."""
         for one in proposals:
             kept = self._kept.get(one.key)
             if one.way is Way.SILENT and kept and kept.said.state is State.ALIKE:
@@ -174,7 +174,7 @@ class _Run:
     # --- asking --------------------------------------------------------------------------------------------------------
 
     def asked(self, ask: Ask | None, due: Sequence[Proposal], task: str, *, free: bool) -> Answer:
-        """A human's answer to what is due, empty if nobody was to be asked."""
+        """The user's answer, empty if nobody is asked."""
         if ask is None or not due:
             return Answer()
         put = tuple(due) if free else self._paid(due)
@@ -186,7 +186,7 @@ class _Run:
         return ask(Offer(name, title, put, task, self.budget().left))
 
     def due(self, found: Sequence[Proposal], waiting: Sequence[Proposal]) -> Sequence[Proposal]:
-        """What is put to a human: to one who asked for it all that waits, else what deserves a question."""
+        """What to ask about: everything for a command, else what deserves a question."""
         settings = self._vault.settings
         if self._when is When.ASKED:
             return waiting
@@ -197,7 +197,7 @@ class _Run:
         return [one for one in waiting if is_due and one.way is Way.ASK]
 
     def _paid(self, due: Sequence[Proposal]) -> tuple[Proposal, ...]:
-        """What the budget allows to put; at a task's end what it does not allow is put off."""
+        """The candidates that the budget allows; at a task's end the others are deferred."""
         root, fsync = self._vault.root, self._vault.settings.fsync
         for some, what in _ways_to_pay(due, self._when):
             try:
@@ -211,7 +211,7 @@ class _Run:
         return ()
 
     def approve(self, chosen: Sequence[Proposal], redact: Redact) -> list[Proposal]:
-        """What a human chose, without secrets that they typed; remembered before anything is made of it."""
+        """The chosen candidates without secrets, recorded before any is kept."""
         clean = told_safely((one.candidate for one in chosen), redact, strict=False)
         pairs = zip(chosen, clean, strict=True)
         made = [one._replace(candidate=candidate, way=Way.APPROVED) for one, candidate in pairs if candidate.summary]
@@ -221,7 +221,7 @@ class _Run:
     # --- telling -------------------------------------------------------------------------------------------------------
 
     def answered(self, waiting: Sequence[Proposal], answer: Answer) -> Captured:
-        """All that came of it; what nobody answered for is remembered as suggested, except at a task's end, since the session's follows."""
+        """The result; unanswered candidates are recorded as suggested, except at a task's end."""
         skipped = tuple(one for one in waiting if one.key in answer.skipped)
         deferred = tuple(one for one in waiting if one.key in answer.deferred)
         alike = {key for key, one in self._kept.items() if one.said.state is State.ALIKE}
@@ -236,12 +236,12 @@ class _Run:
         return self.told(suggested=left, skipped=skipped, deferred=deferred)
 
     def told(self, **groups: tuple[Proposal, ...]) -> Captured:
-        """What came of it so far."""
+        """The result so far."""
         kept, problems = tuple(self._kept.values()), tuple(self._problems)
         return Captured(self._session.id, self.budget(), kept, problems=problems, **groups)
 
     def _tell_history(self) -> None:
-        """Have the history that an end wrote before list what became of each; the end that we are part of writes it itself."""
+        """List the captures in an existing history; a session's end writes it itself."""
         name = self._session.id
         try:
             add_captures(self._vault, name, captures_of(self._vault.root, name))
@@ -249,11 +249,11 @@ class _Run:
             self._problems[f"the session's history does not list it: {error}"] = None
 
     def remember(self, proposals: Iterable[Proposal], state: State) -> None:
-        """What became of each."""
+        """Record the state of each."""
         self._note(remembered(one, state) for one in proposals)
 
     def _note(self, states: Iterable[Remembered]) -> None:
-        """Each once; if it cannot be written, the reader is told, and all else goes on."""
+        """Record new states; a failure is a problem, not an error."""
         new = [one for one in states if self._states.get(one.key) != one]
         if not new:
             return
@@ -266,7 +266,7 @@ class _Run:
 
 
 def _ways_to_pay(due: Sequence[Proposal], when: When) -> Iterator[tuple[Sequence[Proposal], tuple[Interaction, ...]]]:
-    """What may be put, and what it costs, the most first: reviewing failures has its own price, so they may have to wait."""
+    """Sets of candidates and their cost, the largest first; failures cost extra and may have to wait."""
     if when is When.TASK:
         yield due, (Interaction.MID_SESSION_PROMPT,)
         return

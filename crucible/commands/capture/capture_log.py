@@ -1,8 +1,6 @@
-"""What was proposed of sessions and what became of it: `.crucible/memory/captures.jsonl`, added to and never rewritten.
+"""The log of candidates and their states: `.crucible/memory/captures.jsonl`, append-only, with redacted texts.
 
-Owns what a line says, by what a candidate is known again, and what holds when several lines say something of it.  Order means nothing, since a
-merge mixes lines: of two states the later one of `State` holds, so nobody is asked twice for what he answered on another machine.
-Texts come redacted.
+A merge mixes lines, so their order means nothing: of two states the later member of `State` counts.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from crucible.vault.logs.jsonl_store import (
 )
 
 _PATIENCE = 10.0
-"""Seconds that another process is waited for, which only looks and writes a line."""
+"""Seconds to wait for another process, which only appends a line."""
 
 
 class State(StrEnum):
@@ -61,7 +59,7 @@ _RANK = {state: rank for rank, state in enumerate(State)}
 
 
 class Remembered(NamedTuple):
-    """A candidate and what became of it.
+    """A candidate and its state.
 
     `item` is the id of the item of knowledge that says it, `finding` that of the finding it was made from.  `summary` and `detail` are as a human left them; `detail` stands there only while
     it is approved and not kept.
@@ -86,7 +84,7 @@ class Known(NamedTuple):
     waiting: frozenset[str] = frozenset()
 
     def state(self, key: str) -> State | None:
-        """What became of a candidate, as far as anybody knows."""
+        """The state of a candidate, None if unknown."""
         found = self.states.get(key)
         if found is not None:
             return found.state
@@ -94,7 +92,7 @@ class Known(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """One of `said` and `spent`."""
+    """A line, with either `said` or `spent`."""
 
     session: str
     at: datetime
@@ -104,13 +102,13 @@ class _Line(NamedTuple):
 
 
 def key_of(candidate: Candidate) -> str:
-    """By what a candidate is known again: its kind, the words of its summary, and its file."""
+    """The key of a candidate, from its kind, the words of its summary, and its file."""
     told = "\0".join((candidate.kind.value, normal_title(candidate.summary), candidate.file))
     return f"c-{hashlib.blake2s(told.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
 def remembered(one: Proposal, state: State, item: str = "") -> Remembered:
-    """A candidate with what became of it."""
+    """The record of a candidate's state."""
     candidate = one.candidate
     detail = candidate.detail if state is State.APPROVED else ""
     silent = one.way is Way.SILENT
@@ -118,7 +116,7 @@ def remembered(one: Proposal, state: State, item: str = "") -> Remembered:
 
 
 def load_known(root: Path, session_id: str, project: str = "") -> Known:
-    """What is remembered of a session, under any name it had, and of the candidates of others of its project."""
+    """Load the states of a session, under all its names, and those of its project's other sessions."""
     if not has_lines(root, CAPTURES):
         return Known({})
     names = {session_id, *names_before(root, session_id)}
@@ -142,7 +140,7 @@ def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
 
 
 def captures_of(root: Path, session_id: str) -> Captures:
-    """What became of a session's candidates, for its history: kept or to be kept, refused or known already, and what nobody answered for."""
+    """The captures of a session for its history: waiting, kept, and skipped."""
     states = load_known(root, session_id).states.values()
 
     def those(*wanted: State) -> tuple[Capture, ...]:
@@ -164,7 +162,7 @@ def append_states(
     project: str = "",
     fsync: bool = True,
 ) -> None:
-    """Keep what became of candidates, in one write; on disk when this returns.  Raises as `append_lines` does."""
+    """Append states in one write.  Raises what `append_lines` does."""
     head = {"session": session_id, "at": time_text(at), **({"project": project} if project else {})}
     append_lines(root, CAPTURES, [{**head, **_fields(one)} for one in states], fsync=fsync)
 
@@ -183,9 +181,9 @@ def spend(
     at: datetime,
     fsync: bool = True,
 ) -> bool:
-    """Take the cost of a prompt out of a session's budget, over all processes; False where it is not there any more.
+    """Spend the cost of a prompt, over all processes; False if the budget does not allow it.
 
-    `budget` is the session's before anything was spent.  Raises as `append_lines` does: who cannot note it must not ask.
+    `budget` is the whole one.  Raises what `append_lines` does; then nobody may be asked.
     """
     top = Path(os.path.realpath(root))
     # Not the lock of the file itself, which who appends to it takes.

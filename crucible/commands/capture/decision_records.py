@@ -1,7 +1,4 @@
-"""Files that record decisions of architecture: which paths are such files, which calls made or changed one, and what one says.
-
-Reading one, listing them, and code about them make no record.
-"""
+"""Architecture decision records (ADRs): recognise their paths, the calls that write them, and read one."""
 
 from __future__ import annotations
 
@@ -34,18 +31,18 @@ _PROPERTIES = late_pattern(r"(?s)\A---[ \t]*\n.*?\n---[ \t]*\n")
 _TITLE = late_pattern(r"(?m)^(?:#|=) +(\S.*?)[ \t#]*$")
 _HEADING = late_pattern(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$")
 _SHOWN = 20_000
-"""Code points of a record that are kept; the rest stays in the file."""
+"""Code points of a record that are kept."""
 
 
 class Record(NamedTuple):
-    """What a record says; the title is "" if it has none."""
+    """A record's title ("" if it has none) and text."""
 
     title: str
     text: str
 
 
 def is_decision_record(path: str) -> bool:
-    """Whether a path is that of a record of a decision: `docs/adr/0007-use-sqlite.md`."""
+    """True for the path of a decision record: `docs/adr/0007-use-sqlite.md`."""
     low = path.replace("\\", "/").casefold()
     return bool(_RECORD.search(low)) and not _NO_RECORD.search(low)
 

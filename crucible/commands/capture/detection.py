@@ -1,7 +1,7 @@
-"""What of a session may be worth keeping: its findings, and what acts prove, in the order of its note.
+"""Detect capture candidates in a session: findings, decision records, API calls and measurements.
 
-A candidate says what its finding says, and its title is the part that makes sense alone.  Outcomes, open ends, reports
-and failures without a cause are not candidates.
+A candidate's title is the part of its finding that makes sense alone.  Outcomes, open ends, reports and failures
+without a cause are not candidates.
 """
 
 from __future__ import annotations
@@ -147,9 +147,9 @@ _RUNS = (Deed.TEST, None)
 
 
 def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
-    """What may be worth keeping of a session; nothing below `PROPOSED`.
+    """The candidates of a session with at least the confidence `PROPOSED`.
 
-    `evidence` is what its event log knows, for code that calls outside APIs and for whole results.
+    `evidence` from the event log shows code that calls outside APIs, and full results.
     """
     moments = moments_of(session, evidence)
     found = [*_found(session, moments), *_records(moments), *apis_in(moments), *proofs_in(moments)]

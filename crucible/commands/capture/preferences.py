@@ -1,7 +1,4 @@
-"""Two of the vault's settings that a human may change where he is asked: whether he is, and from when on.
-
-Owns the change of `.crucible/config.toml`, in which comments, order and all other keys stay.
-"""
+"""Set a preference under `[capture]` in `.crucible/config.toml`; comments, order and other keys stay."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.settings.lifecycle import FrictionSettings
 
 _MOST_TYPED = 400
-"""Characters of a line that are looked at."""
+"""Characters of a line that are parsed."""
 
 
 class Offer(NamedTuple):
@@ -43,11 +43,11 @@ class Answer(NamedTuple):
 
 
 Ask: TypeAlias = "Callable[[Offer], Answer]"
-"""Who asks a human.  It never raises for what he types; one who goes away has given no answer."""
+"""A function that asks the user; leaving gives an empty answer."""
 
 
 class Act(StrEnum):
-    """What a line that was typed asks for."""
+    """The action of a typed line."""
 
     TOGGLE = "toggle"
     SAVE = "save"
@@ -60,7 +60,7 @@ class Act(StrEnum):
 
 
 class Typed(NamedTuple):
-    """What was typed: the act, the places of the candidates it is about, from 0, and what is wrong with it."""
+    """A parsed line: the action, the indexes of its candidates, and an error."""
 
     act: Act
     at: tuple[int, ...] = ()
@@ -81,7 +81,7 @@ _RANGE = late_pattern(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
 def read_typed(text: str, count: int, *, deferrable: bool = False) -> Typed:
-    """What a line means where `count` candidates are shown: numbers tick and untick, `s`, `e 2`, `k`, `p`, `d` and `q` act."""
+    """Parse a line for `count` candidates: numbers toggle; `s`, `e 2`, `k`, `p`, `d` and `q` act."""
     words = [word for word in _SPLIT.split(text[:_MOST_TYPED].strip().strip("[]").casefold()) if word]
     if not words:
         return Typed(Act.UNKNOWN, why="a number ticks or unticks; a letter does what its word says")
@@ -101,7 +101,7 @@ def read_typed(text: str, count: int, *, deferrable: bool = False) -> Typed:
 
 
 def accepted(text: str, keys: Sequence[str]) -> frozenset[int]:
-    """The places of what `--accept` names among candidates with these keys: `all`, `none`, `1,3`, `2-4`, or keys; `UsageError` for what is not there."""
+    """The indexes that `--accept` names: `all`, `none`, `1,3`, `2-4`, or keys; raises `UsageError`."""
     words = [word for word in _SPLIT.split(text.strip().casefold()) if word]
     if words in (["all"], ["none"]):
         return frozenset(range(len(keys)) if words == ["all"] else ())
@@ -112,7 +112,7 @@ def accepted(text: str, keys: Sequence[str]) -> frozenset[int]:
 
 
 def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
-    """Where numbers, and ranges of them, point; each place once."""
+    """The indexes of numbers and ranges, without duplicates."""
     found: dict[int, None] = {}
     for word in words:
         match = _RANGE.fullmatch(word)
@@ -125,14 +125,14 @@ def _places(words: Sequence[str], count: int) -> tuple[int, ...]:
 
 
 MOST_PROMPTS = 3
-"""Prompts of a session, however long it is."""
+"""Prompts of a session at most."""
 
 _SHORT, _MEDIUM = 30, 90
 """Minutes."""
 
 
 class Interaction(StrEnum):
-    """What a human is asked to do."""
+    """A kind of question."""
 
     CAPTURE_PROMPT = "capture_prompt"
     MID_SESSION_PROMPT = "mid_session_prompt"
@@ -144,16 +144,16 @@ COSTS: Mapping[Interaction, int] = {
     Interaction.MID_SESSION_PROMPT: 2,
     Interaction.FAILURE_REVIEW: 1,
 }
-"""What each costs; an interruption costs more than a question at the end.  A briefing asks nobody anything, so that it costs nothing."""
+"""The price of each; an interruption costs more than a question at the end."""
 
 
 def cost_of(what: Iterable[Interaction]) -> int:
-    """What these cost together."""
+    """The total cost."""
     return sum(COSTS[one] for one in what)
 
 
 class Budget(NamedTuple):
-    """What a session may spend, what it has spent, and how many prompts there were."""
+    """A session's limit, what it spent, and its number of prompts."""
 
     limit: int
     spent: int = 0
@@ -161,20 +161,20 @@ class Budget(NamedTuple):
 
     @property
     def left(self) -> int:
-        """What may still be spent, never less than 0."""
+        """The rest, at least 0."""
         return max(0, self.limit - self.spent)
 
     def allows(self, *what: Interaction) -> bool:
-        """Whether these may come at once, as one prompt."""
+        """True if these fit into one more prompt."""
         return cost_of(what) <= self.left and self.prompts < MOST_PROMPTS
 
     def after(self, *prompts: Iterable[Interaction]) -> Self:
-        """The budget after these prompts, each with all its questions, allowed or not."""
+        """The budget after these prompts."""
         return self._replace(spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts))
 
 
 def budget_of(minutes: float | None, settings: FrictionSettings) -> Budget:
-    """The budget of a session by its minutes; a session of unknown length counts as short."""
+    """The budget for a session's length; an unknown one counts as short."""
     if minutes is None or minutes < _SHORT:
         return Budget(settings.short_session)
     return Budget(settings.medium_session if minutes < _MEDIUM else settings.long_session)

@@ -1,8 +1,4 @@
-"""Keep candidates as items of knowledge: which type each has, what it says, and where it comes from.
-
-Only a decision record inside the project's folder is read.  Whether there is room, whether the same is known and what is a secret is
-`knowledge.adding`'s.
-"""
+"""Keep candidates as items of knowledge.  Of files, only decision records inside the project's folder are read."""
 
 from __future__ import annotations
 
@@ -49,7 +45,7 @@ KEPT_AS: Mapping[Kind, ItemType] = {
 """The type of item that each kind of candidate becomes."""
 _TAGS = {Kind.ADR: "adr", Kind.SELF_CORRECTION: "self-correction", Kind.CORRECTION: "correction"}
 UNASKED = "auto-captured"
-"""The tag of what nobody was asked about."""
+"""The tag of items kept without asking."""
 
 _LONGEST_RECORD = 256 * 1024
 """Bytes; a decision record is a page or two."""
@@ -57,7 +53,7 @@ _RECORDS = (".md", ".markdown", ".mdx", ".adoc", ".asciidoc", ".rst", ".txt", ".
 
 
 class Kept(NamedTuple):
-    """What came of keeping a candidate: `said` is to be remembered, `path` the note that says it now, `line` a word for the reader."""
+    """The result of keeping a candidate: its state, its note's path, and a line for the user."""
 
     proposal: Proposal
     said: Remembered
@@ -68,7 +64,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class Saver:
-    """What keeping the candidates of a session needs; `folder` is where its project is on this machine, None if nobody knows."""
+    """Keeps the candidates of a session; `folder` is its project's folder on this machine, if known."""
 
     vault: Vault
     note: Note
@@ -79,7 +75,7 @@ class Saver:
     similar: Similar | None = None
 
     def keep_all(self, proposals: Iterable[Proposal], problems: dict[str, None]) -> Iterator[Kept]:
-        """Keep each; one that the disk or the vault refuses is a line in `problems` and keeps no other one from it."""
+        """Keep each; a failure is a line in `problems`, and the others are still kept."""
         for one in proposals:
             try:
                 kept = self.keep(one)
@@ -92,10 +88,7 @@ class Saver:
             yield kept
 
     def keep(self, proposal: Proposal) -> Kept:
-        """Make it an item.  What the same session has kept before is that item: one that was killed in between keeps nothing twice.
-
-        Raises what `add_item` does.
-        """
+        """Keep a candidate; after a kill, an item that the same session kept already counts.  Raises what `add_item` does."""
         choice = self.choice or (None if self.vault.settings.capture.deduplicate else SimilarChoice.KEEP_BOTH)
         item = self._item(proposal)
         added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
@@ -104,7 +97,7 @@ class Saver:
         return Kept(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
 
     def repeats(self, candidate: Candidate) -> str:
-        """The id of the item that says the same already, or nearly; "" for none."""
+        """The id of an identical or similar item, "" for none."""
         if not self.vault.settings.capture.deduplicate:
             return ""
         item = self._item(Proposal("", candidate))

@@ -1,6 +1,6 @@
-"""The candidates of a session, each once and with what becomes of it: kept without a question, asked about, only listed, or dropped.
+"""Deduplicate candidates and decide for each: keep without asking, ask, list, or drop.
 
-Decision records, evidence, self-corrections and what was recorded on purpose are kept without a question.
+Decision records, evidence, self-corrections and what was recorded on purpose are kept without asking.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.memory.history.work_time import QUIET, worked
 
 _LONGEST, _LONGEST_DETAIL = 200, 21_000
-"""Most code points of a line, and of other texts."""
+"""The greatest length of a line, and of other texts, in code points."""
 _LINES = ("summary", "source", "file")
 _TAKEN_OUT = "[REDACTED:"
 _REFUSED = frozenset((State.SKIPPED, State.DROPPED))
 _ANSWERED = _REFUSED | {State.KEPT, State.KNOWN}
 _ONE = 0.8
-"""The share of the words of two titles from which on they say one thing."""
+"""The share of common words from which on two titles are duplicates."""
 _FEWEST = 2
-"""Decisions of a task that are worth a question."""
+"""Decisions of a task that justify a question."""
 _SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
 _PREVENTABLE = 0.6
 """The least confidence that knowledge would have prevented a failure, for the failure to be proposed."""
@@ -48,9 +48,9 @@ def sort_out(
     *,
     again: bool = False,
 ) -> list[Proposal]:
-    """What has no answer yet, the surest first.  What was refused counts `again`; `repeats` tells the item that says the same, "" for none.
+    """The unanswered candidates, highest confidence first; with `again` also skipped ones.
 
-    What waits for an answer in another session of the project is not proposed a second time; what is known already is never ticked.
+    Candidates that wait in another session of the project are left out.  `repeats` returns an equal item's id or ""; a repeat is never ticked.
     """
     answered = _ANSWERED - _REFUSED if again else _ANSWERED
     found: dict[str, Proposal] = {}
@@ -71,7 +71,7 @@ def sort_out(
 
 
 def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """The surest of those that say one thing: found in the same row, or in nearly the same words."""
+    """Of duplicates (same row, or nearly the same words) the one with the highest confidence."""
     rows: set[str] = set()
     told: list[frozenset[str]] = []
     for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
@@ -101,10 +101,7 @@ def _placed(key: str, candidate: Candidate, before: Remembered | None, settings:
 
 
 def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Way:
-    """What becomes of it; a failure without a known origin has no `attribution`.
-
-    Nothing is kept unasked that is less sure than what may be asked about.
-    """
+    """How to handle a candidate; one below `PROMPTED` is never kept without asking."""
     if candidate.confidence < settings.min_confidence:
         return Way.DROP
     is_recorded = candidate.source == Source.CALLOUT
@@ -118,13 +115,13 @@ def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribu
 
 
 def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
-    """True if it is ticked beforehand; a failure only if its attribution is as sure."""
+    """True if it is ticked beforehand; for a failure the attribution's confidence counts, too."""
     sure = candidate.confidence if attribution is None else min(candidate.confidence, attribution.confidence)
     return sure > PRESELECTED
 
 
 def deserves_question(found: Iterable[Proposal]) -> bool:
-    """True if a task's end is worth one: two decisions of weight, or a failure that was fixed; a simple implementation is not."""
+    """True if a task's end justifies a question: two decisions, or a fixed failure."""
     asked = [one for one in found if one.way is Way.ASK]
     if any(one.candidate.kind in FAILURES for one in found if one.way in (Way.ASK, Way.SILENT)):
         return bool(asked)
@@ -135,7 +132,7 @@ def deserves_question(found: Iterable[Proposal]) -> bool:
 
 
 def told_safely(candidates: Iterable[Candidate], redact: Redact, *, strict: bool = True) -> Iterator[Candidate]:
-    """The same in normal form, without secrets and unseen characters; if `strict`, what holds or held a secret is left out altogether."""
+    """Normalise texts and remove secrets and invisible characters; `strict` drops candidates with secrets."""
 
     def told(one: Candidate, name: str) -> str:
         text = UNSEEN.sub("", redact(normal(getattr(one, name)))[0])
@@ -155,14 +152,14 @@ def told_safely(candidates: Iterable[Candidate], redact: Redact, *, strict: bool
 def minutes_of(
     session: Session, now: datetime, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET
 ) -> float | None:
-    """How long was worked on a session, as its history tells it, on one that goes on until now; None if nobody knows."""
+    """Minutes of work on a session, until now if it is active; None if unknown."""
     goes_on = session.status is Status.ACTIVE and session.ended is None
     lasted = worked(replace(session, ended=now) if goes_on else session, bookmarks, quiet)
     return None if lasted is None else lasted.total_seconds() / 60
 
 
 def phases_of(session: Session, task: str, now: datetime) -> frozenset[str] | None:
-    """The ids of the phases in which a task was worked on; None if its note does not tell, and all count."""
+    """The ids of the phases in which a task was worked on; None if unknown."""
     found = next((one for one in session.tasks if one.id == task), None)
     begun = parse_time(found.started or "") if found else None
     if begun is None or found is None or not all(phase.started for phase in session.phases):

@@ -1,1 +1,1 @@
-"""What waits for a human, over all sessions."""
+"""Pending items that wait for the user, over all sessions."""

@@ -1,7 +1,6 @@
-"""An answer written into the session's note.
+"""Write an answer into the session's note, once for each item, as the locked note shows.
 
-Owns which answers an item takes, and that one is given once: the note as it stands under its lock decides.  An error gets the
-answer as its `Resolution:`; everything else a `[!user]` callout directly behind it, which names the item.
+An error gets its `Resolution:`; any other item a `[!user]` callout after it that names the item.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from enum import StrEnum
 
 from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, UsageError
 from crucible.core.patterns import late_pattern
-from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import unscanned
+from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.containment import normal
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
@@ -31,7 +30,7 @@ _SHOWN = 3
 
 
 class Verdict(StrEnum):
-    """How an answer is meant."""
+    """The kind of an answer."""
 
     ANSWERED = "answered"
     APPROVED = "approved"
@@ -40,7 +39,7 @@ class Verdict(StrEnum):
 
 
 class ItemNotFound(CrucibleError):
-    """No item has that name: it was taken out of the note, or its words were changed."""
+    """No item has that name; it may have been removed or edited."""
 
 
 class AlreadyAnswered(CrucibleError):
@@ -49,7 +48,7 @@ class AlreadyAnswered(CrucibleError):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The item before the answer, and the redactions in the answer by rule."""
+    """The item before the answer, and redactions by rule."""
 
     item: Item
     redactions: Mapping[str, int] = field(default_factory=dict)
@@ -93,7 +92,7 @@ def answer(vault: Vault, ref: str, text: str = "", *, verdict: Verdict = Verdict
 
 
 def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:
-    """Without secrets, looked at as it was given and as the note will have it: what a note drops may part a secret."""
+    """Redact the text as given and as normalised, since normalising may join a secret's parts."""
     counts: Counter[str] = Counter()
     for form in (str, normal):
         text = form(text)
@@ -106,7 +105,7 @@ def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:
 
 
 def _named(vault: Vault, ref: str) -> tuple[str, str]:
-    """The session, and the item's name in it or its beginning, "" for the only one that waits."""
+    """The session, and the item's name or prefix in it, "" for the only pending one."""
     found = _REFERENCE.fullmatch(ref)
     if not found:
         return ref, ""
@@ -161,7 +160,7 @@ def _edits(note: Note, item: Item, entry: Entry, verdict: Verdict, said: str) ->
 
 
 def _counted(note: Note, counts: Mapping[str, int]) -> list[Edit]:
-    """The count of redactions in the frontmatter, where there is one that can be changed."""
+    """Edits of the redaction counts in the frontmatter, if it can be edited."""
     start = find_frontmatter_span(note.source).end
     if not counts or not start:
         return []

@@ -19,7 +19,7 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 class Kind(StrEnum):
-    """What a human is to do: choose, say yes or no, look at what is done, or mend what went wrong."""
+    """What the user is to do: decide, approve, review a finished task, or fix an error."""
 
     DECISION = "decision_needed"
     APPROVAL = "approval_required"
@@ -56,10 +56,7 @@ _ALL = frozenset(Kind)
 
 
 class Place(NamedTuple):
-    """A note that has items: its path as a row has it, and when its session began and ended, as the tables have that.
-
-    `ended` is "" for a session that is not over, `started` for one of an unknown time.
-    """
+    """A note with items: its path cell, and its session's start and end as in the tables, "" if unknown or still open."""
 
     path: str
     started: str
@@ -67,7 +64,7 @@ class Place(NamedTuple):
 
 
 def places(view: View, project: str = "", kinds: Collection[Kind] = _ALL, *, answered: bool = False) -> Iterator[Place]:
-    """The notes in which something of these kinds waits, the newest session's first; with `answered` those where it did, too."""
+    """The notes with pending items of these kinds, newest session first; with `answered` also answered ones."""
     for shard in view.shards:
         wanted = {
             str(row["path"])
@@ -91,7 +88,7 @@ def _ended(row: Row) -> str:
 
 
 def once(items: Iterable[Item]) -> Iterator[Item]:
-    """Without what waits in the same session in the same words: an agent may ask again."""
+    """Drop repeated pending items of a session: an agent may ask again."""
     seen: set[tuple[str, ...]] = set()
     for item in items:
         said = (item.session, item.kind.value, item.title, item.text)
@@ -102,7 +99,7 @@ def once(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def read_items(vault: Vault, found: Iterable[Place], on_error: Callable[[CrucibleError], None]) -> Iterator[Item]:
-    """Every item of these notes, answered ones too, a note read when its turn comes."""
+    """Yield every item of these notes, answered ones too, reading notes lazily."""
     for place in found:
         path = path_of_cell(place.path)
         try:
@@ -112,12 +109,12 @@ def read_items(vault: Vault, found: Iterable[Place], on_error: Callable[[Crucibl
 
 
 def items_of(note: Note, path: str = "") -> list[Item]:
-    """A note's items, in its order; `path` is the note's, seen from the vault."""
+    """A note's items in order; `path` is relative to the vault."""
     return [item._replace(path=path) for item, _ in _placed(note)]
 
 
 def find_entry(note: Note, name: str) -> list[tuple[Item, Entry]]:
-    """The items whose name within the session is `name`, or begins so, with their entries; all of them for ""."""
+    """The items named `name`, or with that prefix, and their entries; all for ""."""
     found = [(item.id.removeprefix(f"{note.name}."), item, entry) for item, entry in _placed(note)]
     named = [one for one in found if one[0] == name] or [one for one in found if one[0].startswith(name)]
     return [(item, entry) for _, item, entry in named]
@@ -132,7 +129,7 @@ def _placed(note: Note) -> list[tuple[Item, Entry]]:
 
 
 def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: int) -> Item:
-    """Without the note's path.  A session is named by its file, whatever its properties say."""
+    """An item without its path; the session's name is the file's."""
     settled = answers.settles(at)
     title = entry.title if isinstance(entry, Callout) else ""
     text = entry.text if isinstance(entry, Callout | Failure) else ""
@@ -154,7 +151,7 @@ def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: i
 
 
 def _verdict(entry: Entry, answers: Answers, at: int) -> str:
-    """As the answer that names the item says it; one that does not is an answer."""
+    """The verdict of the answer that names the item; other answers count as `answered`."""
     own = answers.own(at)
     if own is None:
         return "mended" if isinstance(entry, Failure) else "answered"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cli.environment import project_here
+from crucible.cli.vault_access import project_here
 from crucible.commands import record
 from crucible.core.errors import VaultError
 from crucible.integrations.mcp.replies import PREFACE
