@@ -9,7 +9,7 @@ import click
 from crucible.cli.capture_dialogue import lines_of, terminal_ask
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.options import Door, flag, format_option, one_of
 from crucible.cli.output import say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import folder_of, load_note, newest_here, open_vault
@@ -157,9 +157,9 @@ def _kept(vault: Vault, one: Kept) -> dict[str, object]:
     type=one_of(SimilarChoice),
     help="What becomes of what is much like an item of knowledge; by default it is not kept, and the item is named.",
 )
-@click.option("--again", is_flag=True, help="Also what was skipped before.")
+@flag("--again", "Also what was skipped before.")
 @with_option
-@click.option("--dry-run", is_flag=True, help="Only list; keep nothing, ask nothing, note nothing.")
+@flag("--dry-run", "Only list; keep nothing, ask nothing, note nothing.")
 @format_option("text", "json")
 @click.pass_obj
 def capture(

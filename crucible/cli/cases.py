@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import CASE
-from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
+from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write_problems
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
@@ -53,7 +53,7 @@ _CASES = click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=
 @click.option("--agent", metavar="NAME", help="Only of this agent.")
 @click.option("--project", metavar="NAME", help="Only of this project.")
 @click.option("--tag", metavar="TAG", help="Only with this tag.")
-@click.option("--verified", is_flag=True, help="Only those whose outcome something showed to be right.")
+@flag("--verified", "Only those whose outcome something showed to be right.")
 @limit_option()
 @format_option("table", "json", "toon", "paths")
 @NULL_OPTION

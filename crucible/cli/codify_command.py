@@ -18,7 +18,7 @@ from crucible.analysis.tools.whole_calls import Evidence, load_evidence
 from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
 from crucible.cli.environment import from_here, working_directory
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, GivenPath
+from crucible.cli.options import Door, GivenPath, flag
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, write, write_document, write_json
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
@@ -122,10 +122,10 @@ class _Target(NamedTuple):
     help="In which form: on stdout, or in the FILE of -o.",
 )
 @click.option("--dialect", type=click.Choice(["crucible"]), help="Write it for the Rust Crucible's parser.")
-@click.option("--refine", is_flag=True, help="Have an agent refine names, types and conditions.")
+@flag("--refine", "Have an agent refine names, types and conditions.")
 @with_option
-@click.option("--interactive", is_flag=True, help="Look through it in your editor before it is saved.")
-@click.option("--force", is_flag=True, help="Write it also over a note that was changed since.")
+@flag("--interactive", "Look through it in your editor before it is saved.")
+@flag("--force", "Write it also over a note that was changed since.")
 @click.pass_obj
 def codify_sessions(
     door: Door,

@@ -13,7 +13,7 @@ import click
 from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_clients import project_folder
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_json
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
@@ -106,13 +106,9 @@ _MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD
 
 
 @click.command
-@click.option("--all", "whole", is_flag=True, help="Name everything, not the first few.")
-@click.option(
-    "--secrets",
-    is_flag=True,
-    help="Also count secrets in the clients' own logs, by kind and file, without values.",
-)
-@click.option("--migrate", is_flag=True, help="Convert notes of an older format first.")
+@flag("--all", "Name everything, not the first few.", "whole")
+@flag("--secrets", "Also count secrets in the clients' own logs, by kind and file, without values.")
+@flag("--migrate", "Convert notes of an older format first.")
 @format_option("table", "json")
 @click.pass_obj
 def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option, local_now
+from crucible.cli.options import Door, flag, format_option, local_now
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_json
 from crucible.cli.session_list import shortened
 from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
@@ -123,7 +123,7 @@ def list_flights(door: Door, /, format_: str) -> None:
 
 
 @click.command("purge")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be done; write nothing.")
+@flag("--dry-run", "Only tell what would be done; write nothing.")
 @click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Instead of flight.retention_days.")
 @format_option("table", "json")
 @click.pass_obj

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from crucible.cli.options import BEGIN, END, local_now
+from crucible.cli.options import flag, local_now, since_option, until_option
 from crucible.vault.index.column_conditions import named_column, parse_condition
 from crucible.vault.index.query import STATUSES, SessionQuery, check_column
 from crucible.vault.index.schema import TABLES
@@ -19,8 +19,8 @@ from crucible.vault.index.schema import TABLES
 _Command = TypeVar("_Command")
 
 _SPAN = (
-    click.option("--since", type=BEGIN, metavar="WHEN", help="Only started since: 2026-11-21, today, 12h, 7d, 2w."),
-    click.option("--until", type=END, metavar="WHEN", help="Only started until then; a day counts to its end."),
+    since_option("Only started since: 2026-11-21, today, 12h, 7d, 2w."),
+    until_option("Only started until then; a day counts to its end."),
 )
 _WHERE = click.option(
     "--where",
@@ -35,7 +35,7 @@ _FILTERS = (
     click.option("--model", metavar="MODEL", help="Only with this model: all of its name, or words of it (opus)."),
     click.option("--project", metavar="NAME", help="Only of this project."),
     *_SPAN,
-    click.option("--children", is_flag=True, help="Subagents' sessions too."),
+    flag("--children", "Subagents' sessions too."),
     _WHERE,
 )
 _ORDER = (

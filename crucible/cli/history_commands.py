@@ -13,7 +13,7 @@ import click
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
+from crucible.cli.options import Door, flag, format_option, limit_option, since_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import find_note, folders_of, open_vault
@@ -50,8 +50,8 @@ _LIMIT = limit_option()
 
 
 @click.command("list")
-@click.option("--since", type=BEGIN, metavar="WHEN", help="Begun then or later: 2026-11-01, 30d.")
-@click.option("--until", type=END, metavar="WHEN", help="Begun then or earlier.")
+@since_option("Begun then or later: 2026-11-01, 30d.")
+@until_option("Begun then or earlier.")
 @click.option("--agent", metavar="AGENT", default="", help="Of this agent: name or name@version.")
 @click.option("--captures/--no-captures", default=None, help="Only with captures, or only without any.")
 @click.option("--project", metavar="NAME", default="", help="Only of this project.")
@@ -250,8 +250,8 @@ def _key(heading: str) -> str:
 
 
 @click.command
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only name what would go.")
+@flag("--yes", "Do not ask.")
+@flag("--dry-run", "Only name what would go.")
 @click.option(
     "--max-entries",
     type=click.IntRange(min=0),

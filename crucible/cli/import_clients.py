@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.options import BEGIN, Door, GivenPath, format_option
+from crucible.cli.options import Door, GivenPath, flag, format_option, since_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, write, write_json
 from crucible.cli.session_stop import update_histories
 from crucible.cli.table_output import Tier, table_lines
@@ -73,18 +73,11 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
         click.pass_obj,
         format_option("table", "json"),
         click.option("--project", metavar="NAME", help="Only sessions of this project."),
-        click.option(
-            "--since",
-            type=BEGIN,
-            metavar="WHEN",
-            help="Only what was written to since: 2026-11-21, 12h, 7d, 2w.",
+        since_option("Only what was written to since: 2026-11-21, 12h, 7d, 2w."),
+        flag(
+            "--refresh", "Also bring notes of older versions to what this one writes; what you edited stays as it is."
         ),
-        click.option(
-            "--refresh",
-            is_flag=True,
-            help="Also bring notes of older versions to what this one writes; what you edited stays as it is.",
-        ),
-        click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing."),
+        flag("--dry-run", "Say what would be done and write nothing."),
         click.argument("paths", metavar="[PATH]...", type=_TranscriptPath(path_type=Path), nargs=-1),
     ):
         command = option(command)

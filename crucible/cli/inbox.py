@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import Door, format_option, limit_option, only_option
+from crucible.cli.options import Door, flag, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write
 from crucible.cli.record_options import SAID
 from crucible.cli.table_output import write_rows
@@ -50,7 +50,7 @@ _COLUMNS = (
 
 
 @click.command("list")
-@click.option("--all", "everything", is_flag=True, help="Also what is answered, and what old sessions left.")
+@flag("--all", "Also what is answered, and what old sessions left.", "everything")
 @click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
 @only_option("--kind", "kinds", Kind)
 @limit_option("Only the newest N.", least=0)

@@ -15,7 +15,7 @@ import click
 
 from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import from_here, user_settings, vault_place, vault_root
-from crucible.cli.options import Door
+from crucible.cli.options import Door, flag
 from crucible.cli.output import clean_line, say, write
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
 from crucible.integrations.install.claude_code_settings import (
@@ -46,10 +46,10 @@ def _mcp_command(client: str, files: str, text: str) -> click.Command:
     """`cru install CLIENT --mcp`, of a client whose hooks we do not know."""
 
     @click.command(client, help=inspect.cleandoc(text))
-    @click.option("--mcp", is_flag=True, help="The server of recall and the recorder.")
-    @click.option("--user", is_flag=True, help="For all your projects (the default).")
-    @click.option("--project", is_flag=True, help=f"For this project, in its {files}.")
-    @click.option("--remove", is_flag=True, help="With --mcp, take it out again; the files are what they were.")
+    @flag("--mcp", "The server of recall and the recorder.")
+    @flag("--user", "For all your projects (the default).")
+    @flag("--project", f"For this project, in its {files}.")
+    @flag("--remove", "With --mcp, take it out again; the files are what they were.")
     @click.pass_obj
     def command(door: Door, /, *, mcp: bool, user: bool, project: bool, remove: bool) -> None:
         if not mcp:
@@ -224,14 +224,10 @@ def say_where(door: Door) -> None:
 
 
 @click.command("claude-code")
-@click.option("--user", is_flag=True, help="For all your projects (the default).")
-@click.option("--project", is_flag=True, help="For this project, in its .claude/settings.json.")
-@click.option(
-    "--remove",
-    is_flag=True,
-    help="Take the hooks out again, with --mcp the server; the files are what they were.",
-)
-@click.option("--mcp", is_flag=True, help="Not the hooks, but the server of recall and the recorder, and a skill.")
+@flag("--user", "For all your projects (the default).")
+@flag("--project", "For this project, in its .claude/settings.json.")
+@flag("--remove", "Take the hooks out again, with --mcp the server; the files are what they were.")
+@flag("--mcp", "Not the hooks, but the server of recall and the recorder, and a skill.")
 @click.pass_obj
 def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: bool) -> None:
     """Have Claude Code's sessions written down while they run.
@@ -283,7 +279,7 @@ def hook_command(*, shared: bool) -> str:
 
 
 @click.command("git-hooks")
-@click.option("--remove", is_flag=True, help="Take our lines out again; what was there before has its bytes again.")
+@flag("--remove", "Take our lines out again; what was there before has its bytes again.")
 @click.pass_obj
 def git_hooks(door: Door, *, remove: bool) -> None:
     """Refuse to commit a secret: adds a pre-commit hook to the repository around the vault.

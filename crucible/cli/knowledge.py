@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import ITEM
-from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, limit_option, only_option
+from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, limit_option, only_option
 from crucible.cli.output import (
     PROBLEMS_FOUND,
     clean_line,
@@ -80,9 +80,9 @@ _COLUMNS = (
 )
 @ALL_PROJECTS
 @click.option("--domain", metavar="NAME", help="What is seen from this domain; with --project, the project's domain.")
-@click.option("--global", "everybody", is_flag=True, help="Only what is everybody's.")
-@click.option("--retired", is_flag=True, help="Retired items instead.")
-@click.option("--to-verify", is_flag=True, help="Only what is old and was never verified, or did not hold.")
+@flag("--global", "Only what is everybody's.", "everybody")
+@flag("--retired", "Retired items instead.")
+@flag("--to-verify", "Only what is old and was never verified, or did not hold.")
 @limit_option()
 @format_option("table", "json", "toon", "paths")
 @NULL_OPTION
@@ -229,7 +229,7 @@ def show_knowledge(door: Door, /, item: str) -> None:
     metavar="N",
     help="At most so many.",
 )
-@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@flag("--explain", "Show what each score is made of.")
 @format_option("table", "json", "toon", "paths")
 @click.pass_context
 def search(ctx: click.Context, /, query: tuple[str, ...], **given: Any) -> None:

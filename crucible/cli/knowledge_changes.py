@@ -10,7 +10,7 @@ import click
 
 from crucible.cli.environment import whence
 from crucible.cli.id_arguments import ITEM, SESSION
-from crucible.cli.options import Door, format_option, one_of
+from crucible.cli.options import Door, flag, format_option, one_of
 from crucible.cli.output import counted, say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import here, load_note, open_vault, project_here
@@ -222,7 +222,7 @@ def _write_added(vault: Vault, made: Added, format_: str) -> None:
 @click.command("retire")
 @click.argument("items", metavar="ID...", type=ITEM, nargs=-1, required=True)
 @click.option("--because", default="", metavar="TEXT", help="Why; it stands in the note.")
-@click.option("--undo", is_flag=True, help="Bring it back into recall.")
+@flag("--undo", "Bring it back into recall.")
 @click.pass_obj
 def retire(door: Door, /, items: tuple[str, ...], because: str, *, undo: bool) -> None:
     """Take items out of recall; their notes stay.
@@ -264,7 +264,7 @@ def merge(door: Door, /, into: str, other: str) -> None:
 @click.argument("item", metavar="ID", type=ITEM)
 @click.option("--how", default="", metavar="TEXT", help="How it was verified: a command, a test, a look.")
 @click.option("--by", default="", metavar="NAME", help="Who did.")
-@click.option("--failed", is_flag=True, help="It did not hold.")
+@flag("--failed", "It did not hold.")
 @click.pass_obj
 def verify(door: Door, /, item: str, how: str, by: str, *, failed: bool) -> None:
     """Note that an item was looked at and holds; it is as fresh as a new one then.

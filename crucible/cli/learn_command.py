@@ -29,7 +29,7 @@ from crucible.cli.learn_report import (
     say_puzzles,
     write_preview,
 )
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.launch.ask import Answer
@@ -144,7 +144,7 @@ class _CaseSelection(NamedTuple):
 
 @click.command
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
-@click.option("--all", "every", is_flag=True, help="Of all sessions, or of all that the filters leave.")
+@flag("--all", "Of all sessions, or of all that the filters leave.", "every")
 @session_filters
 @with_options(CHOICES)
 @with_options(WAYS)

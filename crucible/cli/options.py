@@ -31,6 +31,11 @@ def one_of(kinds: Iterable[StrEnum]) -> click.Choice[str]:
     return click.Choice([kind.value for kind in kinds])
 
 
+def flag(name: str, help_: str, parameter: str | None = None) -> Callable[[Any], Any]:
+    """An option without a value."""
+    return click.option(*filter(None, (name, parameter)), is_flag=True, help=help_)
+
+
 def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable[[Any], Any]:
     """A repeatable filter by the values of an enumeration."""
     return click.option(name, parameter, multiple=True, type=one_of(kinds), help="Only these; may be repeated.")
@@ -87,6 +92,16 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # older clicks take no
 
 BEGIN = Moment(end=False)
 END = Moment(end=True)
+
+
+def since_option(help_: str) -> Callable[[Any], Any]:
+    """`--since`, from which time on."""
+    return click.option("--since", type=BEGIN, metavar="WHEN", help=help_)
+
+
+def until_option(help_: str) -> Callable[[Any], Any]:
+    """`--until`, up to which time."""
+    return click.option("--until", type=END, metavar="WHEN", help=help_)
 
 
 class Door(NamedTuple):

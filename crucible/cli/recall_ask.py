@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import BEGIN, END, Door, format_option
+from crucible.cli.options import Door, flag, format_option, since_option, until_option
 from crucible.cli.output import ReadingLine, say, warn
 from crucible.cli.recall_engine import ALL_PROJECTS, OpenedRecall, RecallScope, open_recall
 from crucible.cli.recall_output import write_answer
@@ -53,8 +53,8 @@ _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
     help="Only of this project, and the knowledge that it may see; in a project's folder, its knowledge by default.",
 )
 @ALL_PROJECTS
-@click.option("--since", type=BEGIN, metavar="WHEN", help="Only since: 2026-11-21, today, 12h, 7d, 2w.")
-@click.option("--until", type=END, metavar="WHEN", help="Only until then; a day counts to its end.")
+@since_option("Only since: 2026-11-21, today, 12h, 7d, 2w.")
+@until_option("Only until then; a day counts to its end.")
 @click.option(
     "-n",
     "--limit",
@@ -72,8 +72,8 @@ _EVENT = late_pattern(r"[^\s#]+#[0-9a-f]{8}")
     metavar="N",
     help="Events that are shown before and after each.",
 )
-@click.option("--here", is_flag=True, help="Ask this vault's own index, also where a team's server is set.")
-@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@flag("--here", "Ask this vault's own index, also where a team's server is set.")
+@flag("--explain", "Show what each score is made of.")
 @format_option("table", "json", "toon", "paths")
 @click.pass_obj
 def recall(

@@ -10,10 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
-import click
-
 from crucible.cli.environment import user_settings, vault_place
-from crucible.cli.options import Door
+from crucible.cli.options import Door, flag
 from crucible.cli.vault_access import project_here
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
@@ -29,12 +27,7 @@ _VARIABLE = "CRUCIBLE_RECALL_BACKEND"
 _OWN = ("", "embedded")
 """Values of the setting without a server."""
 
-ALL_PROJECTS = click.option(
-    "--all-projects",
-    "everything",
-    is_flag=True,
-    help="Of every project, also in a folder that is one's.",
-)
+ALL_PROJECTS = flag("--all-projects", "Of every project, also in a folder that is one's.", "everything")
 
 
 class RecallScope(NamedTuple):

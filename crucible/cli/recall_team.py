@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, counted, say, warn, write_json
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
@@ -18,9 +18,7 @@ from crucible.search.postgres.push import Pushed
 from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
 
-_FORCE = click.option(
-    "--force", is_flag=True, help="Also where another copy pushed a later state, or this vault is empty."
-)
+_FORCE = flag("--force", "Also where another copy pushed a later state, or this vault is empty.")
 _SHOWN = 5
 
 

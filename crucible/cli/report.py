@@ -9,7 +9,7 @@ import click
 
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import BEGIN, END, Door, format_option
+from crucible.cli.options import BEGIN, Door, format_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, warn, write_document, write_json
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError
@@ -32,7 +32,7 @@ from crucible.vault.notes.vault import Vault
     show_default=True,
     help="Worked on then or later.",
 )
-@click.option("--until", type=END, metavar="WHEN", help="Begun then or earlier.")
+@until_option("Begun then or earlier.")
 @click.option("--project", metavar="NAME", default=None, help="Only sessions of this project.")
 @with_option
 @format_option("text", "markdown", "json")

@@ -6,7 +6,7 @@ import click
 
 from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import say, write_json, write_text
 from crucible.cli.vault_access import load_note, open_vault
 from crucible.core.errors import UsageError
@@ -18,7 +18,7 @@ from crucible.vault.notes.vault import Note
 
 @click.command
 @click.argument("session", metavar="[ID]", type=SESSION, required=False, envvar="CRU_SESSION")
-@click.option("--print", "only_print", is_flag=True, help="Only show what stands there; change nothing.")
+@flag("--print", "Only show what stands there; change nothing.", "only_print")
 @with_option
 @format_option("text", "json")
 @click.pass_obj

@@ -12,7 +12,7 @@ import click
 
 from crucible.cli.environment import from_here
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, write_problems
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.commands.check.check_secrets import Found, Progress, check_secrets
@@ -23,8 +23,8 @@ from crucible.vault.notes.vault import Vault
 
 
 @click.command
-@click.option("--secrets", is_flag=True, help="Look for secrets instead, in all that the vault holds.")
-@click.option("--staged", is_flag=True, help="With --secrets: only in the lines that the next git commit adds.")
+@flag("--secrets", "Look for secrets instead, in all that the vault holds.")
+@flag("--staged", "With --secrets: only in the lines that the next git commit adds.")
 @format_option("table", "json")
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.pass_obj

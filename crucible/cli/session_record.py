@@ -13,7 +13,7 @@ from crucible.cli.command_agent import agent_at_end, agent_named, as_agent, say_
 from crucible.cli.environment import user_settings, working_directory
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import open_index
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.record_options import (
     SAID,
@@ -139,8 +139,8 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 @click.command
 @click.argument("ident", metavar="[ID]", type=SESSION, default="")
 @click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
-@click.option("--failed", is_flag=True, help="It has failed, not completed.")
-@click.option("--no-model", is_flag=True, help="Ask no agent, even if `agents.at_end` is set in your settings.")
+@flag("--failed", "It has failed, not completed.")
+@flag("--no-model", "Ask no agent, even if `agents.at_end` is set in your settings.")
 @with_option
 @session_option
 @at_option

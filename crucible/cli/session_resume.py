@@ -12,7 +12,7 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, PassingOn, client_arguments, format_option
+from crucible.cli.options import Door, PassingOn, client_arguments, flag, format_option
 from crucible.cli.output import write_document, write_json
 from crucible.cli.record_options import SAID
 from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
@@ -39,9 +39,9 @@ from crucible.vault.notes.vault import Vault
     metavar="CLIENT",
     help="Who goes on: claude, codex, opencode or a command line; by default who worked last.",
 )
-@click.option("--native", "native", is_flag=True, help="Only in the client's own session, or not at all.")
-@click.option("--fresh", "fresh", is_flag=True, help="In a new session of the client, with the context.")
-@click.option("--print", "printed", is_flag=True, help="Print the context, start nothing, change nothing.")
+@flag("--native", "Only in the client's own session, or not at all.", "native")
+@flag("--fresh", "In a new session of the client, with the context.", "fresh")
+@flag("--print", "Print the context, start nothing, change nothing.", "printed")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
@@ -49,7 +49,7 @@ from crucible.vault.notes.vault import Vault
     help="The context's size; by default the setting.",
 )
 @click.option("--goal", metavar="TEXT", type=SAID, default="", help="What to do now; - for stdin.")
-@click.option("--force", is_flag=True, help="Also a session that has ended, or that seems to be at work.")
+@flag("--force", "Also a session that has ended, or that seems to be at work.")
 @format_option("text", "json")
 @click.pass_context
 def resume(

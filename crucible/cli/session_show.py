@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import clean_line, say, say_problems, write, write_document, write_json
 from crucible.cli.session_view import console_for, draw, draw_phase, expand
 from crucible.cli.vault_access import find_note, load_note, open_vault
@@ -37,11 +37,7 @@ class _Shown(NamedTuple):
 @click.command
 @click.argument("sessions", metavar="ID...", type=SESSION, nargs=-1, required=True)
 @click.option("--phase", "wanted", metavar="N", help="Only this phase: 2, or 2.1 for a sub-phase.")
-@click.option(
-    "--findings",
-    is_flag=True,
-    help="Only the findings: decisions, corrections, failures, outcomes, open ends, reports.",
-)
+@flag("--findings", "Only the findings: decisions, corrections, failures, outcomes, open ends, reports.")
 @format_option("terminal", "markdown", "json")
 @click.pass_obj
 def show(door: Door, /, sessions: tuple[str, ...], wanted: str | None, format_: str, *, findings: bool) -> int:

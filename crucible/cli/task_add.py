@@ -13,7 +13,7 @@ import click
 from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_budget
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import say, warn, write, write_json
 from crucible.cli.recall_engine import RecallScope, open_recall
 from crucible.cli.record_options import SAID, recording_place
@@ -53,8 +53,8 @@ from crucible.vault.notes.vault import Vault
 @click.option(
     "--priority", type=click.Choice(PRIORITIES), default="medium", show_default=True, help="How urgent it is."
 )
-@click.option("--break-down", "breaks", is_flag=True, help="Have the agent of your settings break it into tasks.")
-@click.option("--yes", is_flag=True, help="Add the agent's tasks without asking.")
+@flag("--break-down", "Have the agent of your settings break it into tasks.", "breaks")
+@flag("--yes", "Add the agent's tasks without asking.")
 @format_option("text", "json")
 @click.pass_obj
 def add(

@@ -10,7 +10,7 @@ import click
 
 from crucible.cli.id_arguments import SESSION, TASK
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import Door, format_option, limit_option
+from crucible.cli.options import Door, flag, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, warn, write, write_json
 from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.task_lookup import OpenedTask, broken_blocks, client_here, open_task, scope_of
@@ -209,7 +209,7 @@ def _noted(note: Annotation, file: str) -> Iterator[tuple[str, str]]:
 @click.command("list")
 @click.option("--project", metavar="NAME", help="Only of this project; by default of the folder's that we are in.")
 @click.option("--session", metavar="ID", type=SESSION, help="Only of this session, however old.")
-@click.option("--all", "everything", is_flag=True, help="Of every project and session, all of them.")
+@flag("--all", "Of every project and session, all of them.", "everything")
 @limit_option("At most so many; the setting has 10.", least=0)
 @format_option("table", "json")
 @click.pass_obj

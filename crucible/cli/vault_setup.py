@@ -11,7 +11,7 @@ import click
 
 from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import from_here, settings_path, user_settings, vault_root, working_directory
-from crucible.cli.options import Door, GivenPath
+from crucible.cli.options import Door, GivenPath, flag
 from crucible.cli.output import clean_line, say, say_lines, write
 from crucible.core.errors import UsageError
 from crucible.core.settings.settings import load_vault_settings
@@ -22,7 +22,7 @@ from crucible.vault.notes.init_vault import init_vault, keep_accepted, set_user_
 
 @click.command
 @click.argument("directory", metavar="[DIR]", type=GivenPath(file_okay=False, path_type=Path), required=False)
-@click.option("--default", is_flag=True, help="Make it the vault that is used where no other one is named or near.")
+@flag("--default", "Make it the vault that is used where no other one is named or near.")
 @click.pass_obj
 def init(door: Door, directory: Path | None, default: bool) -> None:
     """Make DIR (or --vault, or this folder) a vault, or complete one; nothing that exists is overwritten.
@@ -54,8 +54,8 @@ def init(door: Door, directory: Path | None, default: bool) -> None:
 
 
 @click.command
-@click.option("--yes", is_flag=True, help="Accept everything without asking.")
-@click.option("--remove", is_flag=True, help="Take back everything you accepted.")
+@flag("--yes", "Accept everything without asking.")
+@flag("--remove", "Take back everything you accepted.")
 @click.pass_obj
 def trust(door: Door, *, yes: bool, remove: bool) -> None:
     """Show what the vault asks for, and accept it.

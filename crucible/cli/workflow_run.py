@@ -15,7 +15,7 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import Door, PassingOn, client_arguments, format_option
+from crucible.cli.options import Door, PassingOn, client_arguments, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, warn
 from crucible.cli.run_report import watching, write_plan, write_report
 from crucible.cli.run_session import ContinuedRun, find_continued_run, open_session, recording_run
@@ -65,7 +65,7 @@ class _RunOptions(NamedTuple):
     help="Who carries the steps out: claude, codex, opencode or a command line; AGENT=CLIENT for @AGENT's steps; repeatable.",
 )
 @click.option("--from", "first", metavar="STEP", default="", help="Only this step and all behind it.")
-@click.option("--dry-run", is_flag=True, help="Print the plan; start nothing, change nothing.")
+@flag("--dry-run", "Print the plan; start nothing, change nothing.")
 @click.option(
     "--jobs",
     metavar="N",
@@ -73,11 +73,10 @@ class _RunOptions(NamedTuple):
     default=1,
     help="How many steps at the same time at most; by default one.",
 )
-@click.option(
+@flag(
     "--continue",
+    "Go on with the newest run of this workflow; with --from, what stands behind STEP is done again.",
     "goes_on",
-    is_flag=True,
-    help="Go on with the newest run of this workflow; with --from, what stands behind STEP is done again.",
 )
 @click.option(
     "--input",
@@ -92,7 +91,7 @@ class _RunOptions(NamedTuple):
     type=click.FloatRange(min=0, min_open=True),
     help="How long an agent may take for a step; by default as long as it likes.",
 )
-@click.option("--allow-commands", "allows_commands", is_flag=True, help="Run the commands of its conditions.")
+@flag("--allow-commands", "Run the commands of its conditions.", "allows_commands")
 @format_option("text", "json")
 @click.pass_context
 def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **given: Any) -> None:

@@ -11,7 +11,7 @@ import click
 import toons
 
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import BEGIN, END, Door, format_option, limit_option
+from crucible.cli.options import Door, format_option, limit_option, since_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
 from crucible.cli.table_output import write_rows
 from crucible.cli.workflow_lookup import UnreadableWorkflow, WorkflowFinder
@@ -86,8 +86,8 @@ class _Found(NamedTuple):
     metavar="FILE",
     help="Only of this workflow; repeatable.",
 )
-@click.option("--since", type=BEGIN, metavar="WHEN", help="Only since: 2026-11-21, today, 12h, 7d, 2w.")
-@click.option("--until", type=END, metavar="WHEN", help="Only until then; a day counts to its end.")
+@since_option("Only since: 2026-11-21, today, 12h, 7d, 2w.")
+@until_option("Only until then; a day counts to its end.")
 @click.option(
     "--where",
     multiple=True,

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from crucible.cli.environment import from_here
 from crucible.cli.id_arguments import WORKFLOW
-from crucible.cli.options import Door, GivenPath, format_option
+from crucible.cli.options import Door, GivenPath, flag, format_option
 from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
 from crucible.cli.session_view import console_for
 from crucible.cli.table_output import STATUS_STYLES
@@ -169,7 +169,7 @@ _BY_ENDING = {".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "text"}
     help="How to write it; by default text on a terminal, in a pipe Mermaid, in a file as its name ends.",
 )
 @click.option("-o", "--output", type=GivenPath(path_type=Path), metavar="PATH", help="Write it to this new file.")
-@click.option("--force", is_flag=True, help="With --output: replace a file that is there.")
+@flag("--force", "With --output: replace a file that is there.")
 @click.pass_obj
 def graph(door: Door, /, workflow: str, format_: str | None, output: Path | None, *, force: bool) -> None:
     """Draw which step waits for which: for a terminal, as Mermaid, as DOT, or as JSON.
