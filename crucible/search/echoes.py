@@ -1,7 +1,4 @@
-"""What recall itself put into a session, which is never indexed: it would find its own answers, and more of them each time.
-
-Owns how such texts are known: calls of our tools and commands, and text between our marks.
-"""
+"""Text that search itself put into a session. It is never indexed, or search would find its own answers."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ _LOOKED_AT = 20_000
 
 
 def without_echoes(event: Event, noted: str = "") -> str:
-    """The text of an event as it may be indexed; "" for an echo.  `noted` is what its note says of a call, where the text is the recorder's."""
+    """The text of an event that may be indexed; "" for an echo.  `noted` is the note's text of a recorded call."""
     text = event.text
     if event.kind is EventKind.TOOL:
         head = text[:_LOOKED_AT]

@@ -1,7 +1,7 @@
-"""The flight recorder's records of a session's calls, and their whole texts.
+"""The recorded events of tool calls, with their full texts.
 
-Owns what of a record is text, and how records are found again by their keys when a hit is shown: the index holds no text.  What cannot be read is not
-there.  Imports little: most questions find calls, and a note is read as a session for hardly any.
+A search hit shows the full text of a call, which the index does not hold. A call whose record cannot be read keeps
+the text of the note. This module imports little, since most questions need it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The words of texts and of questions.
+"""Words, names and questions, as search understands them.
 
-Owns what a word is: a run of letters and digits, as the index's own tokenizer has it; the parts of `TokenBucket` beside the
-whole; and names, which are what holds together across punctuation (`src/limiter.py`, `token_bucket`, `--flag`, `v1.2.3`).
-Owns how a question is read: nothing that anybody types is an error, and what is no operator is a word.
+A word is a run of letters and digits, as in the index's tokenizer; `TokenBucket` also counts as its parts. A name is
+held together by punctuation: `src/limiter.py`, `token_bucket`, `--flag`, `v1.2.3`. Any text is a valid question: what
+is no operator is a word.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KINDS = frozenset(EventKind)
 _LONGEST_QUESTION = 20_000
 """Code points that are read of a question."""
 _MOST_WORDS = 100
-"""Distinct words that are searched for: beyond these a question is a text that somebody pasted, and its first words tell what it is."""
+"""Distinct words of a question; a longer text was pasted, and its first words say what it is about."""
 _LONGEST_NAME = 120
 _LONGEST_VALUE = 200
 
@@ -62,7 +62,7 @@ def pieces_of(text: str) -> list[str]:
 
 
 def _apart(text: str) -> str:
-    """With blanks around what is a word by itself.  The pattern takes five milliseconds to compile: most texts need none."""
+    """With blanks around letters that are words themselves.  Compiling the pattern takes 5 ms: skip it if possible."""
     return _EAST.sub(r" \g<0> ", text) if text and max(text) >= _FIRST_EAST else text
 
 
@@ -103,8 +103,9 @@ def names_in(text: str) -> list[str]:
 class ParsedQuestion(NamedTuple):
     """A question as it is searched for.
 
-    `words` are without stop words, unless there are no others; `phrases` and `nots` are texts that must and must not be there as
-    they stand; `facts` and `not_facts` are pairs of a field and its value, in small letters.  `cut` says that there were more.
+    `words` are without stop words, unless there are no others; `phrases` and `nots` are texts that must and must not
+    be there as they stand; `facts` and `not_facts` are pairs of a field and its value, in small letters. `cut` says
+    that there were more.
     """
 
     words: tuple[str, ...] = ()

@@ -1,7 +1,4 @@
-"""What recall is asked and what it answers, whatever searches: the values between sessions, an engine, and a door.
-
-Owns no text: an event's words are as its note has them, decoded and without secrets.
-"""
+"""Questions, answers and the protocols between sessions, search engines and the programs that ask."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ class EventKind(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> EventKind | None:
-        """Map the names of findings: a failure is an error, a report a subagent's result, an instruction the user's words."""
+        """Accept the kinds of findings, such as `failure` for an error."""
         return {"failure": cls.ERROR, "report": cls.SUBAGENT, "instruction": cls.USER}.get(str(value))
 
 
@@ -48,8 +45,9 @@ LISTED = frozenset((EventKind.CORRECTION, EventKind.OUTCOME, EventKind.OPEN_END,
 class Event:
     """One thing that was said or done.
 
-    `id` is `<session>#<8 hex>`, stable while its words stay; of an item of knowledge the item's id.  `phase` is a phase's id, `line` the note's line, from 1.
-    `at` is when the event happened, else when its phase or session began.  `title` is of an item of knowledge.
+    `id` is `<session>#<8 hex>`, stable while its words stay; of an item of knowledge the item's id. `phase` is a
+    phase's id, `line` the note's line, from 1. `at` is when the event happened, else when its phase or session began.
+    `title` is of an item of knowledge.
     """
 
     id: str
@@ -68,7 +66,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A whole session as it is searched: what stands in its head, and its events in their order.  `path` is the note's, from the vault."""
+    """A session for the index: its properties and events; `path` is relative to the vault."""
 
     session: str
     path: str
@@ -85,7 +83,8 @@ class Document:
 class Question:
     """What is asked for.  `text` is natural language, or terms, `"phrases"`, `-not`, `field:value`; the rest narrows.
 
-    `agent` fits with or without a version.  `since` and `until` include themselves.  `context` is how many events stand before and after each hit.
+    `agent` fits with or without a version. `since` and `until` include themselves. `context` is how many events stand
+    before and after each hit.
     """
 
     text: str
@@ -107,7 +106,7 @@ class Question:
 
 
 class Snippet(NamedTuple):
-    """A piece of an event's text in one line, and where in it the words of the question stand: half-open spans of code points, in order."""
+    """One line of an event's text, and the spans of the question's words in it, half-open, in code points."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -115,7 +114,7 @@ class Snippet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An event that was found; `parts` are what its `score` comes from, by name.  `before` and `after` are its neighbours in the note.
+    """A matching event with its neighbours in the note; `parts` are the named parts of its `score`.
 
     `path` is the note's, from the vault; "" where only a server has it.
     """
@@ -144,7 +143,7 @@ class SessionHit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best events and the best sessions, best first; `notes` are lines for the reader, such as what could not be searched."""
+    """The best events and sessions, best first; `notes` are remarks, such as what could not be searched."""
 
     hits: tuple[Hit, ...] = ()
     sessions: tuple[SessionHit, ...] = ()
@@ -175,7 +174,7 @@ class ItemCatalog(Protocol):
         ...
 
     def document(self, name: str) -> Document | None:
-        """The item: one event of kind knowledge whose `id` and `session` are the item's id, as is the document's `session`."""
+        """The item as one event of kind knowledge; its id is also the session's of event and document."""
         ...
 
     def weigh(self, identity: str, now: datetime) -> tuple[float, Mapping[str, float]]:

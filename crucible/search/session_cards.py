@@ -1,7 +1,4 @@
-"""A session's card: what is known of its events without their words, as the index keeps it.
-
-Owns its form in bytes.  The words stand in the note and the flight recorder; a card says where.
-"""
+"""A session's card in the index: what is known of its events, and where their texts are in the note."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ class TextPlace(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A session without its words: see `event_at` and `place_at` for what its columns say, which have an item for each event.
+    """A session without its texts; see `event_at` and `place_at` for its columns, which have a value for each event.
 
-    `digits` are those of the ids, eight of each; `kinds` a letter of each; `groups` say which of `shared` it is, where stands what many
-    events have alike.  `records` has the keys of those that were recorded.
+    `digits` are those of the ids, eight of each; `kinds` a letter of each; `groups` say which of `shared` it is,
+    where stands what many events have alike. `records` has the keys of those that were recorded.
     """
 
     session: str
@@ -127,7 +124,7 @@ _DIGITS = 8
 
 
 def hash_of(kind: EventKind, text: str, count: int) -> str:
-    """Eight hexadecimal digits of what was said; `count` tells it from what was said before in the same words, from 0."""
+    """Eight hex digits of a text; `count` is the number of earlier events with the same text."""
     told = f"{kind}\0{count}\0{text}" if count else f"{kind}\0{text}"
     return blake2b(told.encode("utf-8", "replace"), digest_size=4).hexdigest()
 

@@ -1,8 +1,7 @@
-"""A session's note, and what the flight recorder has of it, as the events that are searched.
+"""The searchable events of a session, from its note and its event log: their kind, text and id.
 
-Owns what is an event, its words and its id.  Pure: where a note lies and how it is read is for `deriving`, which words are
-indexed for `words`.  Of what the note says
-only the list of tasks, which changes all the time, and the brief, which repeats the rest, are no events.
+Everything in a note is an event, except the task list, which changes all the time, and the brief, which repeats the
+rest.
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ from crucible.vault.events.event_reading import Record
 def passages_of(text: str) -> Iterator[Lines]:
     """The lines of each passage, in order, without blank ones around it.
 
-    What leads to the next paragraph stays with it: a heading, a line in bold, a line that ends in a colon.  What is indented below a list's item
-    stays with that, and a block of code, which is never cut, with what stands above it.  What recall told is not cut either: it is known by
-    the marks around it.
+    What leads to the next paragraph stays with it: a heading, a line in bold, a line that ends in a colon. What is
+    indented below a list's item stays with that, and a block of code, which is never cut, with what stands above it.
+    What recall told is not cut either: it is known by the marks around it.
     """
     lines = text.split("\n")
     held = {line for block in (*whole_fences(text), *_recalled(lines)) for line in range(*block)}
@@ -104,7 +103,8 @@ class EventText(NamedTuple):
 class PlacedEvent(NamedTuple):
     """An event and where its words stand.
 
-    `noted` is its text as the note has it, from which its id is made.  `lines` are those it is read again from, the whole entry's but for prose; `keys` are of the records that have the whole text.
+    `noted` is its text as the note has it, from which its id is made. `lines` are those it is read again from, the
+    whole entry's but for prose; `keys` are of the records that have the whole text.
     """
 
     event: Event

@@ -1,7 +1,4 @@
-"""A piece of an event's text in one line, with the words of the question marked.
-
-Owns which piece tells most: the one that holds the most of the question's different words.
-"""
+"""Snippets: the line of an event's text that holds most of the question's words, with these words marked."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _Mark = tuple[int, int, frozenset[str]]
 
 
 def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
-    """The most telling piece of a text; `stems` are the question's words as the index has them, `analyze` makes them."""
+    """The line with most of the question's `stems`; `analyze` turns text into stems."""
     line = _BLANKS.sub(" ", text[:_LOOKED_AT]).strip()
     marks = _marks(line, frozenset(stems), analyze) if stems else []
     start = _start(line, marks)

@@ -9,7 +9,7 @@ from crucible.core.patterns import late_pattern
 # Each pattern matches the end of a sentence with its closing marks.  They differ in what a wrong cut would cost.
 _ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)"
 PROSE_END = late_pattern(_ABBREVIATIONS + r"(?<![(.])[.!?…]+[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？]|:(?=\n)")
-"""Careful: no abbreviation ends a sentence, nor a full stop before a lower-case letter; a colon at a line's end does."""
+"""Careful: no abbreviation and no mark before a lower-case letter ends a sentence; a colon at a line's end does."""
 TITLE_END = late_pattern(_ABBREVIATIONS + r"(?<!\bapprox)[.!?…]+[\"')\]]*(?=\s+\S)|[。！？]")
 """A lower-case letter may follow: the first sentence of a prompt is its title."""
 CLAUSE_END = late_pattern(r"[.!?:…。！？][\"'`)\]*_]*(?=\s+\S)")

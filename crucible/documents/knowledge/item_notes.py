@@ -1,7 +1,6 @@
-"""An item of knowledge as a note for Obsidian, and from it.
+"""Render an item of knowledge as a note, and read it back: `read_item(render_item(item))` is the item again.
 
-Owns the properties' names and order.  `read_item(render_item(item))` is the item again; of what a human made of a note every part is taken as it
-stands, and what is not understood is told with its line.
+Users edit these notes: every part is read as it is, and what cannot be read is a problem with its line.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _FENCE = late_pattern(r"(`{3,}|~{3,})text[ \t]*")
 
 
 class Chunk(NamedTuple):
-    """Lines `first` up to `end`, from 0, that belong to a part; a known heading is not among them.  `end` is behind the last line that is not blank."""
+    """Lines `first` to `end`, from 0, of a part, without its heading and trailing blank lines."""
 
     part: str
     first: int

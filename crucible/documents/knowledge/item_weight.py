@@ -20,10 +20,10 @@ _DAY = timedelta(days=1)
 
 
 class Audience(NamedTuple):
-    """For whom an item is, or from where somebody looks: a `scope` of `items.Scope`, and the names of project and domain.
+    """The scope of an item or a viewer: an `ItemScope`, and the names of project and domain.
 
-    Who looks with the scope "" sees everything.  A project's domain is known to who asks: with an empty `domain` a project sees the knowledge of
-    every domain.
+    Who looks with the scope "" sees everything. A project's domain is known to who asks: with an empty `domain` a
+    project sees the knowledge of every domain.
     """
 
     scope: str = ""
@@ -67,7 +67,7 @@ def _same(one: str, other: str) -> bool:
 
 
 class WeightFacts(NamedTuple):
-    """What the weight of an item depends on; `type` is one of `items.ItemType`, times are aware.  `changed` is when it was last changed, else made."""
+    """What an item's weight depends on; times are aware; `changed` is the last change, else the creation."""
 
     type: str
     verified: bool = False
@@ -132,7 +132,7 @@ def freshness(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) ->
 
 
 def usefulness(facts: WeightFacts, settings: KnowledgeSettings) -> float:
-    """1 for an item that nobody told of yet, else from `usefulness_floor` (never helped) to that and `usefulness_span` (always)."""
+    """1 for an unused item, else from `usefulness_floor` (never helped) up by `usefulness_span` (always helped)."""
     if not facts.use_count:
         return 1.0
     share = min(facts.useful_count / facts.use_count, 1.0)

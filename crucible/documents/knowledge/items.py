@@ -1,7 +1,7 @@
-"""What an item of knowledge is: one thing worth knowing again, with where it comes from and how it proved itself.
+"""An item of knowledge and the cause of a failure, as values.
 
-Owns the values.  Every text of an item is in normal form, made so when the item is made, so that its note says the same again;
-a time is whole seconds of UTC.  An item's id is its note's name, and is no part of it.
+Texts are normalized when an item is made, so that its note reads back the same; times are whole seconds in UTC. An
+item's id is its note's name.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class Category(StrEnum):
 
 
 PREVENTABLE = frozenset((Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.CONTEXT_MISSING))
-"""What knowing something beforehand could have prevented: a human must make a wish clear, chance and others' services are nobody's."""
+"""Causes that knowledge could have prevented, unlike unclear requests, accidents and outside services."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailureReport:
     """What is known of a failure; all but `error` may be empty.
 
-    `happened` says in words what went wrong, `error` is the exact message, `context` what was being done (the goal, the step, the
-    user's words), `tool` and `call` the tool call that failed in one line, `resolution` what fixed it: words, or the call that passed instead.
-    `files` are those that the fix changed, `before` those that had been changed before it failed (a line each), `corrected` the user's words
-    where they stepped in.
+    `happened` says in words what went wrong, `error` is the exact message, `context` what was being done (the goal,
+    the step, the user's words), `tool` and `call` the tool call that failed in one line, `resolution` what fixed it:
+    words, or the call that passed instead. `files` are those that the fix changed, `before` those that had been
+    changed before it failed (a line each), `corrected` the user's words where they stepped in.
     """
 
     error: str
@@ -79,7 +79,7 @@ _NO_TAG = late_pattern(r"[^\w/-]+")
 
 
 class ItemType(StrEnum):
-    """What kind of knowledge: shown to be so, settled by a human, general, only noted, or a failure that could have been prevented."""
+    """The kind of knowledge."""
 
     EVIDENCE = "evidence"
     DECISION = "decision"
@@ -120,7 +120,7 @@ def _set(value: object, fields: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ItemSource:
-    """Where an item comes from: a session's id, the id of a phase in it, and that phase's heading, to link to; each may be empty.
+    """Where an item comes from: session id, phase id, and the phase's heading for the link; each may be "".
 
     Raises `UsageError` for what can be no id.
     """
@@ -193,9 +193,10 @@ class Verification:
 class Item:
     """One thing worth knowing again.
 
-    `confidence` (0 to 1) is how sure whoever noted it was; the weight in recall is worked out anew each time (`weighing`).  `use_count` says how often it was
-    used and told of, `useful_count` how often that helped.  `also_from` are the sessions of items that were merged into it, `merged` the ids
-    of those of them that had notes of their own, `failed_checks` a line for each time that it was looked at and did not hold.
+    `confidence` (0 to 1) is how sure whoever noted it was; the weight in recall is worked out anew each time
+    (`weighing`). `use_count` says how often it was used and told of, `useful_count` how often that helped.
+    `also_from` are the sessions of items that were merged into it, `merged` the ids of those of them that had notes
+    of their own, `failed_checks` a line for each time that it was looked at and did not hold.
     """
 
     type: ItemType
@@ -262,5 +263,5 @@ class Item:
 
 
 def tidy_tag(text: str) -> str:
-    """A tag as Obsidian can have it, without `#`: letters, digits, `_`, `-` and `/`; "" for what holds none of these."""
+    """A tag valid in Obsidian, without `#`; "" if nothing is left."""
     return _NO_TAG.sub("-", normal_line(text)).strip("-/")

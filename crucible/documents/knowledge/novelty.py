@@ -1,8 +1,4 @@
-"""Whether an item says what is known already, and whether there is room for it.
-
-Owns when two items are the same or alike, the limits of each scope, and which items are the first to go.  What becomes of an item that is
-alike is the caller's to decide.
-"""
+"""Find items that say the same as a new one, and whether its scope has room for it."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ _NAMED = 3
 
 
 Similar: TypeAlias = "Callable[[str, int], Sequence[tuple[str, float]]]"
-"""Finds, for a text, so many ids of items of knowledge and how alike they are, from 0 to 1, the likest first; never an error for what the text says."""
+"""Finds items like a text: their ids with a likeness from 0 to 1, best first; never raises for the text."""
 
 
 class Alike(NamedTuple):

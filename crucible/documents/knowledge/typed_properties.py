@@ -1,6 +1,7 @@
 """A note's properties as the fields of a dataclass: written from a value, and read by the type of the field's default.
 
-Items of knowledge and cases are such notes.  A property of another type than its field is a problem and counts as absent.
+Items of knowledge and cases are such notes. A property of another type than its field is a problem and counts as
+absent.
 """
 
 from __future__ import annotations

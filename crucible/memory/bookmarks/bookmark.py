@@ -1,7 +1,6 @@
-"""Bookmarks on disk: `.crucible/memory/bookmarks.jsonl`, a line each, added at the end; of old ones only a summary is left, a line each.
+"""Bookmarks, one JSON line each in `.crucible/memory/bookmarks.jsonl`; old ones are shortened to a summary.
 
-Owns what a line says, a short one too.  Files stand in it as `digest path`, as `sha1sum` writes them: a digest behind a name such as
-`token.py` would look like a secret to who searches for those.
+Files are listed as `digest path`, like `sha1sum`: a digest after a name such as `token.py` would look like a secret.
 """
 
 from __future__ import annotations
@@ -64,12 +63,13 @@ class StopReason(StrEnum):
 class Bookmark:
     """Where a session stood.
 
-    `id` is unique in a vault.  `phase` is a phase's id and `phase_name` its name, "" for a session without phases.
+    `id` is unique in a vault. `phase` is a phase's id and `phase_name` its name, "" for a session without phases.
     `task` is the id of the task under work, "" for none: the one in progress, else the first that is open;
-    `task_number` its place, from 1, among `task_count`.  `branch` and `head` (a commit, 40 or 64 hex digits) are git's, ""
-    outside of it or where there is none.  `files` maps the files that the session touched to the git blob id (SHA-1) of
-    their bytes, "" for one that was not there; `more_files` counts those that did not fit.  `compacted` is what it came to, in a line, of
-    an old bookmark that was summarised: it has no note, blockers, files, branch or head any more; "" for all others.
+    `task_number` its place, from 1, among `task_count`. `branch` and `head` (a commit, 40 or 64 hex digits) are
+    git's, "" outside of it or where there is none. `files` maps the files that the session touched to the git blob id
+    (SHA-1) of their bytes, "" for one that was not there; `more_files` counts those that did not fit. `compacted` is
+    what it came to, in a line, of an old bookmark that was summarised: it has no note, blockers, files, branch or
+    head any more; "" for all others.
     """
 
     id: str
@@ -137,7 +137,7 @@ def append_bookmark(root: Path, bookmark: Bookmark, *, fsync: bool = True) -> No
 
 
 def load_bookmarks(root: Path, session_id: str = "") -> LoadedBookmarks:
-    """Every bookmark by its time, then its id; equal lines count once.  Lines without `session_id` are not even read."""
+    """All bookmarks by time and id, without duplicates.  Lines without `session_id` are not parsed."""
     holding = f'"{session_id}"'.encode("utf-8", "surrogatepass") if session_id else b""
     found, problems = read_lines(root, BOOKMARKS, _bookmark, holding)
     # A merge may bring back a line that was summarised on the other side.
@@ -170,7 +170,8 @@ def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
 def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
     """Leave a line's summary of the bookmarks with these ids; how many became shorter.
 
-    What is no bookmark of ours stays as it stands.  Raises as `lines.rewrite_lines` does, and the file is then as it was.
+    What is no bookmark of ours stays as it stands. Raises as `lines.rewrite_lines` does, and the file is then as it
+    was.
     """
     count = 0
 

@@ -1,7 +1,6 @@
-"""Making a bookmark of a session as it stands.
+"""Make a bookmark of a session: its open work, its project's changed files, and the state of git, without secrets.
 
-Owns what of a session, of its project's files and of git goes into one, and that nothing secret does.  Git and files are
-told as far as they can be: a bookmark is made when a client has died, in any folder, and must not fail for their sake.
+Git and files are optional: a bookmark is also made after a client died, in any folder.
 """
 
 from __future__ import annotations
@@ -53,7 +52,8 @@ def mark(
 ) -> Bookmark:
     """Keep a bookmark of the session as it stands, and return it.
 
-    With neither a note nor blockers those of the last bookmark stay, until a phase begins after it.  `folder` is where the agent stood, and its subagents; without it the bookmark has neither files nor git.  `now` is aware.  Raises
+    With neither a note nor blockers those of the last bookmark stay, until a phase begins after it. `folder` is where
+    the agent stood, and its subagents; without it the bookmark has neither files nor git. `now` is aware. Raises
     `VaultError` when secrets cannot be looked for or the vault cannot be written, `LockTimeout`, `OutsideVault`, and
     `BadSessionId` for a note whose name is no id.
     """
@@ -103,7 +103,7 @@ class _Words(NamedTuple):
 
 
 def _still_said(vault: Vault, session: Session) -> _Words:
-    """What the last bookmark says: a client's end a moment after it must not hide it.  It holds until a phase begins after it."""
+    """Texts of the last bookmark, kept until a phase begins after it, so that a client's end does not hide them."""
     last = latest(vault.root, session.id)
     if last is None:
         return _Words()
@@ -184,7 +184,7 @@ def _once(redact: Redact, text: str) -> str:
 
 
 def _block(redact: Redact, text: str) -> str:
-    """Several lines without secrets.  Dropped control characters may have parted one, so what is left is looked at again."""
+    """Several lines without secrets; scanned again after control characters were dropped."""
     plain = _once(redact, text)
     return plain if plain == text else _once(redact, plain)
 
@@ -212,10 +212,10 @@ _UNCERTAIN = ("⏎", "[REDACTED:", "\ufffd", "\0")
 
 
 def touched_files(session: Session) -> tuple[str, ...]:
-    """Each file once, in the order in which they were touched last; a path is absolute or seen from where the agent stood.
+    """Each file once, in the order of the last change; paths are absolute or relative to the agent's folder.
 
-    The calls of inline subagents count; what failed or was rejected does not.  A path that the note holds cut or changed
-    is left out, since it may be another file's.
+    The calls of inline subagents count; what failed or was rejected does not. A path that the note holds cut or
+    changed is left out, since it may be another file's.
     """
     found: dict[str, None] = {}
     for call in _calls(session.all_entries()):

@@ -1,9 +1,8 @@
-"""Tickets: what tells a client's session that `cru` started from one that only says so.
+"""Tickets that prove that `cru` started a client's session to resume another one.
 
-A ticket is issued before a client is started to go on with a session, and stands in its first prompt.  Whoever imports that
-client's log asks here; a token that was never issued is just text, so foreign words can not adopt a note.  Kept in
-`.crucible/memory/resumes.jsonl`, since the import may happen on another machine.  There the token is called `id`: under its own
-name it would look like a secret to who searches for those.
+The ticket is in the first prompt, and an import looks it up here; a token that was never issued is plain text, so no
+foreign text can adopt a note. Kept in `.crucible/memory/resumes.jsonl`, since another machine may import the session.
+The token's key is `id`: as `token` it would look like a secret.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _TOKEN = late_pattern(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}\Z")
 class Ticket:
     """`client` was started at `at` to go on with `session`.
 
-    `token` is of letters, digits and `-`.  `native` is the id of the client's own session where that is taken up again, ""
-    for a new one.  `phase` is the name of the phase that it goes on from, "" when there was none.
+    `token` is of letters, digits and `-`. `native` is the id of the client's own session where that is taken up
+    again, "" for a new one. `phase` is the name of the phase that it goes on from, "" when there was none.
     """
 
     token: str
@@ -115,7 +114,7 @@ CAPTURES = "captures.jsonl"
 
 
 def keep_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> None:
-    """Keep it when a ticket, or what was proposed of the session, names it by this id or an earlier one.  Twice is as good as once."""
+    """Record a rename if a ticket or proposal names the session by an earlier id.  Can be repeated."""
     known = _renames(root)
     if known.get(old_id) == new_id or not any(
         _end(known, session) == old_id for session in (*sessions_with_tickets(root), *_proposed_of(root, old_id))

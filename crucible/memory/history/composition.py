@@ -1,7 +1,7 @@
-"""A session's history by rules, without a model: its findings, its tasks, and what waits for a person.
+"""Compose a session's history without a model: from its findings, tasks and open questions.
 
-Nothing is judged here: findings are shown as they are.  What is left out follows one rule: a thing is listed once, and a section lists at most
-`MOST` items, the surest ones and of those the latest; its last line counts the rest.
+Each thing is listed once. A section lists at most `MOST` items, those with the highest confidence, then the latest;
+its last line counts the rest.
 """
 
 from __future__ import annotations
@@ -80,9 +80,10 @@ def compose_entry(
 ) -> HistoryEntry:
     """Compose the history of a session; no text has an absolute path.
 
-    `evidence` holds whole calls, if they were recorded.  `blockers` are those of the session's last bookmark.  `roots` are folders of its project that
-    the evidence does not know.  `children` are its subagents' sessions.  `time_worked` is worked out from the note if it is not given.
-    `following` is the work of later sessions of the project: what it settles is no longer open.
+    `evidence` holds whole calls, if they were recorded. `blockers` are those of the session's last bookmark. `roots`
+    are folders of its project that the evidence does not know. `children` are its subagents' sessions. `time_worked`
+    is worked out from the note if it is not given. `following` is the work of later sessions of the project: what it
+    settles is no longer open.
     """
     lasted = worked(session) if time_worked is None else time_worked
     entry = HistoryEntry(
@@ -193,7 +194,7 @@ def _of_children(children: Sequence[Session], kept: frozenset[str]) -> Iterator[
 
 
 def _request(session: Session) -> str:
-    """The user's words in the session's title, else the first that are not an answer; in full if short, else a paragraph."""
+    """The prompt that the title quotes, else the first one that is no answer; if long, its first paragraph."""
     first = [one.words for one in entries_of(session) if isinstance(one, Intervention) and not one.note]
     answers = [bare(one.summary) for one in without_guesses(findings_of(session)) if one.kind == Kind.DECISION]
     title = bare(session.title)
@@ -207,9 +208,10 @@ def _request(session: Session) -> str:
 
 
 def _done(session: Session) -> Iterator[HistoryLine]:
-    """Milestones; outcomes, each with the ids of the finished tasks that it covers; other finished tasks, those that were begun, and the summary.
+    """Milestones; outcomes with the finished tasks that they cover; other finished and started tasks; the summary.
 
-    Subagents' reports are listed if there is no outcome.  Finished tasks are left out if an agent named the outcomes: it saw them, too.
+    Subagents' reports are listed if there is no outcome. Finished tasks are left out if an agent named the outcomes:
+    it saw them, too.
     """
     found, tasks = without_guesses(findings_of(session)), session.tasks
     outcomes = [one for one in found if one.kind == Kind.OUTCOME and _is_main(one)]
@@ -274,7 +276,7 @@ def _part_of(line: HistoryLine) -> str:
 
 
 def _rest(session: Session, blockers: Sequence[str], following: Following) -> Iterator[_Listed]:
-    """Open questions; then unfinished tasks, open ends, blockers, and why the session was paused, unless that is among them.
+    """Open questions, unfinished tasks, open ends, blockers, and the pause reason unless it is among them.
 
     Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
     """

@@ -1,6 +1,6 @@
-"""What a session came to, as frozen values.
+"""The history of a session as values, and project paths shortened in its texts.
 
-Every text is a single line, so an item of a list is a line that a person can change or delete.  `notes` renders them, `composing` selects them.
+Every text is one line, so that a user can edit or delete an item by its line.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ HEADINGS: Mapping[str, str] = MappingProxyType(
 class HistoryLine(NamedTuple):
     """An item of a section: `text`, the reason ("" if unknown), its sub-points, and the id of what it shows.
 
-    `finding` is a finding's id, or `task-3` and the like; "" for a line that a person wrote.  The note does not show it.
+    `finding` is a finding's id, or `task-3` and the like; "" for a line that a person wrote. The note does not show
+    it.
     """
 
     text: str
@@ -52,7 +53,7 @@ class HistoryLine(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """Something worth keeping: its type, the id of the knowledge item ("" for none), a summary, and the finding that it was made from."""
+    """A captured item: type, id of the knowledge item ("" for none), summary, and the finding it was made from."""
 
     type: str
     id: str = ""
@@ -88,8 +89,9 @@ NO_CAPTURES = Captures()
 class HistoryEntry:
     """One session's history.
 
-    Times are aware, UTC, to the second.  `agent` is `name@version`.  Tasks are named by their ids in the session.  Files are relative to the project,
-    never absolute.  `author` is the model that wrote it in an older version, "" otherwise.  The sections are those of `HEADINGS`.
+    Times are aware, UTC, to the second. `agent` is `name@version`. Tasks are named by their ids in the session. Files
+    are relative to the project, never absolute. `author` is the model that wrote it in an older version, ""
+    otherwise. The sections are those of `HEADINGS`.
     """
 
     session_id: str
@@ -151,7 +153,7 @@ def tidy_line(line: HistoryLine) -> HistoryLine:
 
 
 def tidy_entry(entry: HistoryEntry) -> HistoryEntry:
-    """The form in which an entry is kept: texts are single lines of limited length, none is empty, and no item occurs twice in a section."""
+    """The entry with texts as single lines of limited length, without empty or duplicate items."""
     short: dict[str, Any] = {name: _value(getattr(entry, name)) for name in TEXTS}
     if short["title"] == short["session_id"]:
         short["title"] = ""
@@ -235,7 +237,7 @@ _KEPT = 2
 
 
 def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
-    """What shortens the paths in a text; `roots` are the folders of the project, the first first, `home` is the user's."""
+    """A function that shortens paths; `roots` are the project's folders, most important first."""
     known = [root.replace("\\", "/").rstrip("/") for root in (*roots, home)]
     tops = [root for root in dict.fromkeys(known) if root]
     inside = _inside(tops) if tops else None

@@ -1,6 +1,6 @@
-"""The folder `history/` of a vault: writing an entry's note, and which entries are there.
+"""The notes in `history/`: write, list, search, move and prune them.
 
-An existing note is updated and never overwritten.  Old or surplus entries are removed only if git or the system's trash can restore them.
+An existing note is updated, never overwritten. Notes are pruned only if git or the trash can restore them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class HistoryNote(NamedTuple):
 
 
 class HistoryFilter(NamedTuple):
-    """Which entries are wanted; what is None or empty narrows nothing.  `until` is not included.  `agent` is a name, or one with its version."""
+    """A filter; None or "" filters nothing.  `until` is excluded; `agent` is a name, with or without version."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -72,7 +72,8 @@ class HistoryFilter(NamedTuple):
 def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
     """Write the note, or update an existing one; `place` is the path of the session's note.
 
-    `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file, `VaultError` when the disk says no.
+    `EditRefused` when a note of another kind is in its place, `BadSessionId` for an id that can name no file,
+    `VaultError` when the disk says no.
     """
     path = entry_path(vault, entry.session_id)
     if not path.is_file():
@@ -88,10 +89,11 @@ def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
 
 
 def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
-    """Note in a session's history what became of what was worth keeping, unless a human changed that list; None where it has none.
+    """Update the captures in a session's history unless a user edited them; None if there is no history.
 
-    Answers that stand there stay: later ones count before earlier ones, and what was kept stays kept.  What nobody answered for is what `captures` says:
-    a proposal that a human kept in words of his own is known by its old ones no more.
+    Answers that stand there stay: later ones count before earlier ones, and what was kept stays kept. What nobody
+    answered for is what `captures` says: a proposal that a human kept in words of his own is known by its old ones no
+    more.
     """
     path = entry_path(vault, session_id)
     if not path.is_file():
@@ -114,7 +116,8 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
 def move_entry(vault: Vault, old_id: str, new_id: str) -> Path:
     """Move the history of a renamed session, and return its path.  If it was already moved, only its id is updated.
 
-    Raises `NoteExists` for a note in its place, `OutsideVault`, `VaultError`, `LockTimeout`, and as `Vault.update` does.
+    Raises `NoteExists` for a note in its place, `OutsideVault`, `VaultError`, `LockTimeout`, and as `Vault.update`
+    does.
     """
     old, new = entry_path(vault, old_id), entry_path(vault, new_id)
     for path in (old, new):

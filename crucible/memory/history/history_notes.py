@@ -1,8 +1,8 @@
-"""An entry as a note for Obsidian, and back.
+"""Render a history as a note, and read it back; a comment at the end marks what we wrote.
 
-Defines the properties' names and order, the headings, and what an item looks like: `- text`, below it `  - Why: reason` and `  - sub-point`.
-`read_entry(render_entry(entry)).entry` is the entry again, tidied, except that a note does not show `finding`.  A person's items are read as they are,
-and so is a history by EDI, which has `date` and `start_time` and no `type`.  `marks` explains the last line, a comment.
+An item is `- text`, followed by ` - Why: reason` and ` - sub-point`. `read_entry(render_history(entry)).entry` is the
+entry again, except that a note does not show `finding`. Histories by EDI, which have `date` and `start_time` but no
+`type`, are read, too.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ class HistoryItem(NamedTuple):
 def render_history(entry: HistoryEntry, place: str = "") -> str:
     """The whole note with the marks of its content.
 
-    `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would lead here.
+    `place` is the path of the session's note in the vault: both notes have one name, so a link by name alone would
+    lead here.
     """
     tidy = tidy_entry(entry)
     values = properties_of(tidy)
@@ -286,7 +287,7 @@ class _Properties(FieldReader):
 
 
 def read_items(lines: Sequence[str], start: int = 0, form: int = FORMAT) -> Iterator[HistoryItem]:
-    """Every item of the known sections; a paragraph that a human wrote there is one too.  What stands in a fence is none."""
+    """The items of the known sections, and a user's paragraphs there; text in fences is no item."""
     fenced = _fenced(lines, start)
     headings = [*_headings(lines, start, fenced), ("", len(lines))]
     for (part, above), (_, end) in pairwise(headings):
@@ -324,7 +325,7 @@ def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Itera
 
 
 def _is_apart(line: str) -> bool:
-    """Whether a line is no item and ends one: a blank one, a heading, a comment, a quote, a callout, or a mark of a merge that nobody settled yet."""
+    """True if a line ends an item: blank, a heading, a comment, a quote, a callout, or a merge conflict's mark."""
     return not line.strip() or line.startswith(("%%", "#", ">", "<<<<<<<", "=======", "|||||||"))
 
 

@@ -1,7 +1,7 @@
-"""A history's note updated from its session, with every word of a person left as it is.
+"""Update the note of a history from its session, and keep every edit of a user.
 
-`marks` tells which items and properties are ours.  What a person changed or added is not, and stays; what is ours by its mark and missing from the note
-a person deleted, and it stays deleted.
+Marks say which items and properties are ours. What a user changed or added stays; what has a mark but is gone was
+deleted, and stays deleted.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def told_of(
     evidence: Evidence | None = None,
     following: Following = NOTHING,
 ) -> HistoryEntry:
-    """The history of the session in `note`, composed without its history note; no text has a secret or an absolute path.
+    """Compose the history of the session in `note`, without secrets and absolute paths.
 
     `roots` are folders of its project, `following` is the work of its later sessions.
     """
@@ -87,8 +87,9 @@ def make_history(
 ) -> MadeHistory:
     """Write the history of the session in `note`, or update it.
 
-    A note that a person took over is not changed.  `captures` join those in the note, `roots` are folders of the session's project.  In a note from an
-    older version, a model's words are replaced like our own.  Raises like `keep_entry`, and `NoteUnreadable`.
+    A note that a person took over is not changed. `captures` join those in the note, `roots` are folders of the
+    session's project. In a note from an older version, a model's words are replaced like our own. Raises like
+    `keep_entry`, and `NoteUnreadable`.
     """
     session, path = note.session, entry_path(vault, note.session.id)
     evidence, before = load_evidence(vault.root, session.id), _source_of(vault, path)

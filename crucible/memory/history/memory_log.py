@@ -1,8 +1,8 @@
-"""What is remembered over sessions: decisions, lessons and what is left to do, in `.crucible/memory/`, a JSON line each.
+"""Decisions, lessons and todos across sessions, one JSON line each in `.crucible/memory/`.
 
-Lines are only appended: of those with one id the newest counts, so what is done, or what its note does not say any more, is a later line with
-`done`.  Only a todo that is done may shrink to a line's summary.  The notes are the truth: a line has the note's state when its session stopped.  A session
-may be remembered again at any time.
+Lines are only appended; of several with one id the newest counts, so an item that is done, or that its note no longer
+has, gets a later line with `done`. Only finished todos may be shortened. The notes are authoritative: a session may
+be remembered again at any time.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ FILES: Mapping[MemoryKind, str] = MappingProxyType({kind: f"{kind}s.jsonl" for k
 class Memory(NamedTuple):
     """A decision, a lesson or something to do, each text in one line and without secrets.
 
-    `why` is a decision's reason, or cause → resolution of a failure, "" if unknown.  `at` is when it was said, or when it was seen to be `done`.
-    `phase` and `finding` are ids in the session's note; for a task `finding` is `task-3`.  `source` is the finding's, `task` or `question`.
-    `compacted` is a summary that stands for all lines of a todo that is done.
+    `why` is a decision's reason, or cause → resolution of a failure, "" if unknown. `at` is when it was said, or when
+    it was seen to be `done`. `phase` and `finding` are ids in the session's note; for a task `finding` is `task-3`.
+    `source` is the finding's, `task` or `question`. `compacted` is a summary that stands for all lines of a todo that
+    is done.
     """
 
     id: str
@@ -109,9 +110,10 @@ def memory_id(session: str, kind: MemoryKind, text: str) -> str:
 def load_memories(
     root: Path, kind: MemoryKind, project: str = "", *, session: str = "", newest: int = 0
 ) -> LoadedMemories:
-    """What stands in the kind's file, of one project or session alone where it is named; a vault without the file has none.
+    """Load a kind's lines, of one project or session if named; nothing if there is no file.
 
-    With `newest` so many lines at most are looked at, the latest.  Raises `OutsideVault`, and `VaultError` for what cannot be read at all.
+    With `newest` so many lines at most are looked at, the latest. Raises `OutsideVault`, and `VaultError` for what
+    cannot be read at all.
     """
     needle = orjson.dumps(session or project) if session or project else b""
     found, problems = read_lines(root, FILES[kind], partial(_memory, kind), needle, newest)
@@ -130,7 +132,7 @@ def append_memories(root: Path, memories: Iterable[Memory], *, fsync: bool = Tru
 
 
 def move_memories(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -> int:
-    """A session has another id now: its lines are written once more, under their own ids; how many.  May be called again."""
+    """Rewrite the lines of a renamed session under its new id; returns their number.  Can be repeated."""
     moved = [
         one._replace(session=new_id, at=one.at + _LATER)
         for kind in MemoryKind
@@ -147,7 +149,7 @@ def bytes_of(memory: Memory) -> int:
 
 
 def shorten_todos(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
-    """Leave one line, a summary, of each of these that is done; how many became shorter.  Other lines stay as they stand, to the byte."""
+    """Replace the lines of finished todos by a summary each; returns their number.  Other lines stay to the byte."""
     going: list[Memory] = []
 
     def change(lines: Sequence[bytes]) -> list[bytes]:
@@ -175,7 +177,7 @@ def _summarised(one: Memory) -> Memory:
 
 
 def _newest(found: Iterable[Memory]) -> list[Memory]:
-    """Of each id the line that holds, the oldest first.  Of two of one moment what is done holds, and a summary says no more than its lines."""
+    """The valid line of each id, oldest first; of two with the same time, the one that is done."""
     newest: dict[str, Memory] = {}
     for one in found:
         other = newest.get(one.id)
@@ -226,10 +228,11 @@ _KINDS = {
 def remember(
     vault: Vault, *sessions: Session, now: datetime, redact: Redact, roots: Sequence[str] = ()
 ) -> tuple[Memory, ...]:
-    """Add the sessions' findings and open tasks to the vault's memory; the lines that were written, on disk when this returns.
+    """Add the sessions' findings and open tasks to the vault's memory; returns the lines written.
 
-    Each file is read and written once for any number of sessions.  `roots` are the project's folders: no absolute path is kept.  `now` is aware.  Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and
-    `VaultError` if secrets cannot be looked for or a file cannot be written.
+    Each file is read and written once for any number of sessions. `roots` are the project's folders: no absolute path
+    is kept. `now` is aware. Raises `BadSessionId`, `LockTimeout`, `OutsideVault`, and `VaultError` if secrets cannot
+    be looked for or a file cannot be written.
     """
     clean = _cleaner(redact, shortener(roots))
     names = {check_session_id(one.id) for one in sessions}
@@ -253,7 +256,7 @@ def _key(one: Memory) -> tuple[str, MemoryKind, str]:
 
 
 def completes_milestone(session: Session) -> bool:
-    """True if the session's end is a milestone: it is completed, and has a milestone callout or finished every task of its list."""
+    """True if the session is completed and has a milestone or finished all its tasks."""
     if session.status is not Status.COMPLETED:
         return False
     is_reached = next(milestones(session.all_entries()), None) is not None

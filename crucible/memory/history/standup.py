@@ -1,8 +1,7 @@
-"""Sessions' results since a day, for a stand-up: outcomes, decisions and open ends, by project.
+"""The results of sessions since a day, for a stand-up: outcomes, decisions and open ends, by project.
 
-The lines are those of the sessions' histories.  One rule limits them: a session lists a few lines of each kind (`KINDS`), outcomes with a
-commit or a pull request first, then those with the most parts, decisions other than replies to an offer first, else the last ones, and none about phases that
-ended before the report begins.
+A session lists a few lines of each kind (`KINDS`): outcomes with a commit or pull request first, then those with most
+parts; explicit decisions before replies to an offer. Phases that ended before the report begins do not count.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _NOT_TOLD = ("more", "following", "paused", "tasks")
 
 
 class Reported(NamedTuple):
-    """The result of one session: its history, its last activity, its lines by kind, and the number of omitted lines of each kind.
+    """A session's history, last activity, lines by kind, and how many lines of each kind were omitted.
 
     `is_followed` says that the project has later sessions, which may have settled its open ends.
     """
@@ -90,7 +89,7 @@ def _over(session: Session, since: datetime) -> Iterator[Phase]:
 
 
 def render_report(found: Sequence[Reported], local: Callable[[datetime], datetime], *, markdown: bool = False) -> str:
-    """The report as text or Markdown, grouped by project, oldest session first; `local` gives a time in the reader's zone."""
+    """Render the report as text or Markdown by project, oldest first; `local` converts to the reader's zone."""
     rows: list[str] = []
     ordered = sorted(found, key=_place)
     for project, group in groupby(ordered, key=lambda one: one.entry.project):

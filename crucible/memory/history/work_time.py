@@ -1,7 +1,7 @@
 """The time worked on a session, without breaks, and its files and skills.
 
-A break lies between a stop that a bookmark records and the next sign of work, or is a gap between two phases so long that the session would have counted
-as idle.
+A break lies between a stop that a bookmark records and the next activity, or is a gap between phases longer than the
+idle time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _AT_WORK = frozenset((StopReason.PAUSED, StopReason.TASK))
 
 
 def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET) -> timedelta | None:
-    """The time worked, by the session's note and its own `bookmarks`; None if its beginning or any later time is unknown.
+    """The time worked, from the note and the session's `bookmarks`; None if a time is unknown.
 
     A gap of more than `quiet` between two phases, before the first or after the last is a break.
     """
@@ -81,7 +81,7 @@ def _times(phases: Iterable[Phase]) -> set[datetime]:
 
 
 def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, Covers]:
-    """What phases cover from their first to their last time, and what is between a phase without an end and the next one.
+    """The spans of the phases; a phase without an end lasts until the next one.
 
     If no phase has a time, everything is left open.
     """
@@ -116,7 +116,7 @@ _ELSEWHERE = ("~", "/")
 
 
 def entries_of(session: Session) -> Iterator[Entry]:
-    """Every entry in the order of the note, also those of inline subagents, except the prompts of these: no human wrote them."""
+    """All entries in order, with those of inline subagents but not their prompts, which no human wrote."""
     yield from _with_inline(session.preamble)
     yield from _with_inline(session.all_entries())
 
@@ -131,7 +131,8 @@ def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
 def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
     """Each file of the project once, in the order of its first change.
 
-    Left out are files outside the project and temporary ones, those that were created and deleted again or set back, and names that the note cuts.
+    Left out are files outside the project and temporary ones, those that were created and deleted again or set back,
+    and names that the note cuts.
     """
     files, found, made = Files(), dict[str, None](), set[str]()
     acts = (

@@ -1,7 +1,6 @@
-"""A new item of knowledge: redacted, compared with what is known, and written as a note when there is room.
+"""Add an item of knowledge: redact it, compare it with known ones, and write its note if there is room.
 
-Owns the order of it, all under one lock, so that two who add the same at once make one note.  Nothing is refused without a reason that names what
-is in the way.
+All of it happens under one lock, so that two processes that add the same item write one note.
 """
 
 from __future__ import annotations
@@ -73,8 +72,9 @@ class AddOutcome(StrEnum):
 class Added:
     """What came of adding an item.
 
-    `id` and `path` are of the note that says it now, empty where there is none; `alike` are the items that are in the way, the likest first, and
-    `choices` what may be done then.  `why` is a line for the reader, `warnings` more of them, `redactions` counts by rule what was taken out.
+    `id` and `path` are of the note that says it now, empty where there is none; `alike` are the items that are in the
+    way, the likest first, and `choices` what may be done then. `why` is a line for the reader, `warnings` more of
+    them, `redactions` counts by rule what was taken out.
     """
 
     outcome: AddOutcome
@@ -101,8 +101,9 @@ def add_item(
 ) -> Added:
     """Write the item as `knowledge/<slug of its title>.md`, or say why not.
 
-    One of the same title is skipped whatever is chosen, but for a merge; one that is alike waits for a `choice`.  With `Choice.MERGE` the likest
-    takes it in.  `VaultError` when the disk says no; what cannot be read is told to `on_error`, and not compared with.
+    One of the same title is skipped whatever is chosen, but for a merge; one that is alike waits for a `choice`. With
+    `Choice.MERGE` the likest takes it in. `VaultError` when the disk says no; what cannot be read is told to
+    `on_error`, and not compared with.
     """
     clean, redactions = redacted(item, redact)
     clean = _begun(clean, vault, now)
@@ -181,7 +182,7 @@ def _merged_into(vault: Vault, into: ItemNote, item: Item, alike: tuple[Alike, .
 
 
 def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, Path]:
-    """A new note under a name that no other one of its folder, of the workflows or of the cases has: links lead to one of them."""
+    """Write a new note; no other item, workflow or case has its name, so that links are unique."""
     taken = {one.id.casefold() for one in notes}
     folder = vault.root / KNOWLEDGE
     slug, data = slug_of(item.title), Source(render_item(item)).to_bytes()
@@ -199,7 +200,7 @@ def _written(vault: Vault, item: Item, notes: Sequence[ItemNote]) -> tuple[str, 
 
 
 def merge_items(vault: Vault, into: ItemNote, other: ItemNote, now: datetime) -> str:
-    """Make two items one: `into` says what both said, and the other is retired with a word that leads there.  The line tells what was done.
+    """Merge `other` into `into` and retire it with a link to it; returns a line that says so.
 
     `UsageError` for one note twice, or a note that is not understood.
     """

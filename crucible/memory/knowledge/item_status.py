@@ -1,7 +1,6 @@
-"""What becomes of an item: it is used, verified, retired, or active again.
+"""Change an item of knowledge: count a use, verify, retire, restore or merge it.
 
-Owns which lines of a note each of these touches; every other byte stays, and what a human writes meanwhile is read first.  Each is one turn
-under the note's lock, so that no count is lost.
+Each change touches only its own lines, under the note's lock, so that no count and no edit of a user is lost.
 """
 
 from __future__ import annotations
@@ -30,8 +29,9 @@ from crucible.vault.notes.vault import Note, Vault
 def merged(old: Item, new: Item, now: datetime) -> Item:
     """What the old item says once it knows the new one too.
 
-    Its own title, type and scope stay; texts that it does not have yet come behind its own, a title of other words before them.  Tags come
-    together, counters add up, the higher confidence, the earlier beginning and the later use count.  A retired one is active again.
+    Its own title, type and scope stay; texts that it does not have yet come behind its own, a title of other words
+    before them. Tags come together, counters add up, the higher confidence, the earlier beginning and the later use
+    count. A retired one is active again.
     """
     words = "" if normal_title(old.title) == normal_title(new.title) else new.title
     came = (*old.also_from, new.source.session, *new.also_from)
@@ -112,7 +112,7 @@ def _shows(source: Source, edits: Sequence[Edit], name: str, expected: Item) -> 
 
 
 def _added_texts(source: Source, old: Item, new: Item) -> list[Edit]:
-    """What a text has more than before is put behind the last line of its part; parts that are new come last, with their headings."""
+    """Insert new text after the last line of its part; new parts go last, with their headings."""
     found, chunks = find_frontmatter(source), body_of(source).chunks
     before, edits = parts_of(old), list[Edit]()
     added = {part: text for part, text in parts_of(new).items() if text != before[part]}
@@ -130,7 +130,7 @@ _COUNTERS = ("use_count", "useful_count")
 
 
 def tell_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
-    """Count a use, and whether it helped: the lines of `use_count`, `useful_count` and `last_used` alone.  The item as it is then.
+    """Count a use and whether it helped, editing only the counters and `last_used`; returns the item.
 
     `EditRefused`, with the line, where a counter holds no number.
     """

@@ -1,8 +1,4 @@
-"""The folder `knowledge/` of a vault: which items are there, and which one a name means.
-
-Owns the walk, and that a note which is not understood is there all the same.  What stands in a note is `item_notes`', writing is `adding`'s and
-`changing`'s.
-"""
+"""The items in `knowledge/`: list, find and check them, and count how they do. Nothing here changes a note."""
 
 from __future__ import annotations
 
@@ -57,7 +53,7 @@ class ItemFilter(NamedTuple):
 
 
 class ItemRow(NamedTuple):
-    """An item as a list tells it; `path` is seen from the vault.  `to_verify` is one that is old and nobody looked at, or that did not hold."""
+    """An item of a list.  `to_verify`: it is old and was never verified, or was disproved."""
 
     id: str
     path: str
@@ -128,8 +124,9 @@ class ItemProblem(NamedTuple):
 class KnowledgeStats(NamedTuple):
     """Numbers and rows over all items; `by_type` and `by_scope` count the active ones.
 
-    `used` are the most used, `never_useful` were used and never helped, `never_used` nobody told a use of, `stale` are flagged for verification,
-    `retired` is a number, `rooms` are the places that hold items, the fullest first, `unread` the notes that are not understood.
+    `used` are the most used, `never_useful` were used and never helped, `never_used` nobody told a use of, `stale`
+    are flagged for verification, `retired` is a number, `rooms` are the places that hold items, the fullest first,
+    `unread` the notes that are not understood.
     """
 
     active: int
@@ -150,7 +147,7 @@ class KnowledgeStats(NamedTuple):
 
 
 def check_items(vault: Vault) -> Iterator[ItemProblem]:
-    """Everything that is wrong with the notes of the folder, by path and line; a file that cannot be read is told on its line 1."""
+    """All problems of the notes, by path and line; for a file that cannot be read, on line 1."""
     unread: list[CrucibleError] = []
     sessions = vault.session_ids()
     names: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Knowledge as recall searches it: which items there are, what they say, what they weigh for whom.
+"""Knowledge items for search: which there are, what they say, and how much each counts for a viewer.
 
-Owns the small cache `.crucible/cache/knowledge.json`, derived like the index: what an item weighs must be known of every one that is found, and a
-question that changed nothing reads no note.  It knows a note by its stamp; whatever is wrong with it, it is made anew.
+A cache, `.crucible/cache/knowledge.json`, knows each note by its stamp, so that a question about unchanged notes
+reads none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCHEMA = 1
 
 
 class _Card(NamedTuple):
-    """What is known of an item without its note; `words` is a digest of all that is searched, "" for one that is not recalled."""
+    """An item in the cache; `words` is a digest of its searchable text, "" if it is not recalled."""
 
     stamp: str
     words: str
@@ -40,7 +40,7 @@ class _Card(NamedTuple):
 
 
 class ItemShelf:
-    """Fulfils `recall.shelf.Shelf` over the folder `knowledge/`; what `viewer` does not see weighs nothing, and so is not found."""
+    """Implements `ItemCatalog` for `knowledge/`.  Items that `viewer` may not see weigh 0, so search omits them."""
 
     def __init__(self, vault: Vault, viewer: Audience = EVERYTHING) -> None:
         self._vault = vault

@@ -1,6 +1,6 @@
-"""What a note says of its brief: the callout, the phase that this covers, and what the session is for.
+"""The brief of a session: its callout in the note, the phase it covers, and its length in words.
 
-Ids are ordinal, so that a phase that was added or removed above changes them: the name decides, the id among equal names.
+A phase is found by name, then by id, since ids change when a phase above is added or removed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ _WORD = late_pattern(
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """`text` is Markdown of several lines, decoded.  `covers` names the last phase it tells of, `phase-12 "Tests"`, "" for none.
+    """`text` is decoded Markdown; `covers` names the last phase covered, such as `phase-12 "Tests"`, or "".
 
-    The name counts too, since ids are ordinal and people add, remove and rename phases: `covering.covered` finds it again.
+    The name counts too, since ids are ordinal and people add, remove and rename phases: `covering.covered` finds it
+    again.
     """
 
     text: str
@@ -58,7 +59,7 @@ class BriefUpdate:
 
 
 def count_words(text: str) -> int:
-    """Words of a text: runs without blanks, one for each 24 code points begun; each letter of a script without blanks is one."""
+    """Count words: runs without blanks, one for each 24 code points; letters of scripts without blanks count singly."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
@@ -93,7 +94,8 @@ def _short(phase: Phase) -> str:
 def count_covered(session: Session, covers: str) -> int:
     """How many phases, from the first on, lie behind what a brief says it covers.
 
-    A phase that is not there any more by its name was renamed or removed.  One phase may then be told twice; none is missed.
+    A phase that is not there any more by its name was renamed or removed. One phase may then be told twice; none is
+    missed.
     """
     named = _NAMED.match(covers)
     number, name = (int(named[1]), named[2]) if named else (len(session.phases), covers.strip('" \t'))
@@ -106,7 +108,7 @@ def count_covered(session: Session, covers: str) -> int:
 
 
 def phase_number(session: Session, phase_id: str) -> int:
-    """The place, from 1, of a phase, of a sub-phase's its phase's, 0 for an empty id; `UsageError` for one that is not there."""
+    """The number of a phase, from 1; of a sub-phase, its phase's; 0 for "".  `UsageError` if unknown."""
     if not phase_id:
         return 0
     ids = [phase.id for phase in session.phases]

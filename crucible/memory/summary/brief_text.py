@@ -1,7 +1,6 @@
-"""The text of a brief: sections of items, limited to a number of words, and extended by findings without a model.
+"""The text of a brief: sections of items, limited to a number of words, extended by findings without a model.
 
-A brief is parsed leniently, since people edit it: a line outside all sections is their own text and stays.  A finding is shown with its summary,
-as something that was said or done, never as an instruction.
+Users edit briefs, so reading is lenient: a line outside all sections is kept as their own text.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TURNS = (
     (1000, ("Decisions", "Preferences", "Results", "Open questions", "Decisions", "Results")),
     (3, ("Fixed", "Reports")),
 )
-"""Sections take turns until the words run out, the second group after the first: a turn keeps the newest item that is not kept yet.
+"""The groups of sections, and the most items of each: sections take turns, each keeping its newest remaining item.
 The number is how many items a section may have."""
 _OWN_SHARE = 0.6
 """The part of a brief that its own text may take when there are sections too."""
@@ -206,7 +205,7 @@ def _news(session: Session, start: int, end: int) -> Iterator[tuple[str, str, st
 
 
 def _placed(session: Session) -> dict[str, list[Finding]]:
-    """The findings by phase; a finding that no phase quotes belongs to the phase of the next one of its kind, or to the last phase."""
+    """The findings by phase; one that no phase quotes goes with the next of its kind, else to the last phase."""
     quoted = findings_by_phase(session)
     phases = {one.id: phase for phase, found in quoted.items() for one in found}
     after: dict[str, str] = {}

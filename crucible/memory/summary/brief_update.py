@@ -1,7 +1,6 @@
-"""Update a note's brief, extracted from its findings and phases.
+"""Update the brief of a note from its findings and phases.
 
-Owns when something is due, and that a failure leaves the note as it was: how far a brief reaches stands in the note
-itself, so that the next update catches up on everything that was missed.
+The note says how far its brief reaches, so after a failure the next update catches up.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ from crucible.vault.notes.vault import Note, Vault
 def update_brief(vault: Vault, session_id: str | Path, *, redact: Redact) -> BriefUpdate:
     """Cover every finished phase.  Writes nothing if nothing is due.
 
-    What keeps a brief from being written is the result's `problem`; raises `SessionNotFound`, `NoteUnreadable` and their
-    like for a note that cannot be read.
+    What keeps a brief from being written is the result's `problem`; raises `SessionNotFound`, `NoteUnreadable` and
+    their like for a note that cannot be read.
     """
     path = vault.find(session_id) if isinstance(session_id, str) else session_id
     return _update(vault, vault.read(path), redact)
 
 
 def renew_brief(vault: Vault, path: Path, before: Session, *, redact: Redact) -> BriefUpdate:
-    """Like `update_brief`, but also renew covered phases if the brief is what was extracted from the note `before` its findings changed."""
+    """Like `update_brief`, but also rebuilds covered phases if nobody edited the brief since `before`."""
     old = find_brief(before)
     until = _covered(before, old) if old else ""
     is_ours = bool(old and until and old == _fresh(before, until, redact))
@@ -75,7 +74,7 @@ def _fresh(session: Session, until: str, redact: Redact) -> Brief:
 
 
 def update_briefs(vault: Vault, paths: Iterable[Path], *, redact: Redact) -> Iterator[str]:
-    """Update each note's brief, except those of subagents, whose reports are in their parents.  Yields a line per problem.
+    """Update the notes' briefs, except those of subagents, whose parents report them; yields problems.
 
     For callers that have just written these notes: one that is gone or cannot be read is no problem of the brief's.
     """
@@ -126,6 +125,6 @@ def _redacted(text: str, redact: Redact) -> str:
 
 
 def _covering(session: Session, until: str, redact: Redact) -> str:
-    """What the brief says it covers; without the phase's name when that holds a secret, since it would never be found again."""
+    """The phase that the brief covers, without its name if that contains a secret."""
     covers = covering(session.phases[phase_number(session, until) - 1])
     return covers if _redacted(covers, redact) == covers else covers.partition(" ")[0]

@@ -1,7 +1,6 @@
-"""What is kept with a task: one small YAML file a task, `{session}.{task}.yaml` in `.crucible/tasks/`, made once and then edited.
+"""Annotations: a YAML file for each task, `.crucible/tasks/{session}.{task}.yaml`.
 
-Owns the file: its name for whatever id a task has, its fields, and that a human's comments and keys that we do not know stay.  What
-recall finds is asked by the caller, once; secrets were taken out before a text comes here.
+Edits keep a user's comments and unknown keys. Texts are redacted before they come here.
 """
 
 from __future__ import annotations
@@ -141,7 +140,7 @@ _OPENED = late_pattern(r"---[ \t]*[\r\n]")
 
 
 class _File(NamedTuple):
-    """An annotation's bytes; its text between two fences, as a note's properties stand; and the fence that was put above it."""
+    """An annotation's bytes, its text between fences like frontmatter, and the fence that was added above."""
 
     data: bytes
     source: Source
@@ -149,7 +148,7 @@ class _File(NamedTuple):
 
 
 class AnnotationFolder(NamedTuple):
-    """Where a vault keeps its annotations; `folder` is seen from `root` and lies in `.crucible`, as the settings allow it."""
+    """The folder of a vault's annotations; `folder` is relative to `root`, in `.crucible`."""
 
     root: Path
     folder: str = ".crucible/tasks"
@@ -158,8 +157,8 @@ class AnnotationFolder(NamedTuple):
 def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
     """Where the task's annotation lies, or will; two tasks never share one.
 
-    An id that can be no file's name stands there by its hash, after `~`.  Raises `BadSessionId`, and `OutsideVault` where a symlink
-    leads away.
+    An id that can be no file's name stands there by its hash, after `~`. Raises `BadSessionId`, and `OutsideVault`
+    where a symlink leads away.
     """
     check_session_id(ref.session)
     name = ref.id
@@ -191,8 +190,8 @@ def read_annotation(shelf: AnnotationFolder, ref: Ref) -> tuple[Annotation | Non
 def annotate(shelf: AnnotationFolder, annotation: Annotation, *, fsync: bool = True) -> Path:
     """Write the annotation of a task that has none yet, and return its file.
 
-    Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`, also for what is too large to
-    be read again.
+    Raises `NoteExists` when there is one, which stays as it is; what `annotation_path` raises; and `VaultError`, also
+    for what is too large to be read again.
     """
     path = annotation_path(shelf, annotation.ref)
     block = render_frontmatter(values_of(annotation))
@@ -207,8 +206,9 @@ def change_annotation(
 ) -> Annotation:
     """Let `change` edit the task's annotation, `new` if it has none yet, and write what differs under a lock.
 
-    Lines of unchanged fields are kept to the byte, and so are unknown keys.  Raises `VaultError` if it would be too large to be read again,
-    `EditRefused` if its lines cannot be told apart, `LockTimeout`, and `NoteChanged` if an editor saved in between.
+    Lines of unchanged fields are kept to the byte, and so are unknown keys. Raises `VaultError` if it would be too
+    large to be read again, `EditRefused` if its lines cannot be told apart, `LockTimeout`, and `NoteChanged` if an
+    editor saved in between.
     """
     ref = new.ref
     path = annotation_path(shelf, ref)
@@ -229,7 +229,7 @@ def change_annotation(
 
 
 def move_annotations(shelf: AnnotationFolder, old: str, new: str, *, fsync: bool = True) -> None:
-    """Give the annotations of the session `old` to the session `new`; what a task of it has already stays, and so does the other's.
+    """Move a session's annotations to its new id; existing files of the new id stay.
 
     Raises `BadSessionId`, `OutsideVault` and `VaultError`.
     """

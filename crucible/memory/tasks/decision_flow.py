@@ -1,7 +1,6 @@
-"""Decisions of tasks: noted with the task that was in progress when they were made, and passed on to the tasks that depend on it.
+"""Note decisions with the task that was in progress, and pass them on to the tasks that depend on it.
 
-A decision flows unless somebody marked it, or its type is one that stays.  What a task inherits is not passed on a second time: its
-dependents are told by the task that decided.
+A decision is passed on unless it is marked or has a kind that stays. Inherited decisions are not passed on again.
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ def _records(root: Path, session: Session) -> Iterator[Record]:
 def findings_by_task(session: Session, records: Iterable[Record] = ()) -> Mapping[str, tuple[Finding, ...]]:
     """The findings of each task by its id, in their order; `records` are the session's whole events.
 
-    Of several tasks in progress, a finding belongs to the one that began last.  If none was in progress, it belongs to the task under
-    whose heading it stands, as the one that carried it out, else to none.
+    Of several tasks in progress, a finding belongs to the one that began last. If none was in progress, it belongs to
+    the task under whose heading it stands, as the one that carried it out, else to none.
     """
     tasks = sorted(_spans(session.tasks), key=lambda one: one.begun)
     findings = findings_of(session) if tasks else ()
@@ -137,7 +136,7 @@ def flows(choice: TaskDecision, kinds: Collection[DecisionKind] = FLOWING) -> bo
 
 
 def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The unfinished tasks that depend on this one, directly or through others, nearest first; never the task itself."""
+    """The unfinished tasks that depend on this one, directly or indirectly, nearest first."""
     waiting: dict[str, list[OpenTask]] = {}
     for task in tasks:
         for need in task.needs if task.ref.session == ref.session else ():
@@ -147,7 +146,7 @@ def dependents_of(ref: Ref, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
 
 
 def sources_of(task: OpenTask, tasks: Sequence[OpenTask]) -> tuple[OpenTask, ...]:
-    """The completed tasks that the task depends on, directly or through others, nearest first; never the task itself."""
+    """The completed tasks that this one depends on, directly or indirectly, nearest first."""
     known = {one.ref.id: one for one in tasks if one.ref.session == task.ref.session}
     needs = {**{name: one.needs for name, one in known.items()}, task.ref.id: task.needs}
     found = _reached(task.ref.id, lambda here: [known[need] for need in needs[here] if need in known])
@@ -185,7 +184,7 @@ def flow_down(
     *,
     clean: Callable[[str], str] = str,
 ) -> Iterator[tuple[Ref, str]]:
-    """Write what a completed task decided into the annotations of the tasks that depend on it; yields what failed and why.
+    """Add a completed task's decisions to the tasks that depend on it; yields each failure.
 
     `clean` removes secrets that a human wrote into the annotation.
     """
@@ -219,7 +218,7 @@ def joined(there: Sequence[Inherited], more: Iterable[Inherited]) -> tuple[Inher
 
 
 def hand_on(vault: Vault, session: Session, *, now: datetime, redact: Redact) -> Iterator[str]:
-    """Note the decisions of each task in its annotation, and pass those of completed tasks on; yields a line for each failure.
+    """Note each task's decisions in its annotation and pass on those of completed tasks; yields failures.
 
     Running it again changes nothing.
     """

@@ -1,7 +1,4 @@
-"""Where all tasks stand, as a list and a briefing show it: counts, what is at work, ready, blocked and done, and what is annotated.
-
-Owns how the parts come together, in few reads: of an annotation only the counts are told, and only of tasks that are shown.
-"""
+"""The state of all tasks for lists and briefings, from the index, the client's own lists and the annotations."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ _GOES_ON = ("active", "paused")
 
 
 def lists_in(client_folder: Path, since: datetime | None = None) -> dict[str, Path]:
-    """The folders of the lists that changed `since` by name, the newest first; `client_folder` is the client's own (`~/.claude`).
+    """The lists changed `since`, newest first, by name; `client_folder` is the client's own (`~/.claude`).
 
     A folder that is not there has none; a symlink is none.
     """
@@ -58,10 +55,10 @@ def with_stores(
     is_wanted: Callable[[str], bool],
     since: datetime | None = None,
 ) -> tuple[FoundTasks, tuple[str, ...]]:
-    """The same tasks, with what the client's lists say of them now, and those that only such a list has; and lines on what could not be read.
+    """Add the client's current lists to the tasks; also returns lines about what could not be read.
 
-    `root` is the vault's.  A list that a session out of `found` names is left out; of one that no session names `is_wanted` says whether it
-    is to be there.
+    `root` is the vault's. A list that a session out of `found` names is left out; of one that no session names
+    `is_wanted` says whether it is to be there.
     """
     waiting = lists_in(client_folder, since)
     if not waiting:
@@ -97,7 +94,7 @@ def with_stores(
 
 
 def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> dict[str, str]:
-    """Which of the lists are those of sessions, by the heads of their notes; no more notes are looked at than needed."""
+    """The list of each session, by the heads of their notes; reads no more notes than needed."""
     named: dict[str, str] = {}
     for owner in owners:
         if len(named) == len(lists):
@@ -111,7 +108,7 @@ def _named(root: Path, owners: Iterable[Owner], lists: Mapping[str, Path]) -> di
 
 
 class ClientLists(NamedTuple):
-    """Where the client keeps its lists (`~/.claude`), None to look at none; which of those that no note names are wanted: `sessions` by name, None all."""
+    """The client's folder (`~/.claude`), None to skip it; which unclaimed lists count: `sessions`, or all for None."""
 
     folder: Path | None = None
     sessions: Collection[str] | None = None
@@ -160,7 +157,7 @@ def overview(
     *,
     alive: Collection[str] | None = None,
 ) -> Overview:
-    """Where the tasks in scope stand, at most `most` of them shown; with `alive` only those of these sessions, others count as older."""
+    """The state of the tasks in scope, at most `most` shown; with `alive`, tasks of other sessions count as older."""
     found, troubles = tasks_now(view, scope, shelf.root, client)
     if alive is not None:
         found = _only(found, alive)

@@ -1,8 +1,7 @@
-"""Which tasks are at work, which can be begun, and what the others wait for.
+"""Which tasks are in progress, ready or blocked, and how a model breaks a description into tasks.
 
-Owns the graph of who needs whom.  An id means something only within its session's list, so lists never wait for each other.
-A task waits for what is neither completed nor dropped; for an id that is not in its list nobody can wait, so that one is named
-and holds nothing up.  Tasks that wait for each other in a circle are named once and count as blocked.
+Ids are local to a session's list. A task waits for tasks that are neither completed nor dropped; an unknown id is
+reported and blocks nothing. Tasks in a circle are blocked, and the circle is reported once.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ class ListedTask(NamedTuple):
 
 
 class TasksStatus(NamedTuple):
-    """Where all tasks stand.  Each is in one of the four lists, but for dropped ones and completed ones past the most recent.
+    """The state of all tasks.  Dropped tasks and older completed ones are in no list.
 
-    `completed`, `in_progress_count` and `pending` count every task that is not dropped; `left_out` those that were cut from the lists
-    of what is still to be done.  A circle begins with its first task in the order given.
+    `completed`, `in_progress_count` and `pending` count every task that is not dropped; `left_out` those that were
+    cut from the lists of what is still to be done. A circle begins with its first task in the order given.
     """
 
     in_progress: tuple[ListedTask, ...] = ()
@@ -106,7 +105,7 @@ def cut_status(status: TasksStatus, most: int) -> TasksStatus:
 
 
 def circles_of(tasks: Sequence[OpenTask]) -> tuple[tuple[OpenTask, ...], ...]:
-    """The groups of unfinished tasks that wait for each other, or for themselves; for a warning when a task is added."""
+    """Circles of unfinished tasks that wait for each other or themselves, to warn when a task is added."""
     rings = sorted(sorted(ring) for ring in _rings(_graph(tasks)))
     return tuple(tuple(tasks[index] for index in ring) for ring in rings)
 
@@ -142,7 +141,7 @@ def _graph(tasks: Sequence[OpenTask]) -> _Graph:
 
 
 def _rings(graph: _Graph) -> list[list[int]]:
-    """The strongly connected parts that hold a circle, by Kosaraju without recursion: a chain may be as long as a list."""
+    """The strongly connected components with a circle (Kosaraju, iterative, since chains can be long)."""
     back: _Graph = [[] for _ in graph]
     for node, needs in enumerate(graph):
         for need in needs:
@@ -206,14 +205,14 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """What came of it: the tasks, or the description as the only one with the `problem` that kept the model's from its place."""
+    """The tasks; or, with a `problem`, the description as the only one."""
 
     pieces: tuple[Piece, ...]
     problem: str = ""
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The prompt's template: the vault's own `.crucible/templates/tasks.md.j2` if the user accepted it, else the built-in one."""
+    """The vault's template `tasks.md.j2` if the user trusted it, else the built-in one."""
     return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
@@ -228,7 +227,8 @@ def break_down(
 ) -> Breakdown:
     """Ask for the tasks with `ask_checked`; never raises for what a model does or says.
 
-    Description and tasks are shown within the `budget`.  Secrets in the description and in the answer are redacted.  Raises what a vault's template raises.
+    Description and tasks are shown within the `budget`. Secrets in the description and in the answer are redacted.
+    Raises what a vault's template raises.
     """
     seen = seen_by(redact)
     lines = [f"- {quote_line(seen(task.content), LONGEST)}" for task in there[-_OTHERS:]]
@@ -249,7 +249,7 @@ def break_down(
 
 
 def _read(text: str, seen: Callable[[str], str]) -> tuple[Piece, ...]:
-    """The tasks that an answer tells, or `Refused`; words, whose escapes may have hidden something, are one line each."""
+    """Parse the tasks of an answer, or raise `Refused`; texts are redacted again, since escapes may hide secrets."""
     row = next((row for row in objects_in(text) if "tasks" in row), None)
     if row is None:
         raise Refused(["it holds no JSON object with `tasks`: answer with one, and with nothing else"])

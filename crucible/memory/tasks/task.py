@@ -1,8 +1,4 @@
-"""What a task is to who asks over all sessions, and what its annotation holds.
-
-Owns the values alone.  A note's block of tasks is `session.tasks`'s, which of them is ready `readiness`'s, the annotation's file
-`annotations`'s.
-"""
+"""A task across sessions, and its annotation, as values."""
 
 from __future__ import annotations
 
@@ -54,8 +50,8 @@ class Ref(NamedTuple):
 class OpenTask:
     """One task of one session's list, in whatever stage.
 
-    `needs` are ids of the same list.  `held` says that the list itself calls it blocked.  `started` and `completed` are as they were
-    written, None when nobody said.
+    `needs` are ids of the same list. `held` says that the list itself calls it blocked. `started` and `completed` are
+    as they were written, None when nobody said.
     """
 
     ref: Ref
@@ -97,7 +93,8 @@ def kinds_named(names: Iterable[str]) -> tuple[DecisionKind, ...]:
 class TaskDecision:
     """A decision made during a task.
 
-    `finding` is the id of the finding in the session's note, "" if the decision was annotated by hand.  `propagate` is an explicit mark.
+    `finding` is the id of the finding in the session's note, "" if the decision was annotated by hand. `propagate` is
+    an explicit mark.
     """
 
     summary: str

@@ -1,7 +1,4 @@
-"""The text that whoever picks a task up is told: the task, what was decided before it, what others found, what is known of such work.
-
-Owns that all of it is quoted for reference, each part in a fence of its own under labels of ours.  The same material gives the same text.
-"""
+"""The context for an agent that takes a task: task, inherited decisions, discoveries and items, quoted in fences."""
 
 from __future__ import annotations
 
@@ -66,9 +63,10 @@ def pick_up(
 ) -> Pickup:
     """All that is known for the task, out of its annotation and those of the finished tasks that it depends on.
 
-    The latter, since a task may have been added, or changed in what it needs, after they ended.  Nothing is written, nothing raised
-    for an annotation that cannot be read.  `records` are those of the session, and what its task itself logged there is left out; `beside` are those of sessions that
-    work with it, whose tasks have ids of their own.  Without any, no discoveries are told.
+    The latter, since a task may have been added, or changed in what it needs, after they ended. Nothing is written,
+    nothing raised for an annotation that cannot be read. `records` are those of the session, and what its task itself
+    logged there is left out; `beside` are those of sessions that work with it, whose tasks have ids of their own.
+    Without any, no discoveries are told.
     """
     troubles: list[str] = []
     own = _read(shelf, task.ref, troubles)
@@ -133,7 +131,7 @@ def _rendered(template: Renderer, values: dict[str, str]) -> str:
 
 
 def context_of(pickup: Pickup, items: Sequence[Event], waits_for: Sequence[OpenTask] = ()) -> dict[str, str]:
-    """What a template is given.  `items` are what recall found, read now; `waits_for` are unfinished tasks that should come first."""
+    """The template's values.  `items` are current texts of recalled items, `waits_for` unfinished prerequisites."""
     note = pickup.annotation
     ref = pickup.task.ref
     called = quote_span(str(ref))

@@ -1,7 +1,6 @@
-"""The tasks of many sessions, out of the index: no note is opened.
+"""The tasks of many sessions from the index, without opening a note.
 
-Owns which sessions count.  A session that began before `Scope.since` is left out, and what is still open in such ones is counted, so that
-nothing is lost unsaid.  An item's words are as long as the index keeps them.
+Sessions that began before `TaskScope.since` are skipped, and their open tasks are counted.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _OPEN = ("pending", "in_progress")
 
 
 class TaskScope(NamedTuple):
-    """Whose tasks: of one `project`, of one `session` (an id, or the only beginning of one), of what began `since`; "" and None narrow nothing."""
+    """A filter by project, by session (id or unique prefix) and by start; "" and None filter nothing."""
 
     project: str = ""
     session: str = ""
@@ -30,7 +29,7 @@ EVERYTHING = TaskScope()
 
 
 class Owner(NamedTuple):
-    """The session that a list belongs to; `path` is its note's, seen from the vault, `parent` the session that delegated it.
+    """The session of a list; `path` is relative to the vault, `parent` the delegating session.
 
     `problems` counts what is untidy in the note.
     """
@@ -44,7 +43,7 @@ class Owner(NamedTuple):
 
 
 class FoundTasks(NamedTuple):
-    """The tasks, the newest session's first and in their note's order; all sessions in scope by id, in that order; how many open tasks were left out."""
+    """Tasks, newest session first; all sessions in scope by id; the number of open tasks out of scope."""
 
     tasks: tuple[OpenTask, ...] = ()
     owners: Mapping[str, Owner] = {}
@@ -52,7 +51,7 @@ class FoundTasks(NamedTuple):
 
 
 def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
-    """What the index says of the tasks in scope; raises `SessionNotFound` and `AmbiguousSession` for a session that is named."""
+    """The tasks in scope; raises `SessionNotFound` and `AmbiguousSession` for the named session."""
     if scope.session:
         row = find_row(view, scope.session)
         return _found([row], view.rows("tasks", [shard_of(str(row["started"] or ""))], [str(row["id"])]))

@@ -1,7 +1,7 @@
-"""What is known for a task, asked for once: recall is asked with the task's own words, and the ids of what it found are kept.
+"""Knowledge for a task: search once with its words, keep the ids found, and list other tasks' discoveries.
 
-Owns when recall is asked: for a task that has no annotation, or one that only inherited.  That is when `cru task add` makes a task, when
-the session of a client that made one is written down at its end, and else when the task is picked up, so that no list waits for it.
+A task without an annotation, or one that only inherited, is searched for when it is added, when its session ends, or
+when it is picked up.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SOUGHT = frozenset({EventKind.KNOWLEDGE, EventKind.DECISION})
 
 
 class AnnotatedTasks(NamedTuple):
-    """What came of it: the tasks that recall was asked for with what it found, and those for which nothing could be kept, with the reason."""
+    """Tasks that were searched for with their results, and tasks that failed with the reason."""
 
     asked: tuple[tuple[Ref, Recalled], ...] = ()
     failed: tuple[tuple[Ref, str], ...] = ()
@@ -52,8 +52,8 @@ def annotate_new(
 ) -> AnnotatedTasks:
     """Annotate those of the tasks that are not over and for which recall was not asked yet.
 
-    Each is asked for once, however often this is done, and by however many at a time.  Nothing that goes wrong with one keeps the others
-    from theirs; it is asked for the next time.
+    Each is asked for once, however often this is done, and by however many at a time. Nothing that goes wrong with
+    one keeps the others from theirs; it is asked for the next time.
     """
     asked: list[tuple[Ref, Recalled]] = []
     failed: list[tuple[Ref, str]] = []
@@ -128,8 +128,8 @@ def discoveries_for(
 ) -> tuple[Discovery, ...]:
     """What others found, each text once, oldest first, the newest `MOST_DISCOVERIES`.
 
-    What the task `task_id` itself logged among `records` is left out; `beside` are the records of other sessions, whose tasks have ids
-    of their own.
+    What the task `task_id` itself logged among `records` is left out; `beside` are the records of other sessions,
+    whose tasks have ids of their own.
     """
     own = (one for one in _tagged(records) if not task_id or one.task_id != task_id)
     found: dict[str, Discovery] = {}

@@ -1,8 +1,7 @@
-"""Tasks from where they are kept: a session's note, and the store of the client that worked on it.
+"""Tasks from a session's note and from the client's own files, joined, and found by name.
 
-Owns what a foreign file of the store may be (regular, small, a task) and how the two are joined.  Claude Code keeps a task a file,
-`<its folder>/tasks/<list>/<id>.json`, where the list is the client's own session or a name that several sessions share; it removes
-them when it likes.  What its transcripts say of tasks is in the note already, by import.
+Claude Code keeps a file for each task, `tasks/<list>/<id>.json` in its folder; a list is named after its session or
+shared by several, and may be removed at any time.
 """
 
 from __future__ import annotations
@@ -80,8 +79,9 @@ def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], lis
 def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[OpenTask, ...]:
     """Both lists as one: in the note's order, then what only the store has.
 
-    The store is ahead of the note while the client runs, and the note of the store when somebody began or ended a task by hand: the one in
-    which it is further counts, and what either needs.  Words, priority and times are the note's where it has them.
+    The store is ahead of the note while the client runs, and the note of the store when somebody began or ended a
+    task by hand: the one in which it is further counts, and what either needs. Words, priority and times are the
+    note's where it has them.
     """
     later = {task.ref: task for task in stored}
     joined = [_join(task, later.pop(task.ref, None)) for task in noted]
@@ -133,7 +133,7 @@ def _reason(error: Exception) -> str:
 
 
 def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
-    """What every task waits for, told by itself (`blockedBy`) or by the other (`blocks`): the client keeps no order between them."""
+    """What each task waits for, from its own `blockedBy` and from `blocks` of others."""
     needs = {ident: _words(row.get("blockedBy")) for ident, row in rows.items()}
     for ident, row in rows.items():
         for other in _words(row.get("blocks")):
@@ -176,7 +176,7 @@ def beginning_of(called: str) -> str:
 
 
 def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> OpenTask:
-    """The task that is called so, of all in whose session's id `beginning_of` it stands and those of `session`, the one we are in.
+    """Find a task by name among those of matching sessions; `session` is the current one.
 
     Raises `VaultError` where there is none, and `UsageError` with the candidates where there are several.
     """

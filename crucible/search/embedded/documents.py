@@ -1,6 +1,6 @@
-"""A note as what the index takes of it: the only module here, beside `rereading`, that reads notes whole.
+"""A note as the index stores it: which words and facts of its events and of the session are indexed.
 
-Owns which words and facts of an event and of a session are indexed.  Imported late: where nothing changed, nothing is derived.
+Imported late, since a question about unchanged notes derives nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crucible.search.session_events import PlacedEvent, document_of, events_of, 
 
 
 class Indexed(NamedTuple):
-    """One document of the index: `number` says which of its card's events it is, `facts` are `field:value`, times are seconds since 1970."""
+    """A document: `number` is its event's place in the card, `facts` are `field:value`, times are epochs."""
 
     number: int
     text: str
@@ -35,7 +35,7 @@ class Indexed(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """What the index takes of a note: of its events, of it all (None for an item, which is no session), and its card."""
+    """What is indexed of a note: its events, the session as a whole (None for an item), and its card."""
 
     path: str
     sha: str
@@ -115,7 +115,7 @@ _HEADED = frozenset({EventKind.AGENT, EventKind.DECISION, EventKind.ERROR, Event
 
 
 def _headings(document: Document) -> dict[str, str]:
-    """Of each phase what its heading says, but for those that are the beginning of what the user said: who was answered so is another event."""
+    """The phases' headings, except those that only repeat the beginning of a prompt: the prompt is an event, too."""
     found = {event.phase: event.phase_name for event in document.events if event.phase}
     for event in document.events:
         if event.kind is EventKind.USER and event.phase in found and _begins_so(event.text, event.phase_name):

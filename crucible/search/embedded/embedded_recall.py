@@ -1,8 +1,7 @@
-"""Recall in this process: the index in `.crucible/cache/recall/`, true at each question.
+"""Search in this process, over the index in `.crucible/cache/recall/`.
 
-Owns the order of things: bring the index up to date, open it, ask, weigh, read the words of what is shown.  Where the index
-cannot be kept, in a vault that may only be read or on a full disk, it is made in a temporary folder, for this process alone, and
-the answer is the same.
+Each question updates the index, opens it, searches, ranks, and reads the texts of the hits from the notes. If the
+index cannot be written (a read-only vault, a full disk), it is built in a temporary folder for this process.
 """
 
 from __future__ import annotations
@@ -229,7 +228,7 @@ class EmbeddedRecall:
         return self._opened
 
     def _begun(self) -> IndexState:
-        """The index as it is, brought up to date; one that another process is making for the first time is waited for."""
+        """The updated index; waits while another process builds the first one."""
         end = time.monotonic() + self._source.settings.lock_seconds
         while True:
             state = self._refreshed(self._progress, 0.0)

@@ -1,7 +1,4 @@
-"""Finds as hits: with their words, their neighbours, and the question's words marked.
-
-Owns that each note is read once for all that is shown of it, and by who asks again and again not even once for each question.
-"""
+"""Search results with texts, neighbours and snippets; each note is read once, however many of its events are shown."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ _LIKELY = 3
 
 
 def events_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, Event]:
-    """Some of a card's events with their texts, by their places in it, and where they stand now.  What stands nowhere any more has the text ""."""
+    """Events of a card by place, with their texts and current lines; "" is the text of one that is gone."""
     try:
         data = _bytes_of(os.path.realpath(f"{root}/{card.path}"), root)
     except (OSError, ValueError):
@@ -58,7 +55,7 @@ def events_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, Ev
 
 
 def _bytes_of(path: str, root: str) -> bytes:
-    """A note's bytes; no more than we would read of one.  That it is whole its events' hashes prove: `vault.files` would hash it all."""
+    """A note's bytes.  Its events' hashes prove it complete, so it is not hashed as a whole."""
     if not path.startswith(root.rstrip(os.sep) + os.sep):
         raise ValueError(f"{path}: leads out of the vault")
     descriptor = os.open(path, _READ)
@@ -160,7 +157,7 @@ _Place = tuple[str, int]
 
 
 class EventCache:
-    """Events that were read, by their note's number in the index, which is another one whenever the note is: they are as they were."""
+    """Events that were read, by the number of their note in the index, which changes whenever the note does."""
 
     def __init__(self) -> None:
         self._line = ""

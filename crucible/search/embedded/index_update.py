@@ -1,6 +1,6 @@
-"""The index of recall, made true: what is there against what was indexed, and the writing of what differs.
+"""Update the search index: compare the vault with what was indexed, and write what differs.
 
-Owns which notes are indexed anew, when parts become one, and that a damaged part is forgotten, so that its notes are read again.
+Damaged parts are dropped, so that their notes are indexed again; small parts are joined.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ def _derive_chunk(given: _Chunk) -> list[Derived | None]:
 
 
 _BATCH = 9_000
-"""Events written at a time: what is kept is not read again after an interruption, and parts of that size can be joined."""
+"""Events in a batch: an interrupted update keeps finished batches, and parts of this size can be joined."""
 _APART = 8
-"""So few notes get a part each, which is dropped when the note changes: in a small vault nothing that is dead counts for how rare
+"""This many notes at most get a part each: in a small vault, word counts then never include deleted text.
 a word is."""
 _TIERS = ((128, 16), (2_048, 16), (10_000, 64))
-"""Parts with fewer documents than the first number become one when there are as many as the second.  Larger ones never do."""
+"""Parts with fewer documents than the first number are joined once there are as many as the second."""
 _BUILT = 8
-"""So many batches in one go are a building, whose parts become one in the end: a list of one word's documents is short where it is long."""
+"""An update with this many batches is a full build, whose parts are joined at the end."""
 
 
 class IndexSource(NamedTuple):
@@ -108,7 +108,7 @@ class IndexChanges(NamedTuple):
 def refresh(
     store: RecallStore, source: IndexSource, progress: Progress | None = None, *, patience: float = 0.0
 ) -> IndexState:
-    """Make the index true and keep it.  Waits `patience` seconds for another writer.  Raises `OSError` where nothing may be written."""
+    """Update the index; wait `patience` seconds for another writer.  Raises `OSError` if it cannot be written."""
     manifest = _sound(store, store.load())
     wanted = _compare(store, manifest, source)
     if _is_true(store, manifest, wanted):

@@ -1,7 +1,4 @@
-"""What there is to be indexed now: every note by its hash, and what the flight recorder has of each session.
-
-Owns nothing: the index of notes knows the hashes, and finds changes.
-"""
+"""What is there to index: the hash of every note, and the state of each session's event log."""
 
 from __future__ import annotations
 
@@ -24,14 +21,14 @@ _Stamp = tuple[int, ...]
 
 
 class Notes(NamedTuple):
-    """The notes as they are: `shas` by path from the vault, None when they are as they were for `token`; "" is no token."""
+    """The hashes of all notes by path, None if nothing changed since `token`; "" is no token."""
 
     token: str
     shas: Mapping[str, str] | None
 
 
 class NoteChanges:
-    """Looks again and again at the vault at `root`, which must be real; what the index of notes says is read when it has changed."""
+    """Watches the vault at `root`, a real path, for changes; reads the index of notes only when it changed."""
 
     def __init__(self, root: str, settings: VaultSettings) -> None:
         self._root = root

@@ -1,8 +1,8 @@
-"""What is best: events and whole sessions weighed against each other.
+"""Read a question, and rank events and sessions.
 
-Owns the recipe, which was measured on conversations and on real coding sessions: a session counts by its own words and by its three best events, an
-event by its own words and by its session.  Age counts a little: full decay lost what was old.  What a question says of the kind of its answer, or of
-its time, is a hint and never a filter.
+A session counts by its own words and its three best events, an event by its own words and its session. This was
+measured on conversations and real coding sessions. Age counts a little. The kind or time that a question mentions is
+a hint, not a filter.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Weigh = Callable[[str], tuple[float, Mapping[str, float]] | None]
 
 
 class Hints(NamedTuple):
-    """What a question says beside its words: which events, by path and number, are of a kind that it asks for, and the times that it names."""
+    """Hints of a question: events of a kind that it asks for, by path and number, and the times that it names."""
 
     meant: frozenset[tuple[str, int]] = frozenset()
     moments: tuple[NamedTime, ...] = ()
@@ -132,7 +132,7 @@ def rank_events(
 
 
 def listed(sessions: Sequence[Ranked], events: Sequence[Match], sought: Sought) -> list[Ranked]:
-    """The sessions that an answer shows: where only some kinds of events are asked for, those in which one was found."""
+    """The sessions of an answer; if only some kinds are asked for, those with such an event."""
     narrows = sought.question.kinds != frozenset(EventKind) or any(field == "kind" for field, _ in sought.asked.facts)
     found = {one.path for one in events}
     return [one for one in sessions if one.found.path in found] if narrows else list(sessions)

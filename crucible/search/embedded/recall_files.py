@@ -1,9 +1,9 @@
-"""The folder `.crucible/cache/recall/`: its files, whether they are what was written, and how new ones take their place.
+"""The files of the search index in `.crucible/cache/recall/`, and how new ones replace them.
 
-A part's files are never changed.  A writer puts new ones beside them, then the two meta files that name them all, and at last the
-manifest; what no manifest names is removed after that.  So a reader has the old index or the new one and waits for nobody, and
-a writer that is killed leaves files that nobody names.  tantivy answers from a damaged file without noticing: what every file was
-stands in the manifest, its stamp is compared at each question, and where that differs its bytes are.
+The files of a part never change. A writer adds new files, then the two meta files that name them, and last the
+manifest; files that no manifest names are removed. A reader thus sees the old index or the new one and never waits.
+tantivy does not notice damaged files, so the manifest holds a digest of each; files whose stamp changed are compared
+with it at each question.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class RecallStore:
 
     @contextmanager
     def locked(self, seconds: float) -> Iterator[bool]:
-        """Hold the index against other writers; False when another one holds it.  Raises `OSError` where nothing may be written."""
+        """Lock the index; False if another writer has it.  Raises `OSError` if it cannot be written."""
         self._check_real()
         self.folder.mkdir(parents=True, exist_ok=True)
         with hold(self.folder / _LOCK, seconds) as lock:
@@ -147,7 +147,7 @@ class RecallStore:
             (self.folder / _MANIFEST).unlink()
 
     def doubt(self, manifest: RecallManifest) -> None:
-        """Forget this one, of which every file is what was written and which cannot be read all the same; a busy writer's is none."""
+        """Discard an index that passes its checks but that tantivy cannot open; not while another process writes it."""
         with suppress(OSError), self.locked(0) as is_ours:
             if is_ours and self.load() is manifest:
                 self.forget()

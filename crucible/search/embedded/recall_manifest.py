@@ -1,7 +1,4 @@
-"""What the index of recall knows: which note is in which part, and what every file of it was.
-
-Owns `index.json`, the one file whose replacement makes a new index of an old one.  Pure: `keeping` reads and writes.
-"""
+"""The manifest of the search index, `index.json`: which part holds each note, and the digests of all files."""
 
 from __future__ import annotations
 
@@ -68,8 +65,10 @@ class IndexPart(NamedTuple):
 class RecallManifest(NamedTuple):
     """What is known.  `token` is that of the index of notes it was made from, "" when some of it may be older.
 
-    `whole` says that every note was looked at once: while the first index is made it holds some of them only.  `writing` counts manifests, `numbers` is the last that a note got.  `heads` is, by side, what tantivy wrote about schema and settings.  `home` is the inode of the folder it was made for: a copy, which somebody may
-    have sent us, says what somebody wrote into it.
+    `whole` says that every note was looked at once: while the first index is made it holds some of them only.
+    `writing` counts manifests, `numbers` is the last that a note got. `heads` is, by side, what tantivy wrote about
+    schema and settings. `home` is the inode of the folder it was made for: a copy, which somebody may have sent us,
+    says what somebody wrote into it.
     """
 
     line: str = ""

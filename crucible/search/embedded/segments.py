@@ -1,8 +1,7 @@
-"""tantivy: what the two indexes hold, how a part of them is written, and how parts become one.
+"""The schema of the index, and everything that writes with tantivy.
 
-Owns the schema and every use of tantivy's writer.  A part is written in a folder of its own, as an index for itself; its segments
-are then named in the meta file of the whole (`manifest.meta_of`), so that nothing that is there is written again, and nothing is merged
-unasked: the writer would merge whenever it likes, and there is no way to tell it not to.
+Each part is written as an index of its own, and its segments are then named in the meta file of the whole. tantivy's
+own writer would merge segments at any time, and offers no way to prevent it.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def analyze(text: str) -> list[str]:
 
 @cache
 def schema_of(side: str) -> tantivy.Schema:
-    """`text` are words, and where each stands is not kept: that would take a fifth of the text.  `names` and `facts` are taken whole.
+    """The schema.  Positions of words are not stored: they would take a fifth of the text.
 
     `note` is the number in the note's row, `event` says which of its card's; `first` and `last` are when it was.
     """

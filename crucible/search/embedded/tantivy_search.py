@@ -1,7 +1,4 @@
-"""Asking the two indexes: a question as tantivy's queries, and what they find that still counts.
-
-Owns every use of tantivy's searcher.  How finds are weighed against each other is `ranking`'s.
-"""
+"""A question as tantivy queries, and their matches that are still current; also corrects misspelled words."""
 
 from __future__ import annotations
 
@@ -89,7 +86,7 @@ MOST_SESSIONS = 500
 
 
 class Searchers(NamedTuple):
-    """An index that is open: by side, none where nothing is indexed.  `paths` are the notes by their numbers, as are the `cards` that were read."""
+    """An open index: searchers by side, none for an empty one; `paths` and the loaded `cards` by note number."""
 
     manifest: RecallManifest
     sides: Mapping[str, tantivy.Searcher]
@@ -98,7 +95,7 @@ class Searchers(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A document that was found: the note's path, which of its card's events it is (0 of a session), its text score and its time."""
+    """A match: the note's path, the event's place in its card (0 for a session), its text score and its time."""
 
     path: str
     number: int
@@ -109,8 +106,8 @@ class Match(NamedTuple):
 class Sought(NamedTuple):
     """A question with the words as they stand in the index.
 
-    Of `stems`, `names` and `near` any is enough; `near` are words spelled almost as some of the question's that nobody wrote.  `phrases` and `nots` are
-    lists of words that must, and must not, follow each other.
+    Of `stems`, `names` and `near` any is enough; `near` are words spelled almost as some of the question's that
+    nobody wrote. `phrases` and `nots` are lists of words that must, and must not, follow each other.
     """
 
     stems: tuple[str, ...]

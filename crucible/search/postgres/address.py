@@ -1,7 +1,6 @@
-"""A team's server by its address, and what is said when it cannot be used.
+"""The address of a team's server and the connection to it.
 
-Owns which setting counts, what may stand in an address, and every message about a server: in our words only, since what a library
-says may repeat a password that was written wrongly.
+Every message about a server is our own: a library's message may repeat a password.
 """
 
 from __future__ import annotations
@@ -172,7 +171,7 @@ class Server:
 
     @contextmanager
     def connection(self, statements: int = _SOME) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """The connection for so many statements; what goes wrong among them is a `ServerFailed`, and so is a server that goes silent."""
+        """The connection for a few statements; every failure, also a silent server, is a `ServerFailed`."""
         silent = threading.Event()
         try:
             connection = self._connected()

@@ -1,8 +1,8 @@
-"""Filling a team's server from a vault.
+"""Push the sessions and items of a vault to a team's server.
 
-Owns that nothing is lost and nothing doubled: a note's rows change in one transaction, by one writer at a time, whole.  What was pushed is known
-to the server itself, by a digest of each note, so that a push that ended anywhere goes on from there.  What another copy of the vault
-pushed is removed by that one only, and is not replaced by what is older.
+A note's rows change in one transaction, by one writer at a time. The server keeps a digest of each note, so an
+interrupted push can be repeated. A note that another copy of the vault pushed is removed only by that copy, and never
+replaced by an older one.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ class Documents(Protocol):
 class Pushed(NamedTuple):
     """What came of it, in notes.
 
-    `refused` are by the names of projects that the server lets this user not write; `older` are paths of notes of which another copy of the vault pushed a
-    later state; `unread` are paths that could not be read; `failed` paths whose rows the server did not take.
+    `refused` are by the names of projects that the server lets this user not write; `older` are paths of notes of
+    which another copy of the vault pushed a later state; `unread` are paths that could not be read; `failed` paths
+    whose rows the server did not take.
     """
 
     new: int = 0
@@ -110,7 +111,7 @@ class _Note(NamedTuple):
 
 
 class Pusher:
-    """Fills a server from one copy of one vault.  For one thread; several processes may push at once, the same notes too."""
+    """Pushes one copy of a vault.  Not thread-safe; several processes may push at once, also the same notes."""
 
     def __init__(self, server: Server, vault: str, clone: str = "") -> None:
         """`vault` is the same in every copy of a vault and in no other, `clone` is this copy's own."""
@@ -153,7 +154,8 @@ class Pusher:
     def sync(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
         """Push, and remove what this copy of the vault had pushed and has no more.
 
-        Raises `UsageError` for a vault without notes from which there were some, unless forced: a folder that is not mounted looks like that.
+        Raises `UsageError` for a vault without notes from which there were some, unless forced: a folder that is not
+        mounted looks like that.
         """
         pushed = self.push(source, force=force, progress=progress)
         keys = {key_of(path) for path in source.digests()}
@@ -258,7 +260,7 @@ class Pusher:
         }
 
     def _project(self, name: str) -> int | None:
-        """The number of a project that this user may write to; one that is new is begun by those who may write to all."""
+        """The number of a project that this user may write to; a new one is created if they may write to all."""
         if name not in self._projects:
             try:
                 found = self._server.run(_PROJECT, [name]) or self._server.run(_NEW_PROJECT, [name])
@@ -304,7 +306,7 @@ def _short(text: str) -> str:
 
 
 def _columns(rows: SessionRows) -> dict[str, Any]:
-    """The rows of the other tables by column; arrays in arrays are texts, since those would have to be of one length."""
+    """The rows of the other tables by column; nested arrays are text, since theirs may differ in length."""
     events = list(zip(*rows.events, strict=True)) or [()] * 6
     named = zip(("sequences", "ids", "types", "payloads", "mores", "ats"), map(list, events), strict=True)
     return {

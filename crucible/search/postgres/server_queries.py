@@ -1,8 +1,7 @@
-"""A question as a server's queries, and what they find.
+"""A question as SQL, and its matches.
 
-Owns BM25 over the postings, in SQL: the same measure as the embedded index has, over what this user may see, rarity and lengths included, so
-that no number tells of a project that is not theirs.  The text of a query is put together of our own pieces only; what was asked is always
-a parameter.
+BM25 over the rows that this user may see, with the same constants as the embedded index; word counts of hidden
+projects do not count. Queries are composed of our own text; every value is a parameter.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ class _Narrowed(NamedTuple):
 
 
 def best_events(server: Server, sought: Sought, most: int) -> list[Match]:
-    """The best events, best first; of a question without words the newest.  Of words that must follow each other all are there."""
+    """The best events, best first, the newest for a question without words.  Words of a phrase must all occur."""
     query, given = _event_query(sought, _narrowed(server, sought, "events"))
     return [Match(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
 
 
 def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
-    """In how many sessions and items each stem is, at most `OFTEN`; those in none that this user may see are left out."""
+    """The number of sessions and items with each stem, at most `OFTEN`; stems in nothing visible are omitted."""
     rows = server.run(_COUNTS, {"terms": list(map(word_term, stems)), "most": OFTEN})
     return {term[1:]: count for term, count in rows}
 

@@ -1,7 +1,7 @@
-"""The tables of a team's server, and who may see what in them.
+"""The tables of a team's server, and who may see which rows.
 
-Owns the migrations: each is run once, in order, in one transaction, whoever comes first.  What a project's members see is decided by the
-server for each row, by the role that is logged in, so that it holds for `psql` as well; the owner of the tables is no exception.
+Migrations run once, in order, in one transaction. Row-level security decides by the login role, so it also applies to
+`psql` and to the owner of the tables.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def check_ready(server: Server) -> None:
 
 
 def set_up(server: Server) -> bool:
-    """Make the tables or bring them up to date; False where nothing was to do.  Who makes them is given every project."""
+    """Create or migrate the tables; False if nothing was to do.  Whoever creates them may use every project."""
     if _version(server) >= VERSION:
         check_ready(server)
         return False

@@ -1,7 +1,6 @@
-"""Recall over a team's PostgreSQL server: what people may see of many vaults, ranked as the embedded engine ranks.
+"""Search on a team's PostgreSQL server: what a user may see of many vaults, ranked as in the embedded index.
 
-Owns the order of things: ask, weigh, read the words of what is shown.  What a server has of a session was written by whoever may write to its
-project, and is no more to be trusted than a note.
+Text from a server is no more trusted than a note: anyone who may write to a project wrote it.
 """
 
 from __future__ import annotations
@@ -60,9 +59,9 @@ def open_postgres(
 ) -> TeamRecall:
     """Recall over the server at `postgresql://…`; nothing is sent before it is asked.
 
-    `seconds` is the longest that anything may take.  Of knowledge is found what `viewer` sees, by default the project that a question
-    names, and it is weighed as `knowledge` says.  Raises `UsageError` for no address; whatever is asked raises `ServerFailed` when the server
-    is down, slow, refuses, or is not set up.
+    `seconds` is the longest that anything may take. Of knowledge is found what `viewer` sees, by default the project
+    that a question names, and it is weighed as `knowledge` says. Raises `UsageError` for no address; whatever is
+    asked raises `ServerFailed` when the server is down, slow, refuses, or is not set up.
     """
     return TeamRecall(Server(address, seconds), viewer, knowledge)
 
@@ -75,7 +74,7 @@ def open_pusher(
 
 
 def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10.0) -> bool:
-    """Make the tables, or bring them up to date; False where nothing was to do.  For who may make a schema in that database."""
+    """Create or migrate the tables; False if nothing was to do.  Needs the right to create a schema."""
     server = Server(address, seconds, connecting)
     try:
         return set_up(server)
@@ -100,7 +99,7 @@ class TeamRecall:
         return self._weighed(self._ready(), found, now, notes) if found else Answer(notes=tuple(notes))
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
-        """The events of these ids, in that order; unknown ones are left out.  What several vaults call so is told of each of them."""
+        """The events of these ids, in that order; an id in several vaults gives several events."""
         wanted = list(dict.fromkeys(map(plain, ids)))
         sessions = [one.rpartition("#")[0] or one for one in wanted]
         rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": wanted})
@@ -110,7 +109,7 @@ class TeamRecall:
         return tuple(event for one in ids for event in found.get(one, ())[:_SAME])
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
-        """The event with its neighbours in the note; nothing for an unknown one.  Of several vaults' one after the other."""
+        """The event with its neighbours, from each vault that has it; nothing for an unknown one."""
         anchor = plain(anchor)
         given = {"sessions": [anchor.rpartition("#")[0] or anchor], "ids": [anchor]}
         server = self._ready()

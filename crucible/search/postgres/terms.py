@@ -1,8 +1,4 @@
-"""A session as a server's rows: its events, and the terms by which it is found.
-
-Owns the form of a term and of a posting.  Which words those are is for `deriving` and `segments`, as in the embedded index: what differed here
-would be found by one of the two only.
-"""
+"""The rows of a session or item on a server: events, search terms, and what an item's weight depends on."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ TERMS = "2"
 """Goes up when the same words would give other rows: then everything is pushed again."""
 
 _SEARCHABLE = 100_000
-"""Code points of an event in its payload, which PostgreSQL's own search takes; of more its `tsvector` may refuse the row."""
+"""Code points of an event in its payload: PostgreSQL's `tsvector` may refuse a row with more."""
 _MOST_TIMES, _MOST_WORDS = 2**16 - 1, 2**24 - 1
 _UNDATED = date(2000, 1, 1)
 
@@ -176,7 +172,7 @@ def _kept(text: str) -> str:
 
 
 def event_of(row: Sequence[Any], project: str = "") -> Event:
-    """An event again, of its id, session, type, payload, rest of the text, and time; `project` is the one that it may be read in.
+    """An event from a row: id, session, type, payload, rest of the text, time; `project` is the one it was read in.
 
     Whoever may write to a project may have written anything: what is no such value is left out.
     """

@@ -1,8 +1,4 @@
-"""A vault as what is pushed to a team's server.
-
-Owns which notes and items there are and when one changed, as the embedded index knows it, by the hash of a note and the state of its flight
-record; and by which ids a server knows the vault and this copy of it.
-"""
+"""The notes and items of a vault to push, without secrets, and the ids by which a server knows the vault."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ class Identities(NamedTuple):
 
 
 def identities(root: Path) -> Identities:
-    """The ids of the vault at `root`, made when they are first asked for.  Raises `VaultError` where one is spoilt or cannot be written."""
+    """The ids of the vault at `root`, created at first use.  `VaultError` if one is damaged or cannot be written."""
     return Identities(_identity(root, _VAULT), _identity(root, _CLONE))
 
 
@@ -76,7 +72,7 @@ class Items(Protocol):
 
 
 class VaultDocuments:
-    """Fulfils `postgres_writing.Documents`.  Whatever stands in the notes, no secret is sent: a human may have typed one."""
+    """Implements `push.Documents`.  Every text is redacted: a user may have typed a secret into a note."""
 
     def __init__(self, root: Path, settings: VaultSettings, items: Items | None = None) -> None:
         """`items` are those of the vault's knowledge."""
@@ -100,7 +96,7 @@ class VaultDocuments:
         }
 
     def document(self, path: str) -> Document | None:
-        """A note or an item as it is searched; None where it is gone or cannot be read.  `VaultError` when secrets cannot be looked for."""
+        """A note or item, None if it cannot be read.  `VaultError` if it cannot be scanned for secrets."""
         found = self._document(path)
         return found and _without_secrets(found, self._redact)
 
