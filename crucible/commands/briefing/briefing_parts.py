@@ -1,8 +1,4 @@
-"""What a briefing is made of, as frozen values.
-
-Owns the order in which things give way under a tight budget: conventions, then lessons, then decisions, then todos; where the work stands is no
-item and never gives way.
-"""
+"""The parts of a briefing, the rank by which items are cut, and the quoting of foreign text."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from crucible.vault.index.schema import CALLOUT_LENGTH
 
 
 class Rank(IntEnum):
-    """How long an item is kept: the lowest goes first."""
+    """The order of cutting: the lowest first.  The position is no item, and never cut."""
 
     CONVENTION = 0
     LESSON = 1
@@ -25,14 +21,14 @@ class Rank(IntEnum):
 
     @property
     def word(self) -> str:
-        """As a reader is told of several."""
+        """The plural."""
         return f"{self.name.lower()}s"
 
 
 class Item(NamedTuple):
-    """A line of a section, already quoted; `group` is the label above it, "" for none.
+    """A quoted line of a section; `group` is the label above it, `finding` the id of its finding, "" for none.
 
-    `related` is true if it concerns the workflow that is about to run.  `finding` is the id of the finding that it shows, "" for none.
+    `related` is true if it concerns the workflow that is about to run.
     """
 
     text: str
@@ -43,7 +39,7 @@ class Item(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Items under a heading; of items of one rank the first is kept longest.  `more` counts those that it could have shown, too."""
+    """Items under a heading; of one rank the first is kept longest.  `more` counts items that are not listed."""
 
     name: str
     title: str
@@ -63,21 +59,21 @@ class Section(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A source that could not be read, by its name in the settings, and why, in a line."""
+    """A source that could not be read, by its name in the settings, and the reason in a line."""
 
     name: str
     failure: str
 
 
 class Cut(NamedTuple):
-    """How many items of a rank did not fit."""
+    """The number of items of a rank that did not fit."""
 
     what: str
     count: int  # type: ignore[assignment]  # a tuple's method of that name, which nobody calls here
 
 
 class Briefing(NamedTuple):
-    """What is told: the whole `text` and its parts.  `tokens` is the size of `text` by the counter it was fitted with."""
+    """The text of a briefing and its parts; `tokens` is the size of `text`."""
 
     project: str
     text: str
@@ -90,35 +86,35 @@ class Briefing(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to tell."""
+        """True if there is nothing to show."""
         return not (self.position or self.sections or self.left_out)
 
 
 LONG = 300
 """Characters of a line."""
 _LOOKED_AT = 4_000
-"""Characters of a text that are looked at: what is shown of it is far less."""
+"""Longest text to scan; far less of it is shown."""
 
 
 class Quoter:
-    """Makes lines of texts; `redact` takes secrets out, `shorten` absolute paths."""
+    """Quotes foreign text: redacts it as a whole, then shortens absolute paths, then cuts it."""
 
     def __init__(self, redact: Redact, shorten: Callable[[str], str]) -> None:
         self._redact = redact
         self._shorten = shorten
 
     def line(self, text: str, limit: int = LONG) -> str:
-        """The text in at most `limit` characters; "" for a blank one."""
+        """The text in one line of at most `limit` characters; "" for a blank one."""
         if len(text) > _LOOKED_AT:
             text = text[:_LOOKED_AT].rpartition(" ")[0] + " …"
         return quote_line(self._shorten(self._redact(text)[0]), limit)
 
     def whole(self, text: str) -> str:
-        """A text of many lines without the secrets that stand on several of them, as keys do; a line of it still goes through `line`."""
+        """Redact a text before it is split, since keys span lines; each line still goes through `line`."""
         return self._redact(text)[0]
 
     def short(self, text: str) -> str:
-        """A text that holds no secrets any more, with its paths shortened."""
+        """Shorten the paths of a redacted text."""
         return self._shorten(text)
 
 

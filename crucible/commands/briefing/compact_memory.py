@@ -1,6 +1,6 @@
-"""Keeping memory small: old bookmarks and todos that are done shrink to a line's summary each.
+"""Keep memory small: shorten old bookmarks and completed todos to one-line summaries.
 
-Owns when, and which stay whole.  Decisions and lessons are never touched.  Nobody is asked, everybody is told.  git has the lines as they were.
+Decisions and lessons are never touched; git has the full lines.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from crucible.vault.notes.vault import Vault
 
 ANNOUNCED = "Memory approaching limit. Compacting {count} old entries…"
 REACHED = "Milestone reached. Compacting {count} old entries of memory…"
-"""What is announced before."""
+"""Announced before compacting."""
 _STAY = 4
-"""A quarter of what is allowed stays whole, so that the next line is not one too many again."""
+"""A quarter of the limit stays in full, so that the next line does not exceed it again."""
 
 
 class Compacted(NamedTuple):
-    """How many of each became a summary."""
+    """How many of each were shortened."""
 
     bookmarks: int = 0
     todos: int = 0
@@ -44,11 +44,10 @@ def compact(
     *,
     milestone: str | None = None,
 ) -> Compacted:
-    """Summarise what is old where there is too much, and all of a project whose `milestone` was reached.
+    """Shorten old entries if there are too many, and all of a project whose `milestone` was reached.
 
-    `live` gives the ids of the sessions that are active or paused, and is called only when there is something to do; the newest bookmark of each, and
-    of each project, stays whole.  `announce` is told a line before anything is written.  Whoever appends meanwhile waits.  Raises `LockTimeout`, `OutsideVault`, `NoteChanged`
-    and `VaultError`; each file is then as it was.
+    `live` gives the ids of active and paused sessions, and is only called if needed: the newest bookmark of each, and of each
+    project, stays in full.  `announce` gets a line before anything is written.  Raises `VaultError`; each file is then unchanged.
     """
     settings, root = vault.settings.memory, vault.root
     old, closed = _old_bookmarks(root, settings, live, milestone), _old_todos(root, settings, milestone)
@@ -63,7 +62,7 @@ def compact(
 
 
 def live_sessions(view: View) -> frozenset[str]:
-    """The sessions that are active or paused, subagents' too, as an index has them."""
+    """The ids of active and paused sessions in the index, subagents' too."""
     return frozenset(
         str(row["id"])
         for status in ("active", "paused")
@@ -87,7 +86,7 @@ def _old_bookmarks(
 def _old_todos(root: Path, settings: MemorySettings, milestone: str | None) -> frozenset[str]:
     whole = [one for one in memories.load_memories(root, MemoryKind.TODO).found if not one.compacted]
     closed = [one for one in whole if one.done]
-    # One that is done has two lines: what was to do, and that it is done.
+    # A completed todo has two lines.
     return _beyond(closed, lambda one: 2 * memories.bytes_of(one), settings, len(whole), milestone)
 
 
@@ -98,7 +97,7 @@ def _beyond(
     count: int,
     milestone: str | None,
 ) -> frozenset[str]:
-    """The ids of what is to shrink, of `found`, oldest first, and `count` entries in their file."""
+    """The ids of entries to shorten, of `found`, oldest first; their file has `count` entries."""
     sizes = [*accumulate(map(bytes_of, reversed(found)))]
     staying = frozenset(one.id for one in found)
     if count > settings.max_entries or sum(sizes[-1:]) > settings.max_bytes:

@@ -1,7 +1,6 @@
-"""Memory in a dozen lines: where the work stands, what is left to do, what was decided and learned, and how things are done here.
+"""A digest: the position, todos, decisions, lessons and conventions of a project in a dozen lines.
 
-If there is no room for all, conventions are cut first, then lessons, decisions and todos; where the work stands is always shown.  Only the index,
-memory, histories, the project's note and the files of `include_files` are read.
+Conventions are cut first, then lessons, decisions and todos; the position is always shown.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
 LINES = 15
-"""Lines of a digest where there is enough to tell."""
+"""Default number of lines."""
 _TEXT, _WHY = 200, 120
 _SHARES: Mapping[Leaning, Mapping[Rank, int]] = MappingProxyType(
     {
@@ -39,17 +38,14 @@ _SHARES: Mapping[Leaning, Mapping[Rank, int]] = MappingProxyType(
         Leaning.EXECUTING: {Rank.TODO: 4, Rank.DECISION: 5, Rank.LESSON: 3, Rank.CONVENTION: 0},
     }
 )
-"""Lines beside the three of the position: planning needs to know how things are done here, executing what was decided."""
+"""Lines besides the three of the position: planning needs conventions, executing needs decisions."""
 _GROUPS = MappingProxyType(
     {Rank.TODO: "To do", Rank.DECISION: "Decided", Rank.LESSON: "Learned", Rank.CONVENTION: "Convention"}
 )
 
 
-class Wanted(NamedTuple):
-    """What a digest is about.
-
-    `project` is "" for the whole vault, `folder` the project's if it is here.  `aim` is that of the workflow about to run.  `now` is aware.
-    """
+class DigestRequest(NamedTuple):
+    """The project ("" for the vault) of a digest, its folder if it is on this machine, and the aim of a workflow about to run."""
 
     now: datetime
     project: str = ""
@@ -58,8 +54,8 @@ class Wanted(NamedTuple):
     lines: int = LINES
 
 
-class Digested(NamedTuple):
-    """A digest, its position, the sources that could not be read, and the lines of memory that could not."""
+class DigestResult(NamedTuple):
+    """A digest, its position, and the sources and memory lines that could not be read."""
 
     digest: Digest
     position: Position | None
@@ -67,7 +63,7 @@ class Digested(NamedTuple):
     problems: tuple[tuple[MemoryKind, Problem], ...] = ()
 
 
-def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Digested:
+def digest_of(vault: Vault, view: View, wanted: DigestRequest, quoter: Quoter) -> DigestResult:
     """The digest; `view` must be up to date."""
     project, sources = wanted.project, Sources(quoter)
     position = sources.read("position", lambda: find_position(view, vault.root, project), None)
@@ -80,11 +76,13 @@ def digest_of(vault: Vault, view: View, wanted: Wanted, quoter: Quoter) -> Diges
     items = digest_items(known, sorted(todos, key=lambda one: one.session != first), named, quoter, wanted.aim)
     place = position_lines(position, project, wanted.now, quoter)
     leaning = wanted.aim.leaning if wanted.aim else Leaning.NEITHER
-    return Digested(build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems)
+    return DigestResult(
+        build_digest(place, items, wanted.lines, leaning), position, tuple(sources.failed), known.problems
+    )
 
 
 def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
-    """Open tasks of sessions that are alive; one that another session did, in the same words, is not open."""
+    """Open tasks of live sessions, except those that another session completed in the same words."""
     tasks = gather(view, TaskScope(project)).tasks
     done = {key_of(task.content) for task in tasks if task.stage is Stage.COMPLETED}
     for task in tasks:
@@ -95,7 +93,7 @@ def _tasks(view: View, known: ProjectFacts, project: str) -> Iterator[Fact]:
 
 
 class Digest(NamedTuple):
-    """What is told: `position` in lines of its own, then `items`; `left_out` counts what did not fit."""
+    """The lines of the position, the items, and how many did not fit."""
 
     position: tuple[str, ...]
     items: tuple[Item, ...] = ()
@@ -103,14 +101,14 @@ class Digest(NamedTuple):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """As they are printed."""
+        """The lines to print."""
         return (*self.position, *(f"{one.group}: {one.text}" for one in self.items))
 
 
 def build_digest(
     position: Sequence[str], items: Iterable[Item], lines: int = LINES, leaning: Leaning = Leaning.NEITHER
 ) -> Digest:
-    """At most so many lines, at least one; of items of a rank the first are kept."""
+    """At most that many lines, at least one; of a rank the first items are kept."""
     told = tuple(position[: max(1, lines)])
     found = list(items)
     groups = {rank: [one for one in found if one.rank is rank] for rank in sorted(Rank, reverse=True)}
@@ -121,7 +119,7 @@ def build_digest(
 
 
 def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank, int]:
-    """Each rank's share first, what is left over for the weightiest, and what is too much from the slightest."""
+    """Give each rank its share; cut from the lowest rank, and give spare lines to the highest."""
     wider = max(1.0, room / (LINES - 3))
     counts = {rank: min(count, round(_SHARES[leaning][rank] * wider)) for rank, count in there.items()}
     for rank in sorted(Rank):
@@ -131,13 +129,13 @@ def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank
     return counts
 
 
-# --- what is told ----------------------------------------------------------------------------------------------------
+# --- items -----------------------------------------------------------------------------------------------------------
 
 
 def digest_items(
     known: ProjectFacts, todos: Sequence[Fact], named: Sequence[str], quoter: Quoter, aim: Aim | None = None
 ) -> list[Item]:
-    """Every item, each text once; of a rank what concerns the `aim` first.  `named` are conventions of notes and files."""
+    """Every item, each text once, relevant ones first in a rank; `named` are conventions from notes and files."""
     rules = [Fact("", line, "") for line in named] + [one for one, _ in conventions_of(known)]
     groups = (
         (Rank.TODO, todos),
@@ -167,11 +165,11 @@ def _shown(one: Fact, rank: Rank, quoter: Quoter) -> str:
 
 _NAMED = late_pattern(r"(?i)\b(?:conventions?|(?:coding |code )?style|rules?|guidelines?|practices)\b")
 _MOST = 20
-"""Lines that are taken of a file."""
+"""Most lines of a file."""
 
 
 def conventions_in(folder: Path | None, named: Sequence[str]) -> Iterator[str]:
-    """The lines of these files of the project's folder that say how things are done: items below a heading that says so, else all items."""
+    """Conventions in files of the project's folder: list items below a heading such as Conventions, else all items."""
     if folder is None:
         return
     for name in find_files(folder, named):

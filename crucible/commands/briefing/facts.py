@@ -1,7 +1,7 @@
-"""What is known of a project's work before a session begins: findings of its sessions, from the index, from histories and from memory.
+"""The findings of a project's sessions, for briefings: from the index, from memory and from histories.
 
-Notes are not read.  The index holds the findings of the last `history_days` of work, memory those of older sessions and of sessions whose notes
-are gone, and histories add what a person wrote there.  Days count back from the project's last session, not from today.
+No session note is read.  Memory covers older sessions and those without a note; histories add what a person wrote there.
+Days count back from the project's last session, not from today.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from crucible.vault.notes.walk import is_markdown, note_name
 
 _HISTORIES = 10
 _TRIED = 40
-"""History notes that are opened at most to find so many of the project."""
+"""Most history notes to open to find these."""
 _FOLLOWED = 3
-"""After this many later sessions of the project, a session's open ends are most likely settled."""
+"""After more later sessions, a session's open ends are most likely settled."""
 _REMEMBERED = 1_000
-"""Lines of each memory file that are read, the newest."""
+"""The newest lines of each memory file to read."""
 _ANSWERED = late_pattern(r"(?i)(?:^|[\s(>*_~])answer(?:ed)?:\s*\S|~~.+~~\s*\Z|^\[x\]\s")
 _KINDS = {"error": Kind.FAILURE, "milestone": Kind.OUTCOME}
-"""Findings of callouts whose kind has another name."""
+"""Kinds of callouts that have another name as findings."""
 _REMEMBERED_AS = {
     MemoryKind.DECISION: Kind.DECISION,
     MemoryKind.LESSON: Kind.FAILURE,
@@ -64,9 +64,9 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Fact(NamedTuple):
-    """A finding of some session, as the index or memory holds it, or a line that a person wrote in a history, which has no id.
+    """A finding of a session, or a line that a person wrote in a history, which has no id.
 
-    `at` is when the session began, as the index writes times, or a day, or "".  `confidence` is in percent.
+    `at` is the session's start, as the index writes times, or a day, or "".  `confidence` is in percent.
     """
 
     kind: str
@@ -81,10 +81,10 @@ class Fact(NamedTuple):
 
 
 class ProjectFacts(NamedTuple):
-    """`sessions` are the project's recent ones, `alive` the ids of those that may still have something open; `facts` are about all.  Newest first.
+    """The project's recent sessions and the facts of all its sessions, newest first.
 
-    `problems` are the lines of memory that could not be read.  `others` are the ids of other projects' sessions since the `oldest` time that is
-    looked at; a session since `recent` is alive.
+    `alive` are the ids of sessions that may have something open, `others` those of other projects' sessions since `oldest`.
+    A session since `recent` is alive.  `problems` are memory lines that could not be read.
     """
 
     sessions: tuple[Row, ...] = ()
@@ -109,7 +109,7 @@ class ProjectFacts(NamedTuple):
 
 
 def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> ProjectFacts:
-    """What the index knows, if there is one; a `project` of "" is every one."""
+    """The facts of the index, if there is one; a `project` of "" is all of them."""
     chosen, newest = vault.settings.briefing, _newest(view, project) if view else None
     last = min(now, (last_active(newest) if newest else None) or now)
     oldest = _before(last, max(chosen.history_days, chosen.event_days))
@@ -124,7 +124,7 @@ def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> 
 
 
 class Sources:
-    """Reads the sources of a briefing; a source that fails is named in `failed`, and the others are still read."""
+    """Reads the sources of a briefing, and lists those that fail in `failed`."""
 
     def __init__(self, quoter: Quoter) -> None:
         self._quoter = quoter
@@ -137,25 +137,23 @@ class Sources:
         except (MemoryError, IndexBroken):
             raise
         except Exception as error:  # noqa: BLE001  one failing source must not stop the others
-            told = (
-                ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
-                if isinstance(error, OSError)
-                else str(error)
-            )
-            self.fails(
-                name,
-                told if isinstance(error, OSError | CrucibleError) else f"{type(error).__name__}: {error}",
-            )
+            self.fails(name, _reason(error))
             return otherwise
 
     def fails(self, name: str, reason: str) -> None:
-        """Name a source, once, with the reason."""
+        """List a source once, with the reason."""
         if all(one.name != name for one in self.failed):
             self.failed.append(Source(name, quote_span(self._quoter.line(reason, 160)) or "no reason told"))
 
 
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return ": ".join(filter(None, (str(error.filename or ""), reason_of(error))))
+    return str(error) if isinstance(error, CrucibleError) else f"{type(error).__name__}: {error}"
+
+
 def with_kept(vault: Vault, known: ProjectFacts, project: str, sources: Sources, wanted: object = None) -> ProjectFacts:
-    """The same with memory and histories, if these sources are wanted."""
+    """Add memory and histories, if these sources are wanted."""
     for name, add in (("memory", with_memory), ("history", with_histories)):
         if getattr(wanted, name, True):
             known = sources.read(name, partial(add, vault, known, project), known)
@@ -163,7 +161,7 @@ def with_kept(vault: Vault, known: ProjectFacts, project: str, sources: Sources,
 
 
 def with_memory(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
-    """The same with what memory holds of other sessions."""
+    """Add what memory has of other sessions."""
     indexed = known.others | {str(row["id"]) for row in known.sessions}
     facts, problems = list(known.facts), list[tuple[MemoryKind, Problem]]()
     for kind in MemoryKind:
@@ -175,7 +173,7 @@ def with_memory(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts
 
 
 def _with(known: ProjectFacts, facts: Iterable[Fact]) -> ProjectFacts:
-    """With these facts; a session without a note is alive if it is recent."""
+    """Replace the facts; a session without a note is alive if it is recent."""
     ordered = sorted(facts, key=lambda one: one.at, reverse=True)
     noted = {str(row["id"]) for row in known.sessions}
     gone = {one.session for one in ordered if one.session not in noted and one.at >= utc(known.recent)[:10]}
@@ -186,7 +184,7 @@ def _with(known: ProjectFacts, facts: Iterable[Fact]) -> ProjectFacts:
 
 
 def _before(at: datetime, days: int) -> datetime:
-    """So many days earlier, or as early as can be told."""
+    """That many days earlier, or the earliest date."""
     try:
         return at - timedelta(days=days)
     except OverflowError:
@@ -212,14 +210,14 @@ def _newest(view: View, project: str) -> Row | None:
 
 
 def _rows(view: View, oldest: datetime) -> list[Row]:
-    """The sessions since then, newest first; subagents' sessions are left out."""
+    """The sessions since then, newest first, without subagents'."""
     undated = (row for row in _undated(view, SessionQuery()) if begun(row) >= utc(oldest)[:10])
     found = [*matching(view, SessionQuery(since=oldest)), *undated]
     return sorted(found, key=lambda row: (begun(row), str(row["id"])), reverse=True)
 
 
 def _undated(view: View, query: SessionQuery) -> Iterator[Row]:
-    """Sessions without `started`, dated by the day with which their id begins."""
+    """Sessions without `started`, dated by the day in their id."""
     wanted = matcher(query)
     for row in view.rows("sessions", [shard for shard in view.shards if shard == UNDATED]):
         if row["unreadable"] is None and begun(row) and wanted(row):
@@ -260,7 +258,7 @@ def _of_index(view: View, rows: Sequence[Row]) -> Iterator[Fact]:
 
 
 def _order(row: Row) -> tuple[bool, int]:
-    """What an agent named first, the most important first; of all else the last line first."""
+    """Findings that an agent named come first, in note order; then the others, the last first."""
     line, is_first = int(row["line"] or 0), is_named(str(row["source"]))
     return not is_first, line if is_first else -line
 
@@ -274,7 +272,7 @@ def _of_memory(one: Memory) -> Fact:
 
 
 def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
-    """The same with the lines that a person wrote in histories, without the questions that a person answered there."""
+    """Add the lines that a person wrote in histories, and drop questions answered there."""
     found, answered = list(known.facts), set[tuple[str, str]]()
     said = {(one.session, key_of(one.text)) for one in found}
     for entry in _entries(vault, known, project):
@@ -284,14 +282,14 @@ def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFa
                 key = entry.session_id, key_of(line.text)
                 if _ANSWERED.search(line.text) or _ANSWERED.search(line.why):
                     answered.add(key)
-                elif key not in said and not line.text.startswith(PAUSED):  # the position says why it rests
+                elif key not in said and not line.text.startswith(PAUSED):  # the position shows this
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
     left = (one for one in found if not any(one.session == at and key_of(one.text) in said for at, said in answered))
     return _with(known, left)
 
 
 def _entries(vault: Vault, known: ProjectFacts, project: str) -> Iterator[HistoryEntry]:
-    """The newest histories of the project, also of sessions whose notes are gone."""
+    """The newest histories of the project, also of sessions without a note."""
     names = list[str]()
     with suppress(FileNotFoundError):
         names = [name for name in os.listdir(vault.root / HISTORY) if is_markdown(name) and name[0] != "."]

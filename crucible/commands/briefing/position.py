@@ -1,4 +1,4 @@
-"""Where the work stands: the session to go on with, its phase, its task, and what its last bookmark says.  No note is read."""
+"""The current position: the session to continue, its phase, task and last bookmark, from the index alone."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NO_ROW: Row = {}
 
 
 class Position(NamedTuple):
-    """Where a session stands.
+    """The position in a session.
 
-    `at` is when somebody last worked, None if unknown.  `phase` is the id of one of `phases`; `task_number` counts from 1, 0 for none, of
-    `task_count`.  `note` and `blockers` are those of its last bookmark.
+    `at` is the last activity.  `phase` is an id, `phases` their count; `task_number` counts from 1, 0 for none.  `note` and
+    `blockers` are those of the last bookmark.
     """
 
     session: str
@@ -44,9 +44,10 @@ class Position(NamedTuple):
 
 
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
-    """The position in a project or in the whole vault: of the last open session, else of the last session.
+    """The position of the last open session of a project or the vault, else of the last session.
 
-    A session is open if it is active or a user paused it; an abandoned one is open until another one follows.  Without `paused`, paused sessions are skipped.
+    A session is open if it is active, if a user paused it, or if it is paused and the last.  Without `paused`, paused sessions
+    are skipped.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
     left = {name for name, mark in marks.items() if mark.why is StopReason.PAUSED}
@@ -68,7 +69,7 @@ def _recency(row: Row) -> tuple[datetime, str, str]:
 
 
 def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
-    """A paused session continues at the phase of its bookmark, which also has a task's place in its list."""
+    """A paused session continues at its bookmark's phase and task."""
     is_marked = mark is not None and row["status"] == "paused" and bool(mark.phase)
     last = max(_rows(view, "phases", row), key=lambda one: int(one["line"] or 0), default=_NO_ROW)
     tasks = [*enumerate(sorted(_rows(view, "tasks", row), key=_place), 1)]
@@ -93,7 +94,7 @@ def _position(view: View, row: Row, mark: Bookmark | None) -> Position:
 
 
 def _place(task: Row) -> tuple[int, str]:
-    """The index keeps no order of tasks, so it is that of their ids: numbers by size, others last."""
+    """Tasks are ordered by id, since the index has no order: numbers by size, others last."""
     ident = str(task["task_id"])
     return (len(ident) if ident.isdecimal() else 1 << 30, ident)
 
@@ -105,7 +106,7 @@ def _rows(view: View, table: str, session: Row) -> list[Row]:
 
 
 def position_lines(position: Position | None, project: str, now: datetime, quoter: Quoter) -> tuple[str, ...]:
-    """Where the work stands, what was noted there, and what blocks it; there is always a first line."""
+    """The position, its note and its blockers; there is always a first line."""
     if position is None:
         of = quoter.line(project, 80)
         return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)

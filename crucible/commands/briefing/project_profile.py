@@ -1,7 +1,6 @@
-"""Files of a project's folder, as far as a briefing may read them.
+"""A project's profile (the note `projects/{project}.md`), a proposal for one, and the files of a project's folder.
 
-Owns that nothing outside the folder is read, whatever a path or a symlink says, that nobody is waited for, and that a file is text and is read to
-an end of its own.
+Nothing outside the folder is read, no read blocks, and reads are bounded.  A profile is the user's: it is never overwritten.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from crucible.documents.session.markup import render_title
 from crucible.documents.session.names import slugify
 
 LARGEST = 64 * 1024
-"""Bytes that are read of one file."""
+"""Most bytes to read of a file."""
 _LINES, _READ = 12, 16 * 1024
-"""Lines that a briefing shows of each file, and bytes that it reads for them."""
+"""Most lines of a file in a briefing, and most bytes to read for them."""
 MOST_FILES = 20
-"""Files that are read of all that were asked for."""
+"""Most files to read."""
 
 _HEADING = late_pattern(r"(#{1,6})[ \t]+(.*)\Z")
 BULLET = late_pattern(r"\A[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+")
@@ -43,7 +42,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
-    """The beginning of a text file of the folder; None for one that is not there, lies elsewhere, or is no text."""
+    """The start of a text file in the folder; None if it is missing, lies elsewhere, or is no text."""
     path = _inside(folder, name)
     if path is None:
         return None
@@ -58,14 +57,14 @@ def read_text(folder: Path, name: str, largest: int = LARGEST) -> str | None:
     if b"\0" in data:
         return None
     try:
-        # What is cut may end in the middle of a letter.
+        # A cut may split a character.
         return data[:largest].decode("utf-8-sig", "ignore" if len(data) > largest else "strict")
     except UnicodeDecodeError:
         return None
 
 
 def find_files(folder: Path, named: Iterable[str]) -> list[str]:
-    """The files that are meant, seen from the folder: each that is named, and of a named folder those in it, by name; none twice."""
+    """The named files and those in named folders, as relative paths, each once."""
     found: dict[str, None] = {}
     for name in named:
         path = _inside(folder, name)
@@ -91,7 +90,7 @@ def headed(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _inside(folder: Path, name: str) -> Path | None:
-    """Where it really lies, when that is in the folder."""
+    """The real path, if it is in the folder."""
     if not name or "\0" in name or os.path.isabs(name):
         return None
     top = Path(os.path.realpath(folder))
@@ -100,7 +99,7 @@ def _inside(folder: Path, name: str) -> Path | None:
 
 
 def included_section(folder: Path | None, named: Sequence[str], quoter: Quoter) -> Section:
-    """The first lines of each file; one that cannot be read, or lies elsewhere, is named."""
+    """The first lines of each file, or that it cannot be read."""
     items = list(_items(folder, named, quoter)) if folder and named else []
     return Section("files", "From the project's files", tuple(items))
 
@@ -119,27 +118,27 @@ def _items(folder: Path, named: Iterable[str], quoter: Quoter) -> Iterator[Item]
 
 
 PROJECTS = "projects"
-"""The folder of the vault in which profiles are kept."""
+"""The folder of the vault with profiles."""
 NOTE_TYPE = "project"
 
 _PLAIN = late_pattern(r"[\w-](?:[\w .-]{0,78}[\w-])?\Z")
 _DEVICE = late_pattern(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?\Z")
 _CONVENTIONS = frozenset({"conventions", "convention", "style", "rules", "guidelines"})
 _LINES_PROFILE = 30
-"""Lines of a profile that are told."""
+"""Most lines of a profile in a briefing."""
 
 
 class Profile(NamedTuple):
-    """Lines of a profile with the heading that each stands below, "" before the first; `is_cut` says that the file is longer."""
+    """The lines of a profile, each with its heading ("" before the first); `is_cut` if the file is longer."""
 
     lines: tuple[tuple[str, str], ...] = ()
     is_cut: bool = False
 
 
 def profile_path(root: Path, project: str) -> Path:
-    """Where the profile is, or would be; a name that can be no file's stands there as a slug with its hash.
+    """The path of the profile; a name that cannot be a file name becomes a slug with a hash.
 
-    Raises `OutsideVault` where a symlink leads away.
+    Raises `OutsideVault` for a symlink that leads out of the vault.
     """
     top = Path(os.path.realpath(root))
     name = project
@@ -150,9 +149,9 @@ def profile_path(root: Path, project: str) -> Path:
 
 
 def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) -> Profile | None:
-    """The profile, None when there is none.  Raises `VaultError` for a note that is none of this project.
+    """The profile, None without one.  Raises `VaultError` for a note that is not this project's profile.
 
-    `clean` is given the text whole, for what must be taken out of it and is longer than a line.
+    `clean` gets the whole text, to redact secrets that span lines.
     """
     path = profile_path(root, project)
     if not os.path.lexists(path):
@@ -190,14 +189,14 @@ def profile_section(profile: Profile | None, quoter: Quoter, most: int = _LINES_
 
 
 def conventions(root: Path, project: str, clean: Callable[[str], str] = str) -> tuple[str, ...]:
-    """The lines below a profile's heading Conventions, as they stand there; none without one.  `clean` and errors as of `load_profile`."""
+    """The lines below a profile's heading Conventions; `clean` and errors as in `load_profile`."""
     profile = load_profile(root, project, clean)
     lines = profile.lines if profile else ()
     return tuple(line.strip() for heading, line in lines if heading.strip().casefold() in _CONVENTIONS)
 
 
 def write_profile(root: Path, project: str, text: str, *, fsync: bool = True) -> Path:
-    """Write a new profile, and return its file; `NoteExists` when there is one, and other `VaultError`s."""
+    """Write a new profile and return its path.  Raises `NoteExists` if there is one, or another `VaultError`."""
     path = profile_path(root, project)
     top = Path(os.path.realpath(root))
     files.make_folders(top, path.parent)
@@ -214,30 +213,30 @@ _MANIFESTS = {
     "go.mod": "Go",
     "Makefile": "",
 }
-"""With the language that each stands for."""
+"""Manifests with their language."""
 _HEADINGS = ("Purpose", "Languages", "Commands", "Layout", "Conventions")
 _SKIPPED = frozenset({"node_modules", "target", "dist", "build", "vendor", "venv", "__pycache__"})
 _LINE, _MOST, _SHORTEST = 240, 15, 20
 _RULE = late_pattern(
     r"(?m)^##+[ \t]+(\S[^\n]*)\n(?:[ \t]*\n)*(?![#`~])(?:[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+)?([^\n]*)"
 )
-"""A heading below the title, and the first thing below it."""
+"""A heading below the title, and the first text below it."""
 _CODE = late_pattern(r"(?ms)^(```|~~~).*?^\1")
 _TARGET = late_pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:(?![=:])")
 _NO_PROSE = ("#", "=", "-", "`", "|", ".", ">")
 _NOISE = late_pattern(r"!?\[[^\[\]]*\]\([^()]*\)|<[^<>]*>")
-"""Links, pictures and tags; none within another, so that a line of brackets alone is looked at once."""
+"""Links, images and tags, not nested."""
 
 
 class Proposal(NamedTuple):
-    """A note's whole text, and the files that it was made from, seen from the project's folder."""
+    """A note's text, and the relative paths of the files that it was made from."""
 
     text: str
     sources: tuple[str, ...]
 
 
 def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal | None:
-    """A profile for the project in the folder; None if nothing there says anything.  `tidy` takes out secrets and paths."""
+    """Propose a profile from the project's files; None if they say nothing.  `tidy` redacts secrets and paths."""
     told: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
     sources: list[str] = []
     for name in (*_READMES, *_MANIFESTS, *_RULES):
@@ -260,7 +259,7 @@ def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal 
 
 
 def _said(name: str, text: str) -> Iterator[tuple[str, str]]:
-    """A file's lines, each with its heading."""
+    """The lines of a file for the profile, each with its heading."""
     if name in _RULES:
         for heading, first in _RULE.findall(_CODE.sub("", text)):
             yield "Conventions", ": ".join(filter(None, (heading.rstrip(" \t#"), first)))
@@ -280,7 +279,7 @@ def _said(name: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Those that say something: no heading, no badges, no picture."""
+    """The paragraphs with text, without headings, badges and images."""
     for paragraph in text.split("\n\n"):
         lines = (line for line in paragraph.split("\n") if not line.startswith(_NO_PROSE))
         said = " ".join(_NOISE.sub("", _NOISE.sub("", " ".join(lines))).split())

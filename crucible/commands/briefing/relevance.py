@@ -1,7 +1,6 @@
-"""How much a text has to do with the workflow that is about to run, and what kind of work that is.
+"""How relevant a text is to the workflow about to run, and whether that workflow plans or executes.
 
-Owns both rules, which are simple so that they can be explained.  A text is alike by the words that it shares with the workflow: rare ones among all texts count
-more, long texts get no more for their length.  A workflow plans or carries out by the words of its name, title and steps.
+A text is relevant by the words that it shares with the workflow, weighted by rarity and normalized by length.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from crucible.documents.workflow.workflow import Workflow
 
 
 class Leaning(StrEnum):
-    """What a workflow is for."""
+    """The purpose of a workflow."""
 
     PLANNING = "planning"
     EXECUTING = "executing"
@@ -27,7 +26,7 @@ class Leaning(StrEnum):
 
 
 class Aim(NamedTuple):
-    """A workflow's words in their stems, and what it is for."""
+    """A workflow's stems and purpose."""
 
     words: frozenset[str]
     leaning: Leaning
@@ -38,7 +37,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "er", "ed", "
 _SHORTEST = 3
 _READ = 20_000
 _LEAST = 0.25
-"""Of the best one's likeness: what is less alike than that has nothing to do with it."""
+"""The share of the best score that a text needs to be relevant."""
 _PLANNING_WORDS = """
 plan design research discuss spec specify specification explore propose proposal brainstorm outline scope
 draft architect architecture roadmap rfc requirement requirements estimate investigate
@@ -51,7 +50,7 @@ repair install remove update
 
 
 def aim_of(workflow: Workflow) -> Aim:
-    """From its name, title, goal, tags and steps."""
+    """The aim by a workflow's name, title, preamble, tags and steps."""
     steps = list(workflow.walk())
     tags = workflow.properties.get("tags")
     named = [workflow.name, workflow.title, *(map(str, tags) if isinstance(tags, list) else [])]
@@ -62,7 +61,7 @@ def aim_of(workflow: Workflow) -> Aim:
 
 
 def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
-    """By which words more names have: of planning, or of carrying out.  A name counts as much as three steps."""
+    """Count names with words of planning and of executing; the workflow's own name counts as three steps."""
     plans, executes = stems(_PLANNING_WORDS), stems(_EXECUTING_WORDS)
     words = [stems(text) for text in (*named, *named, *named, *steps)]
     more = sum(bool(one & plans) - bool(one & executes) for one in words)
@@ -70,14 +69,14 @@ def _leaning(named: Sequence[str], steps: Sequence[str]) -> Leaning:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The words of a text that tell something, in their stems: `RerunIntegrationTests` are three."""
+    """The stems of a text without stop words: `RerunIntegrationTests` are three."""
     parted = text if text.islower() else _HUMP.sub(" ", text).casefold()
     found = {*WORD.findall(parted)} - stop_words("workflows")
     return frozenset(stem(word, _ENDINGS) for word in found if len(word) >= _SHORTEST)
 
 
 def rank_alike(texts: Sequence[str], aim: Aim | None) -> list[tuple[int, bool]]:
-    """The places of the texts, those that have to do with the aim first, the likest first, else as they came; and whether each has."""
+    """The positions of the texts and whether each is relevant; relevant ones first, the best first."""
     if aim is None or not aim.words:
         return [(at, False) for at in range(len(texts))]
     words = [stems(text) for text in texts]
@@ -100,7 +99,7 @@ _EXPLAINED = {
 
 
 def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
-    """What is shown for the workflow, what has to do with it marked as that."""
+    """Mark relevant items; a workflow that executes needs no other conventions."""
     texts = [item.text for section in sections for item in section.items]
     related = {texts[at] for at, alike in rank_alike(texts, aim) if alike}
 
@@ -115,5 +114,5 @@ def aimed(sections: Sequence[Section], aim: Aim) -> list[Section]:
 
 
 def explain(aim: Aim, name: str) -> str:
-    """The line that says what was shown and why; `name` is the workflow's, quoted."""
+    """The line that explains the selection; `name` is the workflow's, quoted."""
     return f"For the workflow `{name}`, {_EXPLAINED[aim.leaning]}; what has to do with it is kept longest."

@@ -1,6 +1,6 @@
-"""The sections of a briefing: which facts each shows, and in which words.
+"""The sections of a briefing: which facts each shows, and how.
 
-Which facts are shown at all follows one rule, `is_useful`: a finding must be sure enough and must make sense outside its session.
+A fact is shown if it is sure enough and makes sense outside its session (`is_useful`).
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from crucible.vault.index.time_filters import begun, time_of
 
 _CONVENTIONS, _DECISIONS, _OPEN, _WAITING, _SESSIONS = 8, 6, 8, 5, 5
 _OF_ONE, _COMPLETED = 2, 3
+"""Decisions of one session, and completed tasks, to show."""
 _FOLLOWED = 1
-"""After more later sessions than these, what an agent said is open is mostly settled: it also names work that was not committed or not checked."""
-"""Decisions of one session, and completed tasks, that are shown."""
+"""After more later sessions, an agent's open ends are mostly settled: they include uncommitted and unchecked work."""
 _TITLE, _OUTCOME, _WHY, _TASK = 100, 160, 160, 160
 _SUREST = 65
-"""Percent of confidence that a finding needs."""
+"""The least confidence of a finding, in percent."""
 _FEWEST_WORDS = 5
 _CUT = ("…", "...")
 _POINTS = late_pattern(
     r"(?i)\b(?:this|that|these|those|it|its|they|them|here|there|above|below|now|again|yet|first)\b|https?://"
 )
-"""Words that point at something that only the session shows."""
+"""Words that refer to something only the session shows."""
 _NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
 """A path, identifier, option, version or ticket: a question without one names nothing."""
 
@@ -51,10 +51,9 @@ _NAME = late_pattern(r"[`/\\_]|\w\.\w|[a-z][A-Z]|[A-Za-z]-?\d|\s--?\w")
 
 
 def is_useful(one: Fact) -> bool:
-    """True if a finding makes sense to somebody who does not know its session.
+    """True if a finding makes sense without its session: sure enough, no fragment, no reference to the session.
 
-    It is sure enough, is no fragment, and points at nothing that only the session shows.  A decision also needs a reason.  What a person wrote is
-    always useful.
+    A decision also needs a reason.  What a person wrote is always useful.
     """
     text = one.text.strip().strip("\"'“”")
     if one.source in _WRITTEN:
@@ -70,14 +69,13 @@ def is_useful(one: Fact) -> bool:
 
 
 _WRITTEN = (Source.CALLOUT, "history", "task", "question", "")
-"""Sources of what a person or an agent recorded in so many words."""
+"""Sources of findings that were recorded explicitly."""
 
 
 def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
-    """The project's conventions, each once with the number of sessions that say it; recurring ones first, then the newest.
+    """The project's conventions, each with the number of sessions that say it; recurring ones first, then the newest.
 
-    These are facts of the project, recorded corrections, and corrections made in two or more sessions: one refusal applies only to
-    that moment.
+    A correction counts if it was recorded explicitly or made in several sessions: a single one may apply only once.
     """
     groups: list[tuple[Fact, frozenset[str], set[str]]] = []
     for one in known.of(Kind.CORRECTION, Kind.ENVIRONMENT):
@@ -96,7 +94,7 @@ def conventions_of(known: ProjectFacts) -> list[tuple[Fact, int]]:
 
 
 def lessons_of(known: ProjectFacts) -> list[Fact]:
-    """Failures recorded with their cause; failures of a test run are not lessons, since the fix is in the code."""
+    """Failures recorded with their cause; test failures are no lessons, since the fix is in the code."""
     return [one for one in known.of(Kind.FAILURE) if one.why and one.source in _WRITTEN and is_useful(one)]
 
 
@@ -106,10 +104,7 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def decisions_of(known: ProjectFacts) -> list[Fact]:
-    """Decisions with a reason: first `_OF_ONE` of each session, explicit choices before replies to an offer, then the others; newest first.
-
-    A plan's title is not a decision: it says what the session is about.
-    """
+    """Decisions with a reason: first `_OF_ONE` of each session, choices before replies to an offer, then the others; newest first."""
     count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
     for one in filter(is_useful, known.of(Kind.DECISION)):
         if one.source != Source.PLAN:
@@ -119,7 +114,7 @@ def decisions_of(known: ProjectFacts) -> list[Fact]:
 
 
 def open_ends_of(known: ProjectFacts) -> list[Fact]:
-    """Open ends of live sessions, without those that a later session settled and questions that name nothing."""
+    """Open ends of live sessions, without settled ones and questions that name nothing."""
     found = (
         one
         for one in known.of(Kind.OPEN_END)
@@ -140,7 +135,7 @@ def _weight(outcome: Fact) -> tuple[bool, bool, bool]:
 
 
 def is_new(once: Shown, text: str) -> bool:
-    """True if nothing was shown that says the same; it is shown then."""
+    """Record a text as shown; False if its content was shown before."""
     return not once.is_in(text) and once.add(text)
 
 
@@ -148,14 +143,14 @@ def is_new(once: Shown, text: str) -> bool:
 
 
 class SectionBuilder:
-    """Makes the sections, in order; what one has shown the next ones leave out."""
+    """Builds the sections, in order; each skips what an earlier one shows."""
 
     def __init__(self, known: ProjectFacts, quoter: Quoter, now: datetime) -> None:
         self._known, self._quoter, self._now = known, quoter, now
         self._once = Shown()
 
     def conventions(self) -> Section:
-        """How things are done here, in the user's words."""
+        """The project's conventions, in the user's words."""
         items = list[Item]()
         for one, count in conventions_of(self._known):
             often = f", and {count - 1} more" if count > 1 else ""
@@ -164,24 +159,24 @@ class SectionBuilder:
         return _cut("conventions", "Conventions of this project", items, _CONVENTIONS)
 
     def decisions(self) -> Section:
-        """What was decided and still holds, with the reason."""
+        """Decisions with their reasons."""
         found = decisions_of(self._known)
         items = [item for one in found for item in self._item(one, Rank.DECISION, one.session, one.why)]
         return _cut("decisions", "Decisions", items, _DECISIONS)
 
     def open_ends(self) -> Section:
-        """What was left open."""
+        """Open ends."""
         found = open_ends_of(self._known)
         items = [item for one in found for item in self._item(one, Rank.TODO, self._followed(one.session))]
         return _cut("open", "Left open at the end of a session", items, _OPEN)
 
     def _followed(self, session: str) -> str:
-        """The session's id, and how many later sessions may have settled its open ends."""
+        """The session's id, and the number of later sessions, which may have settled its open ends."""
         count = self._known.after(session).sessions
         return f"{session}; {count} later session{'' if count == 1 else 's'}" if count else session
 
     def sessions(self, depth: int) -> Section:
-        """The newest sessions that have a result or are not over, a line each: title and outcome, if possible one with a commit."""
+        """The newest sessions with an outcome or still open, with title and outcome."""
         outcomes: dict[str, list[Fact]] = {}
         for one in sorted(self._known.of(Kind.OUTCOME), key=_weight, reverse=True):
             outcomes.setdefault(one.session, []).append(one)
@@ -204,7 +199,7 @@ class SectionBuilder:
         return Item(text, Rank.LESSON, finding=next((one.finding for one in (outcome, *outcomes) if one), ""))
 
     def tasks(self, found: Overview | None, *, counts: bool) -> Section:
-        """The tasks of the overview: counts if any is in progress, then in progress, ready, blocked, done; with annotations if `counts` are wanted."""
+        """The tasks of the overview: in progress, ready, blocked, done; `counts` adds what recall has for each."""
         title = "Current tasks"
         if found is None:
             return Section("tasks", title)
@@ -223,7 +218,7 @@ class SectionBuilder:
         return Section("tasks", title, tuple(items))
 
     def waiting(self, items: Sequence[Waiting]) -> Section:
-        """What waits for a human."""
+        """Inbox items that wait for a human."""
         told = []
         for one in items[:_WAITING]:
             said = ": ".join(filter(None, (one.title, one.text)))
@@ -233,7 +228,7 @@ class SectionBuilder:
         return Section("inbox", "Waits for a human", tuple(told), max(0, len(items) - _WAITING))
 
     def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
-        """One line, unless its words were shown before."""
+        """An item, unless its content was shown before."""
         shown = self._quoter.line(one.text)
         if shown and is_new(self._once, one.text):
             reason = self._quoter.line(why.lstrip("-* "), _WHY)
@@ -287,7 +282,7 @@ Type = Callable[[Hit], str]
 
 
 def keywords(texts: Iterable[str], most: int = MOST_WORDS) -> str:
-    """The words that tell most of these texts: the most frequent ones, in the order in which they stand."""
+    """The most frequent words of these texts, in order of appearance."""
     count: Counter[str] = Counter()
     for text in texts:
         count.update([*dict.fromkeys(word.casefold() for word in _WORD_RECALLED.findall(text[:2000]))])
@@ -305,7 +300,7 @@ def knowledge_section(
     told: Collection[str],
     quoter: Quoter,
 ) -> Section:
-    """The best of what recall finds for each question, in turns, each once; not of sessions in `told`."""
+    """The best hits of each question, in turns, each once; not of sessions in `told`."""
     answers = (recall.ask(question, now).hits for question in questions)
     items: dict[str, Item] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*answers))):
@@ -322,13 +317,13 @@ def knowledge_section(
 
 
 def question_of(query: str, project: str) -> Question:
-    """What recall is asked for a query."""
+    """The question for recall."""
     kinds = frozenset((EventKind.KNOWLEDGE, EventKind.DECISION))
     return Question(query, kinds=kinds, project=project, limit=2 * MOST_ITEMS, context=0)
 
 
 def types_on(shelf: ItemShelf) -> Type:
-    """Asks the shelf once, when the first item is found; "" for what it does not have."""
+    """Look up item types, loaded once at the first hit; "" for unknown ones."""
 
     @cache
     def known() -> dict[str, str]:
