@@ -25,7 +25,7 @@ from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.vault_access import here, index_of, open_vault
 from crucible.commands.briefing.briefing_parts import Briefing, Item, Quoter, Rank
-from crucible.commands.briefing.digest import LINES, Digest, Digested, Wanted, digest_of
+from crucible.commands.briefing.digest import LINES, Digest, DigestRequest, DigestResult, digest_of
 from crucible.commands.briefing.position import Position
 from crucible.commands.briefing.relevance import Aim
 from crucible.core.secrets.redaction import redact_of
@@ -165,12 +165,12 @@ def digest(door: Door, /, workflow: str | None, project: str | None, lines: int,
     vault = open_vault(door, looks=False)
     aim = aim_named(vault, workflow)[0] if workflow else None
 
-    def answer(view: View) -> tuple[str, Digested]:
+    def answer(view: View) -> tuple[str, DigestResult]:
         name = project_here(view, vault.root) if project is None else project
         folder = _folder(name)
         shorten = shortener([str(folder)] if folder else [])
         quoter = Quoter(redact_of(vault.settings.secrets), shorten)
-        return name, digest_of(vault, view, Wanted(datetime.now(UTC), name, folder, aim, lines), quoter)
+        return name, digest_of(vault, view, DigestRequest(datetime.now(UTC), name, folder, aim, lines), quoter)
 
     (name, found), _ = asked(index_of(vault), answer)
     if format_ == "json":
@@ -193,7 +193,7 @@ def _write(digest: Digest) -> None:
         say(f"left out: {counts}; --lines shows more")
 
 
-def _complain(found: Digested) -> int:
+def _complain(found: DigestResult) -> int:
     """Report what could not be read; returns the exit code."""
     for source in found.failed:
         warn(f"left out: {source.name}: {source.failure}")
@@ -202,7 +202,7 @@ def _complain(found: Digested) -> int:
     return PROBLEMS_FOUND if found.failed or found.problems else 0
 
 
-def _export_digest(project: str, workflow: str | None, aim: Aim | None, found: Digested) -> dict[str, object]:
+def _export_digest(project: str, workflow: str | None, aim: Aim | None, found: DigestResult) -> dict[str, object]:
     digest = found.digest
     return {
         "project": project,
