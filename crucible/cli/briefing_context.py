@@ -26,7 +26,7 @@ from crucible.core.errors import CrucibleError, IndexBroken, NoteExists
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.tokens import counter_of
 from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
-from crucible.integrations.hooks.paused_notice import Start, tell
+from crucible.integrations.hooks.paused_notice import ClientStart, tell
 from crucible.memory.history.history import shortener
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.recall import Recall
@@ -172,7 +172,7 @@ def _notice(place: _Place, view: View, project: str, now: datetime) -> str:
     if not rows:
         return ""
     short = settings._replace(resume=settings.resume._replace(at_start="notice"))
-    start = Start("", place.cwd, project, now)
+    start = ClientStart("", place.cwd, project, now)
     return tell(str(place.vault.root), short, user_settings(), rows, start, quoter=place.quoter)
 
 

@@ -13,7 +13,7 @@ from crucible.cli.options import Door
 from crucible.cli.output import say
 from crucible.integrations.hooks.claude_code_hook import take_payload
 from crucible.integrations.mcp.server import serve
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 
 
 @click.command("claude-code")
@@ -43,4 +43,4 @@ def mcp(door: Door) -> None:
             "`cru mcp` waits for a client's messages; a client starts it: cru install claude-code --mcp. Ctrl-D ends it"
         )
     home = Path(os.path.expanduser("~"))
-    serve(Place(dict(os.environ), working_directory() or "", home, door.vault))
+    serve(ServerContext(dict(os.environ), working_directory() or "", home, door.vault))

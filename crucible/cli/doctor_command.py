@@ -56,7 +56,7 @@ from crucible.integrations.hooks.sync import CLIENTS
 from crucible.integrations.install.claude_code_settings import settings_path
 from crucible.integrations.install.mcp_servers import CLIENTS as SERVED
 from crucible.integrations.install.mcp_servers import is_used, parts_of
-from crucible.vault.events.spooled import load_spool
+from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select, unreadable_rows
 from crucible.vault.index.schema import View

@@ -13,7 +13,7 @@ from crucible.cli.output import say_problems, warn
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
-from crucible.core.settings.trust import told_ignored
+from crucible.core.settings.trust import ignored_warnings
 from crucible.vault.notes.discovery import find_vault, is_unfinished
 
 
@@ -56,7 +56,7 @@ def vault_place(door: Door, *, finish: bool = True) -> tuple[str, VaultSettings]
     user = user_settings()
     root = vault_root(door, user)
     settings = load_vault_settings(root, user)
-    for warning in (*user.warnings, *settings.warnings, *told_ignored(settings.asks)):
+    for warning in (*user.warnings, *settings.warnings, *ignored_warnings(settings.asks)):
         warn(warning)
     if finish and is_unfinished(root):
         _finish_rename(root, settings)

@@ -20,17 +20,17 @@ from crucible.core.errors import AmbiguousSession, SessionNotFound
 from crucible.documents.recording.call_lines import one_line
 from crucible.vault.events.event_files import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder
 from crucible.vault.events.event_lines import cut_mark, record_line
-from crucible.vault.events.event_reading import Record, load_meta, read_records
+from crucible.vault.events.event_reader import EventRecord, load_meta, read_records
 from crucible.vault.events.event_retention import (
-    Kept,
-    Purged,
+    KeptEvents,
+    PurgedEvents,
     archived_ids,
     flight_ids,
     last_time,
     purge,
 )
 from crucible.vault.index.time_filters import utc
-from crucible.vault.notes.session_notes import standings
+from crucible.vault.notes.session_notes import status_lookup
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
@@ -82,7 +82,7 @@ def show_flight(door: Door, /, session: str, limit: int | None, format_: str, **
     _say_source(vault, session_id)
     seen: set[tuple[str, str]] = set()
     found = _chosen(read_records(vault.root, session_id, lambda *at: torn.append(at)), seen, **wanted)
-    records: Iterable[Record] = found if limit is None else deque(found, maxlen=limit)
+    records: Iterable[EventRecord] = found if limit is None else deque(found, maxlen=limit)
     if format_ == "json":
         meta = load_meta(vault.root, session_id)
         exported = [_exported(one) for one in records]
@@ -148,11 +148,11 @@ def purge_flights(door: Door, /, *, dry_run: bool, older_than: int | None, forma
         settings,
         vault.session_ids(),
         local_now(),
-        standing_of=standings(vault),
+        standing_of=status_lookup(vault),
         dry_run=dry_run,
         lock_seconds=vault.settings.lock_seconds,
     )
-    outcomes: list[Purged | Kept] = sorted((*report.purged, *report.kept), key=lambda one: one.session_id)
+    outcomes: list[PurgedEvents | KeptEvents] = sorted((*report.purged, *report.kept), key=lambda one: one.session_id)
     if format_ == "json":
         write_json({"dry_run": dry_run, "after": report.after, "sessions": [_purge_row(one) for one in outcomes]})
     else:
@@ -190,12 +190,12 @@ def _say_source(vault: Vault, session_id: str) -> None:
 
 
 def _chosen(
-    records: Iterable[Record],
+    records: Iterable[EventRecord],
     seen: set[tuple[str, str]],
     types: Sequence[str],
     phase: str | None,
     of_tools: bool | None,
-) -> Iterator[Record]:
+) -> Iterator[EventRecord]:
     """The records that were asked for; `seen` gets the type and the phase of every one."""
     wanted = {one.lower() for one in types}
     for record in records:
@@ -221,7 +221,7 @@ def _by_number(phase: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part) if part.isdecimal() else 0, part) for part in phase.split("."))
 
 
-def _write_records(records: Iterable[Record], format_: str, room: int | None) -> int:
+def _write_records(records: Iterable[EventRecord], format_: str, room: int | None) -> int:
     """Each as soon as it is read; returns how many."""
     count = 0
     for count, one in enumerate(records, 1):  # noqa: B007  the last one is asked for
@@ -232,7 +232,7 @@ def _write_records(records: Iterable[Record], format_: str, room: int | None) ->
     return count
 
 
-def _row(one: Record, room: int | None) -> str:
+def _row(one: EventRecord, room: int | None) -> str:
     """In columns of one width, so that a record can be written as soon as it is read."""
     time = utc(one.time) if one.time else "-"
     phase = one_line(one.phase, 12) or "-"
@@ -250,7 +250,7 @@ def _row(one: Record, room: int | None) -> str:
     return line if room is None else cut_to(line, room)
 
 
-def _exported(record: Record) -> dict[str, object]:
+def _exported(record: EventRecord) -> dict[str, object]:
     """A record as it is in its file, without what is empty of its place in a log."""
     time = None if record.time is None else _moment(record.time)
     head = {"seq": record.seq, "key": record.key, "time": time}
@@ -270,20 +270,20 @@ def _say_torn(vault: Vault, torn: list[tuple[Path, int]]) -> None:
 # --- purging ---------------------------------------------------------------------------------------------------------------
 
 
-def _purge_row(one: Purged | Kept) -> dict[str, object]:
+def _purge_row(one: PurgedEvents | KeptEvents) -> dict[str, object]:
     row: dict[str, object] = {"id": one.session_id, "outcome": "purged", "last": one.last and one.last.isoformat()}
-    if isinstance(one, Purged):
+    if isinstance(one, PurgedEvents):
         return {**row, "bytes": one.size}
     return {**row, "outcome": "failed" if one.failed else "kept", "reason": one.reason}
 
 
-def _write_purge(outcomes: Sequence[Purged | Kept], after: str, *, dry_run: bool) -> None:
+def _write_purge(outcomes: Sequence[PurgedEvents | KeptEvents], after: str, *, dry_run: bool) -> None:
     done = after if dry_run else {"archive": "archived", "delete": "deleted"}[after]
     lines: list[tuple[str, str, str]] = []
     kept: Counter[str] = Counter()
     for one in outcomes:
         last = f"last {one.last.date().isoformat() if one.last else '-'}"
-        if isinstance(one, Purged):
+        if isinstance(one, PurgedEvents):
             lines.append((done, one.session_id, f"{last}, {one.size} {'byte' if one.size == 1 else 'bytes'}"))
         elif one.failed:
             say(f"{one.session_id}: {one.reason}", style="red")
@@ -293,7 +293,7 @@ def _write_purge(outcomes: Sequence[Purged | Kept], after: str, *, dry_run: bool
                 lines.append(("keep" if dry_run else "kept", one.session_id, f"{last}, {_REASONS[one.reason]}"))
     for line in table_lines([*zip(*lines, strict=True)]):
         write(line)
-    purged = sum(isinstance(one, Purged) for one in outcomes)
+    purged = sum(isinstance(one, PurgedEvents) for one in outcomes)
     told = ", ".join(f"{count} kept: {_REASONS[reason]}" for reason, count in sorted(kept.items()))
     say(f"{purged} {'to ' if dry_run else ''}{done}" + (f"; {told}" if told else ""))
 

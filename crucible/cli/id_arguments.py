@@ -75,12 +75,12 @@ def _is_foreign(path: Path) -> bool:
 
 def _open_tasks(root: Path, _start: str) -> Iterator[str]:
     """From the index as it was last kept."""
-    from crucible.vault.index.index_draft import Draft  # noqa: PLC0415  only tasks need the index
+    from crucible.vault.index.index_draft import IndexDraft  # noqa: PLC0415  late, as above
     from crucible.vault.index.index_files import IndexFolder  # noqa: PLC0415  late, as above
     from crucible.vault.index.schema import View  # noqa: PLC0415  late, as above
 
     folder = IndexFolder(str(root))
-    draft = Draft(folder, folder.load())
+    draft = IndexDraft(folder, folder.load())
     with suppress(IndexBroken):  # a writer was faster
         for row in View(draft.shards(), draft.read).rows("tasks"):
             if row["status"] not in _OVER:

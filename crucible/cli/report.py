@@ -16,7 +16,7 @@ from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of, remembering
 from crucible.memory.history.history_update import told_of
 from crucible.memory.history.standup import Reported, is_within, render_report, reported
-from crucible.vault.index.later_sessions import Work, work_in
+from crucible.vault.index.later_sessions import ProjectWork, work_in
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.time_filters import begun, utc
@@ -60,7 +60,7 @@ def report(
     vault = open_vault(door)
     query = SessionQuery(project=project, until=until)
 
-    def answer(view: View) -> tuple[list[Row], Work]:
+    def answer(view: View) -> tuple[list[Row], ProjectWork]:
         rows = [row for row in select(view, query) if str(row["ended"] or utc(since)) >= utc(since)]
         return rows, work_in(view, min(map(begun, rows), default=""))
 
@@ -85,7 +85,7 @@ def _reported(
     vault: Vault,
     rows: list[Row],
     span: tuple[datetime, datetime | None],
-    work: Work,
+    work: ProjectWork,
     wrong: list[CrucibleError],
 ) -> Iterator[Reported]:
     """The sessions' results, oldest first."""

@@ -31,7 +31,7 @@ from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.session.properties import link_to
 from crucible.documents.session.session import Session, Status
-from crucible.vault.notes.holding import Held, hold_session
+from crucible.vault.notes.session_lock import SessionLock, hold_session
 from crucible.vault.notes.vault import Vault
 
 _CLIENT = "cru-workflow-run"
@@ -87,7 +87,9 @@ def _link(vault: Vault, found: CheckedWorkflow) -> str:
 class RunRecord:
     """Writes each step into the session and the workflow's note.  `report` is the result, None if unknown."""
 
-    def __init__(self, vault: Vault, found: CheckedWorkflow, recorder: Recorder, held: Held, redact: Redact) -> None:
+    def __init__(
+        self, vault: Vault, found: CheckedWorkflow, recorder: Recorder, held: SessionLock, redact: Redact
+    ) -> None:
         self.report: RunReport | None = None
         self._vault, self._found, self._recorder, self._held, self._redact = (
             vault,

@@ -50,15 +50,15 @@ from crucible.core.errors import CrucibleError, SessionNotFound, TranscriptError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import Client
-from crucible.integrations.hooks.liveness import is_running
+from crucible.integrations.hooks.client_state import is_running
 from crucible.integrations.hooks.sync import CLIENTS as HOOKED
 from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now, names_before
 from crucible.memory.summary.brief_update import update_brief
 from crucible.vault.events.spool import spool_folder
-from crucible.vault.events.spooled import Spooled, load_spool
-from crucible.vault.notes.holding import Held, SessionHeld, hold_session, is_held
+from crucible.vault.events.spool_reader import Spooled, load_spool
+from crucible.vault.notes.session_lock import SessionHeld, SessionLock, hold_session, is_held
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
@@ -314,7 +314,7 @@ def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
 # --- the client, and after it ----------------------------------------------------------------------------------------
 
 
-def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> None:
+def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: SessionLock) -> None:
     begun, count = datetime.now(UTC), time.monotonic()
     code = 1
     with unbroken() as client_is_gone:
@@ -341,7 +341,7 @@ def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: Held) -> Non
         raise ClientFailed(end.fault, hint)
 
 
-def _client(vault: Vault, plan: _Plan, start: Start, held: Held, is_gone: Callable[[], None]) -> int:
+def _client(vault: Vault, plan: _Plan, start: Start, held: SessionLock, is_gone: Callable[[], None]) -> int:
     told = _environment(vault, plan)
     try:
         return run_client(plan.program, start.command, plan.folder, told, stdin=start.stdin, started=held.started)

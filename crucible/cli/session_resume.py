@@ -26,8 +26,8 @@ from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import load_bookmarks
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import Row, path_of_cell
-from crucible.vault.notes.holding import is_held
 from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.session_lock import is_held
 from crucible.vault.notes.vault import Vault
 
 

@@ -39,7 +39,7 @@ from crucible.memory.tasks.task_context import Pickup, pick_up, recalled_ids, ta
 from crucible.memory.tasks.task_knowledge import TAG, annotate_new, shelf_of
 from crucible.memory.tasks.task_rows import tasks_of
 from crucible.search.recall import Event, Recall
-from crucible.vault.events.event_reading import Record, read_records
+from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 
@@ -114,7 +114,7 @@ def _recall(door: Door, opened: OpenedTask) -> Recall:
     return open_recall(door, RecallScope(opened.owner.project)).recall
 
 
-def _records(vault: Vault, opened: OpenedTask) -> tuple[list[Record], list[Record]]:
+def _records(vault: Vault, opened: OpenedTask) -> tuple[list[EventRecord], list[EventRecord]]:
     """The observations of the task's session, and of its parent, siblings and subagents."""
     top = opened.owner.parent or opened.owner.id
 
@@ -127,8 +127,8 @@ def _records(vault: Vault, opened: OpenedTask) -> tuple[list[Record], list[Recor
     return _observations(vault, [opened.owner.id]), _observations(vault, beside)
 
 
-def _observations(vault: Vault, sessions: Iterable[str]) -> list[Record]:
-    found: list[Record] = []
+def _observations(vault: Vault, sessions: Iterable[str]) -> list[EventRecord]:
+    found: list[EventRecord] = []
     for session in sessions:
         with suppress(CrucibleError):  # what is damaged of it; what was read is told
             found += (one for one in read_records(vault.root, session) if one.type == "observation")

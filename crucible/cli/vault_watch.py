@@ -18,7 +18,7 @@ from crucible.cli.vault_access import open_vault
 from crucible.commands.idle.idle_check import look
 from crucible.vault.index.index import Index
 from crucible.vault.index.watch.changed_notes import NoteChange
-from crucible.vault.index.watch.watcher import Notice, Started, watch
+from crucible.vault.index.watch.watcher import WatchNotice, WatchStarted, watch
 
 
 @click.command
@@ -45,7 +45,7 @@ def follow(door: Door, settle: int) -> None:
     """
     vault = open_vault(door)
 
-    def tell(news: Started | NoteChange | Notice) -> None:
+    def tell(news: WatchStarted | NoteChange | WatchNotice) -> None:
         _print(news, str(vault.sessions))
 
     with _ended_quietly():
@@ -56,14 +56,14 @@ def _pause_quiet(index: Index) -> None:
     look(index, datetime.now(UTC), whence, is_true=True)
 
 
-def _print(news: Started | NoteChange | Notice, folder: str) -> None:
+def _print(news: WatchStarted | NoteChange | WatchNotice, folder: str) -> None:
     match news:
-        case Started():
+        case WatchStarted():
             noun = "session" if news.sessions == 1 else "sessions"
             say(f"watching {news.sessions:,} {noun} in {folder}")
             if news.unheard:
-                _print(Notice(news.unheard), folder)
-        case Notice():
+                _print(WatchNotice(news.unheard), folder)
+        case WatchNotice():
             warn(f"{news.text}; all notes are checked every few seconds")
         case NoteChange():
             time = datetime.now(UTC).astimezone().strftime("%H:%M:%S")

@@ -28,7 +28,7 @@ from crucible.clients.events import (
     ToolReturned,
     ToolUsed,
 )
-from crucible.core.secrets.redaction import PRIVATE, PRIVATE_MARK, Hidden, hide_private
+from crucible.core.secrets.redaction import PRIVATE, PRIVATE_MARK, PrivateText, hide_private
 from crucible.core.secrets.scanner import Scanner
 from crucible.core.settings.settings import SecretSettings
 
@@ -87,7 +87,7 @@ class Private:
         return shown, len(hidden)
 
 
-def _wanted(part: Hidden) -> Iterator[str]:
+def _wanted(part: PrivateText) -> Iterator[str]:
     """The texts to search for: a private part with and without its marks, its long lines, and each of these as JSON writes it."""
     wholes = [part.whole.strip(), part.inner.strip()] if part.inner.strip() else []
     lines = [line.strip() for line in part.inner.split("\n")]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from crucible.core.errors import CrucibleError
-from crucible.vault.events.event_reading import Record, read_records
+from crucible.vault.events.event_reader import EventRecord, read_records
 
 USED = "ToolUsed"
 _MOST = 200_000
@@ -21,7 +21,7 @@ _DEEPEST = 8
 def read_wholes(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     """The texts of calls by the keys of their records."""
     wanted = {key for some in keys for key in some}
-    found: dict[str, Record] = {}
+    found: dict[str, EventRecord] = {}
     for record in records_of(root, session) if wanted else ():
         if record.key in wanted:
             found[record.key] = record
@@ -35,7 +35,7 @@ def read_wholes(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> 
     return texts
 
 
-def records_of(root: Path, session: str) -> Iterator[Record]:
+def records_of(root: Path, session: str) -> Iterator[EventRecord]:
     """Those that can be read, in the order of events."""
     try:
         yield from read_records(root, session)
@@ -43,7 +43,7 @@ def records_of(root: Path, session: str) -> Iterator[Record]:
         return
 
 
-def text_of(record: Record, returned: Record | None) -> str:
+def text_of(record: EventRecord, returned: EventRecord | None) -> str:
     """The whole text of a call and its result."""
     values = record.values
     if record.type == USED:

@@ -35,7 +35,7 @@ from crucible.search.echoes import RECALLED, RECALLED_END
 from crucible.search.event_records import USED, records_of, string_in, text_of
 from crucible.search.recall import Document, Event, EventKind
 from crucible.search.session_cards import hash_of
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 
 
 def passages_of(text: str) -> Iterator[Lines]:
@@ -303,17 +303,17 @@ def recorded_calls(root: Path, session: str) -> Recorded:
     return wholes_of(records_of(root, session))
 
 
-def wholes_of(records: Iterable[Record]) -> Recorded:
+def wholes_of(records: Iterable[EventRecord]) -> Recorded:
     """The same, of records in the order of events."""
-    told: dict[str, deque[tuple[Record, list[Record]]]] = defaultdict(deque)
-    used: dict[tuple[str, str], list[Record]] = {}
+    told: dict[str, deque[tuple[EventRecord, list[EventRecord]]]] = defaultdict(deque)
+    used: dict[tuple[str, str], list[EventRecord]] = {}
     folder = ""
     for record in records:
         values = record.values
         if record.type == "ContextSeen":
             folder = string_in(values, "cwd") or folder
         elif record.type in (USED, _TOLD):
-            returned: list[Record] = []
+            returned: list[EventRecord] = []
             told[normal_line(_line(record, folder))].append((record, returned))
             used[record.agent, string_in(values, "call")] = returned
         elif record.type == _RETURNED and (waiting := used.get((record.agent, string_in(values, "call")))) is not None:
@@ -331,7 +331,7 @@ def wholes_of(records: Iterable[Record]) -> Recorded:
     return recorded
 
 
-def _line(record: Record, folder: str) -> str:
+def _line(record: EventRecord, folder: str) -> str:
     values = record.values
     if record.type == USED:
         return call_line(string_in(values, "name"), _mapping(values.get("arguments")), folder)

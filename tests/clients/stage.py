@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from crucible.documents.session.session import Session
-from crucible.vault.events.spooled import load_spool
+from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.vault import Vault
 from tests.clients.clients import quiet_environment
 from tests.clients.waiting import SECONDS, wait_until

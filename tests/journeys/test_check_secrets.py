@@ -11,7 +11,7 @@ from crucible.commands.check.check_secrets import check_secrets
 from crucible.core.errors import SecretsError
 from crucible.core.settings.settings import load_vault_settings
 from crucible.vault.events.event_archive import put_away
-from crucible.vault.events.event_files import archive_folder, held
+from crucible.vault.events.event_files import archive_folder, hold_events
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, note, write
 from tests.running import Cru
@@ -362,7 +362,7 @@ def test_whole_events_archives_and_spools_of_imported_sessions_have_no_finding(v
     assert cru("import", "auto", str(TRANSCRIPTS)).exit_code == 0
     Client(vault.root, vault.root / "home").call("Stop", said="Done.", call="toolu_01A7bQ9xLk3mNp5RsTu8vWxY")
     _, *later = sorted((vault.root / ".crucible" / "flight").iterdir())
-    with held(later[0]) as files:
+    with hold_events(later[0]) as files:
         put_away(vault.root, later[0].name, files)
     assert _found(cru) == []
 

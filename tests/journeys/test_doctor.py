@@ -201,8 +201,8 @@ def test_whole_events_without_a_note_are_named(cru: Cru, vault: Vault, home: Pat
 
 
 def test_a_client_that_died_is_found_by_its_process(vault: Vault, home: Path) -> None:
-    from crucible.integrations.hooks.liveness import is_running
-    from crucible.vault.events.spooled import load_spool
+    from crucible.integrations.hooks.client_state import is_running
+    from crucible.vault.events.spool_reader import load_spool
 
     Client(vault.root, home, pid=GONE).call("SessionStart")
     Client(vault.root, home, "99999999-2222-3333-4444-555555555555").call("SessionStart")

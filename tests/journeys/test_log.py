@@ -30,7 +30,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.vault.events.event_reading import read_records
+from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Vault
 from tests.journeys.test_start import HEAVY, _imported
 from tests.running import Cru, CruProcess

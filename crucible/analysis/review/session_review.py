@@ -46,8 +46,8 @@ from crucible.documents.session.session import (
     Subagent,
     ToolCalls,
 )
-from crucible.vault.events.event_reading import Record as Kept
-from crucible.vault.events.event_reading import events_of, read_records
+from crucible.vault.events.event_reader import EventRecord as Kept
+from crucible.vault.events.event_reader import events_of, read_records
 from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Note, Vault
 

@@ -18,7 +18,7 @@ from crucible.documents.recording.call_lines import call_line, one_line
 from crucible.documents.session.markup import CALL_LIMIT
 from crucible.documents.session.session import Outcome, ToolCall
 from crucible.vault.events.event_files import may_have_records
-from crucible.vault.events.event_reading import Record, read_records
+from crucible.vault.events.event_reader import EventRecord, read_records
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Evidence:
 
 def load_evidence(vault_root: Path, session_id: str) -> Evidence:
     """The evidence of a session's flight recorder, from the folder, the archive or both.  Never raises: what cannot be read is not there."""
-    records: list[Record] = []
+    records: list[EventRecord] = []
     if not may_have_records(vault_root, session_id):
         return Evidence()
     try:
@@ -133,7 +133,7 @@ def load_evidence(vault_root: Path, session_id: str) -> Evidence:
     return evidence_of(records)
 
 
-def evidence_of(records: Iterable[Record], *, complete: bool = True) -> Evidence:
+def evidence_of(records: Iterable[EventRecord], *, complete: bool = True) -> Evidence:
     """The evidence of records in the order of events."""
     told: list[tuple[str, _Told]] = []
     used: dict[tuple[str, str], _Told] = {}

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from crucible.core.settings.lifecycle import MemorySettings
+from crucible.core.settings.session_settings import MemorySettings
 from crucible.memory.bookmarks import bookmark as bookmarks
 from crucible.memory.bookmarks.bookmark import Bookmark
 from crucible.memory.history import memory_log as memories

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from crucible.commands.briefing.briefing_parts import Quoter, Source, whole_words
 from crucible.core.errors import CrucibleError, IndexBroken, reason_of
 from crucible.core.patterns import late_pattern
-from crucible.core.settings.lifecycle import BriefingSettings
+from crucible.core.settings.session_settings import BriefingSettings
 from crucible.documents.markdown.quoting import quote_span
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.findings import Kind, is_named
@@ -28,7 +28,7 @@ from crucible.memory.history.composition import PAUSED
 from crucible.memory.history.history import HistoryEntry, lines_of
 from crucible.memory.history.history_folder import HISTORY, load_entry
 from crucible.memory.history.memory_log import Memory, MemoryKind, key_of, load_memories
-from crucible.vault.index.later_sessions import Following
+from crucible.vault.index.later_sessions import LaterSessions
 from crucible.vault.index.query import SessionQuery, matcher, matching
 from crucible.vault.index.schema import UNDATED, Row, View, shard_of
 from crucible.vault.index.time_filters import begun, last_active, time_of, utc
@@ -99,13 +99,13 @@ class ProjectFacts(NamedTuple):
         """The facts of these kinds."""
         return [one for one in self.facts if one.kind in kinds]
 
-    def after(self, session: str) -> Following:
+    def after(self, session: str) -> LaterSessions:
         """The work of the project's sessions after this one."""
         began = {str(row["id"]): begun(row) for row in self.sessions}
         at = began.get(session) or max((one.at for one in self.facts if one.session == session), default="")
         later = [row for row in self.sessions if at and began[str(row["id"])] > at]
         did = (one.text for one in self.of(Kind.DECISION, Kind.OUTCOME) if one.at > at and one.session != session)
-        return Following(len(later), (*(str(row["title"] or "") for row in later), *did))
+        return LaterSessions(len(later), (*(str(row["title"] or "") for row in later), *did))
 
 
 def find_known(vault: Vault, view: View | None, project: str, now: datetime) -> ProjectFacts:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self, TypeAlias
 from crucible.commands.capture.candidates import Proposal
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
-from crucible.core.settings.lifecycle import FrictionSettings
+from crucible.core.settings.session_settings import FrictionSettings
 
 _MOST_TYPED = 400
 """Characters of a line that are parsed."""

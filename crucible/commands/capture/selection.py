@@ -15,7 +15,7 @@ from crucible.commands.capture.candidates import FAILURES, PRESELECTED, PROMPTED
 from crucible.commands.capture.capture_log import Known, Remembered, State, key_of
 from crucible.core.patterns import UNSEEN
 from crucible.core.secrets.scanner import Redact
-from crucible.core.settings.lifecycle import CaptureSettings
+from crucible.core.settings.session_settings import CaptureSettings
 from crucible.documents.knowledge.items import Attribution, FailureReport
 from crucible.documents.knowledge.novelty import likeness, words_of
 from crucible.documents.markdown.containment import cut, normal, normal_line

@@ -28,8 +28,8 @@ from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.bookmarks.resume_tickets import names_before
 from crucible.vault.events.spool import is_name, spool_folder
 from crucible.vault.index.index import Index
-from crucible.vault.notes.holding import is_held
 from crucible.vault.notes.projects import folder_in_project
+from crucible.vault.notes.session_lock import is_held
 from crucible.vault.notes.vault import Note, Vault
 
 _Place: TypeAlias = "tuple[str, Mapping[str, Sequence[str]]]"

@@ -22,7 +22,7 @@ from crucible.documents.session.append import Addition, Standing, Summary
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Status
 from crucible.memory.bookmarks.bookmark import StopReason
-from crucible.vault.events.event_reading import last_time
+from crucible.vault.events.event_reader import last_time
 from crucible.vault.events.event_summary import Facts, save_meta
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes
-from crucible.core.secrets.rule import EOL, LEAD, Form, Rule
+from crucible.core.secrets.rule import EOL, LEAD, SecretForm, SecretRule
 from crucible.core.secrets.secret_values import is_chance, is_placeholder
 
 _COMMANDS = r"""
@@ -143,7 +143,7 @@ class _Notation(NamedTuple):
     shape: str
 
 
-def command_forms() -> list[Form]:
+def command_forms() -> list[SecretForm]:
     """The forms of all commands."""
     notations: dict[str, list[_Notation]] = {}
     for line in filter(None, _COMMANDS.split("\n")):
@@ -151,7 +151,7 @@ def command_forms() -> list[Form]:
         for name in (name.replace("~", " ") for name in names.split()):
             notations.setdefault(name, []).extend(map(_notation, given))
     return [
-        Form("curl-login" if name == "curl" else "command-password", (f"{name} ",), _Command(name, found).find)
+        SecretForm("curl-login" if name == "curl" else "command-password", (f"{name} ",), _Command(name, found).find)
         for name, found in notations.items()
     ]
 
@@ -331,16 +331,16 @@ def _part(argument: _Argument, sign: str, until: str = "", skipped: int = 0) -> 
 # --- in files and dialogues ------------------------------------------------------------------------------------------
 
 
-def command_rules() -> list[Rule]:
+def command_rules() -> list[SecretRule]:
     """The rules of what no command line holds: files of passwords, answers to prompts."""
     return [
-        Rule("command-password", ("n pass:", "t pass:", "s pass:", "=pass:"), late_pattern(_OPENSSL), is_strong),
-        Rule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
-        Rule("pgpass", (":5432:", ":5433:", ":*:"), late_pattern(_PGPASS), is_password_there, 100),
-        Rule("netrc-login", ("machine ",), late_pattern(r"(?i)machine +\S+\s+" + _NETRC), is_password_there),
-        Rule("netrc-login", ("login ", "login\t", "account "), late_pattern(_NETRC), is_strong),
-        Rule("command-password", ("net use ",), late_pattern(_NET_USE), is_password_there),
-        Rule("prompt-answer", ("assword", "assphrase"), late_pattern(_ANSWERED), is_password_there),
+        SecretRule("command-password", ("n pass:", "t pass:", "s pass:", "=pass:"), late_pattern(_OPENSSL), is_strong),
+        SecretRule("secure-string", ("convertto-securestring",), late_pattern(_SECURE_STRING), is_password_there),
+        SecretRule("pgpass", (":5432:", ":5433:", ":*:"), late_pattern(_PGPASS), is_password_there, 100),
+        SecretRule("netrc-login", ("machine ",), late_pattern(r"(?i)machine +\S+\s+" + _NETRC), is_password_there),
+        SecretRule("netrc-login", ("login ", "login\t", "account "), late_pattern(_NETRC), is_strong),
+        SecretRule("command-password", ("net use ",), late_pattern(_NET_USE), is_password_there),
+        SecretRule("prompt-answer", ("assword", "assphrase"), late_pattern(_ANSWERED), is_password_there),
     ]
 
 

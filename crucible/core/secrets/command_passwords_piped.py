@@ -9,7 +9,7 @@ import re
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.command_passwords import is_password_there
-from crucible.core.secrets.rule import Form
+from crucible.core.secrets.rule import SecretForm
 
 _READERS = (
     "password-stdin", "with-token", "sudo -s", "chpasswd", "secret put", "passphrase-fd", "cryptsetup", "passwd --stdin", "kinit",
@@ -23,11 +23,11 @@ _HERE = late_pattern(r"<<<[ \t]*\\*[\"']?(?:[\w.-]{1,32}:)?(?P<s>[^\s\"'|\\]{4,2
 _READER = late_pattern("|".join(re.escape(reader) for reader in _READERS))
 
 
-def piped_forms() -> list[Form]:
+def piped_forms() -> list[SecretForm]:
     """The forms of what is piped."""
     return [
-        Form("piped-password", _READERS, _find_piped),
-        Form("piped-password", ("<<<",), _find_here),
+        SecretForm("piped-password", _READERS, _find_piped),
+        SecretForm("piped-password", ("<<<",), _find_here),
     ]
 
 

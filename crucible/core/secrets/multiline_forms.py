@@ -9,17 +9,17 @@ import re
 from collections.abc import Iterator
 
 from crucible.core.patterns import late_pattern
-from crucible.core.secrets.rule import EOL, LEAD, Form
+from crucible.core.secrets.rule import EOL, LEAD, SecretForm
 from crucible.core.secrets.secret_values import is_placeholder
 from crucible.core.secrets.token_prefixes import is_random
 
 
-def key_forms() -> list[Form]:
+def key_forms() -> list[SecretForm]:
     """The forms of private keys."""
     return [
-        Form("private-key", ("-----begin", "---- begin"), _from_begin, surest=True),
-        Form("private-key", ("-----end", "---- end"), _to_end, surest=True),
-        Form("private-key", ("private-lines:",), _of_putty, surest=True),
+        SecretForm("private-key", ("-----begin", "---- begin"), _from_begin, surest=True),
+        SecretForm("private-key", ("-----end", "---- end"), _to_end, surest=True),
+        SecretForm("private-key", ("private-lines:",), _of_putty, surest=True),
     ]
 
 
@@ -142,9 +142,9 @@ _MANIFEST_LINE = late_pattern(r"[^\n\\]*")
 _BASE64 = late_pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
-def manifest_forms() -> list[Form]:
+def manifest_forms() -> list[SecretForm]:
     """The forms of such manifests."""
-    return [Form("kubernetes-secret", _LITERALS, _find_manifest)]
+    return [SecretForm("kubernetes-secret", _LITERALS, _find_manifest)]
 
 
 def _find_manifest(text: str, start: int, passed: int) -> tuple[int, list[tuple[int, int]]]:

@@ -6,7 +6,7 @@ with no boundary; an upper bound of a repetition keeps a line of megabytes from 
 
 from __future__ import annotations
 
-from crucible.core.secrets.rule import Rule, read_table
+from crucible.core.secrets.rule import SecretRule, read_table
 from crucible.core.secrets.secret_values import is_chance, is_dummy, is_varied
 from crucible.core.secrets.token_prefixes import is_random
 
@@ -159,7 +159,7 @@ django-password-hash | pbkdf2_sha | pbkdf2_sha(?:1|256|512)\$\d{3,8}\$[A-Za-z0-9
 """
 
 
-def provider_rules() -> list[Rule]:
+def provider_rules() -> list[SecretRule]:
     """The rules of all tokens that tell by themselves."""
     return list(read_table(_TOKENS.replace("@OKTA@", _OKTA), is_varied))
 
@@ -227,7 +227,7 @@ zendesk-token | zendesk | [A-Za-z0-9]{40}
 """
 
 
-def service_rules() -> list[Rule]:
+def service_rules() -> list[SecretRule]:
     """The rules of all services."""
     return list(read_table(_SERVICES.replace("@UUID@", _UUID), _accept, _AROUND))
 

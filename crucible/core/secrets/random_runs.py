@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes
-from crucible.core.secrets.rule import ESCAPED, NO_HASH, START, Rule
+from crucible.core.secrets.rule import ESCAPED, NO_HASH, START, SecretRule
 from crucible.core.secrets.secret_values import is_hash, is_varied
 from crucible.core.secrets.token_prefixes import LONG, is_random, read_prefixes, run_rules
 
 
-class Place(NamedTuple):
+class RunPlace(NamedTuple):
     """A secret of the rule `name` at `text[start:end]`."""
 
     name: str
@@ -27,7 +27,7 @@ class Place(NamedTuple):
     end: int
 
 
-Look = Callable[[str], "list[Place]"]
+Look = Callable[[str], "list[RunPlace]"]
 
 _KINDS = bytes(0x61 if sign < 128 and chr(sign).isalnum() else 0x20 for sign in range(256))
 _LONG_NAME = 32
@@ -35,7 +35,7 @@ _NAME = late_pattern(r"(?>(?:[A-Z]{0,4}(?>[a-z]{2,}))*)[A-Z]{0,4}[0-9]{0,8}|[0-9
 """Words and a number, as names have them: `RemovesAllRows12`."""
 
 
-def find_in_runs(plain: bytes, look: Look | None) -> Iterator[Place]:
+def find_in_runs(plain: bytes, look: Look | None) -> Iterator[RunPlace]:
     """The secrets of an ASCII text that stand in or at long runs; `look` finds secrets in what a run wraps."""
     kinds = plain.translate(_KINDS) + b" "
     find, needle = kinds.find, b"a" * LONG
@@ -61,12 +61,12 @@ def _escaped(text: str, start: int) -> int:
 # --- tokens ----------------------------------------------------------------------------------------------------------
 
 
-def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
+def _tokens_at(text: str, start: int, end: int) -> Iterator[RunPlace]:
     before = text[start - 1 : start] if start else ""
     for head, rule in _rules_at(text, start, before):
         match = rule.pattern.match(text, start - len(head))
         if match and rule.accept(match.group()):
-            yield Place(rule.name, *match.span())
+            yield RunPlace(rule.name, *match.span())
             return
     for sign, forms in _FORMS.items():
         if not (text.startswith(sign, end) or sign == before if sign else end - start == _SIDS):
@@ -74,20 +74,20 @@ def _tokens_at(text: str, start: int, end: int) -> Iterator[Place]:
         for name, pattern in forms.items():
             match = pattern.search(text, max(0, start - _BEFORE), end + _AFTER)
             if match and match.end() > start and is_varied(match[match.lastindex or 0]):
-                yield Place(name, *match.span(match.lastindex or 0))
+                yield RunPlace(name, *match.span(match.lastindex or 0))
                 return
     vendor = _VENDOR.search(text, max(0, start - _BEFORE), start) if before in {"_", "-"} else None
     if vendor and _is_token(vendor.group(), text[start:end], text[end : end + 5]):
         rest = _REST.match(text, end)
         own = _OWN_PREFIX.search(vendor.group())
         first = vendor.start() + (own.start() if own else 0)
-        yield Place("vendor-token", first, rest.end() if rest else end)
+        yield RunPlace("vendor-token", first, rest.end() if rest else end)
 
 
 _HEAD_ENDS = frozenset("_-.:")
 
 
-def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, Rule]]:
+def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, SecretRule]]:
     """The rules whose prefixes may stand at a run, with what of the prefix stands before the run."""
     by_head, by_end, bare = _heads()
     if text.startswith(bare, start):
@@ -99,7 +99,7 @@ def _rules_at(text: str, start: int, before: str) -> Iterator[tuple[str, Rule]]:
 
 
 @cache
-def _heads() -> tuple[dict[str, list[Rule]], dict[str, list[str]], tuple[str, ...]]:
+def _heads() -> tuple[dict[str, list[SecretRule]], dict[str, list[str]], tuple[str, ...]]:
     """The rules by what of their prefix stands before a run, that by how it ends, and the prefixes without it."""
     by_head = run_rules()
     bare = tuple(prefix for _, prefix, _ in read_prefixes() if prefix.isalnum())
@@ -236,7 +236,7 @@ _LINE = 56
 """Base64 in lines has 64 or 76 characters in each."""
 
 
-def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[Place]]:
+def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[RunPlace]]:
     """Up to where was looked, and the secrets that are wrapped there."""
     is_hex = _HEX.fullmatch(text, start, end) is not None
     if is_hex and end - start <= _HASH:  # mostly a hash, which is looked at from its beginning alone
@@ -246,7 +246,8 @@ def _wrapped_at(text: str, start: int, end: int, look: Look) -> tuple[int, list[
     if digits:
         unwrapped = bytes.fromhex(digits.group()[: len(digits.group()) // 2 * 2]).decode("latin-1")
         return end, [
-            Place(name, digits.start() + first * 2, digits.start() + last * 2) for name, first, last in look(unwrapped)
+            RunPlace(name, digits.start() + first * 2, digits.start() + last * 2)
+            for name, first, last in look(unwrapped)
         ]
     found = None if is_hex else _BASE64.search(text, start, end)
     for _ in range(4):
@@ -284,8 +285,10 @@ def _block(text: str, found: re.Match[str]) -> tuple[int, str, list[tuple[int, i
     return (tail.end(), signs + tail.group(), places) if tail else (stop, signs, places)
 
 
-def _placed(hit: Place, places: list[tuple[int, int]], stop: int) -> Place:
-    return Place(hit.name, _outer(hit.start * 4 // 3, places), min(stop, _outer(-(-hit.end * 4 // 3) - 1, places) + 1))
+def _placed(hit: RunPlace, places: list[tuple[int, int]], stop: int) -> RunPlace:
+    return RunPlace(
+        hit.name, _outer(hit.start * 4 // 3, places), min(stop, _outer(-(-hit.end * 4 // 3) - 1, places) + 1)
+    )
 
 
 def _outer(at: int, places: list[tuple[int, int]]) -> int:

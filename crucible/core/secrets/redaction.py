@@ -74,17 +74,17 @@ PRIVATE_MARK = f"[{PRIVATE}]"
 _TAG = late_pattern(r"(?i)<\s*(/?)\s*private(?=[\s/>]|\Z)[^<>]*>?")
 
 
-class Hidden(NamedTuple):
+class PrivateText(NamedTuple):
     """A private part: as it stood in the prompt, and what was between its marks."""
 
     whole: str
     inner: str
 
 
-def hide_private(text: str) -> tuple[str, list[Hidden]]:
+def hide_private(text: str) -> tuple[str, list[PrivateText]]:
     """The text with a mark in place of each private part, and these parts."""
     shown: list[str] = []
-    hidden: list[Hidden] = []
+    hidden: list[PrivateText] = []
     begin = start = depth = 0
     for tag in _TAG.finditer(text):
         if not tag[1]:
@@ -97,10 +97,10 @@ def hide_private(text: str) -> tuple[str, list[Hidden]]:
         else:
             if not depth:
                 begin, shown = start, [PRIVATE_MARK]
-            hidden.append(Hidden(text[begin : tag.end()], text[start : tag.start()]))
+            hidden.append(PrivateText(text[begin : tag.end()], text[start : tag.start()]))
             start, depth = tag.end(), 0
     if depth:
-        hidden.append(Hidden(text[begin:], text[start:]))
+        hidden.append(PrivateText(text[begin:], text[start:]))
     else:
         shown.append(text[start:])
     return "".join(shown), hidden

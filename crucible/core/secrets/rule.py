@@ -19,7 +19,7 @@ START = rf"(?:(?<![A-Za-z0-9]){NO_HASH}|{ESCAPED})"
 _BOUNDARY = late_pattern(r"\(\?<!\[A-Za-z0-9[^\]]*\]\)")
 
 
-class Rule(NamedTuple):
+class SecretRule(NamedTuple):
     """One kind of secret.
 
     `literals` are in lower case.  `pattern` is matched where a literal stands, or, with `back`, is sought from so many
@@ -36,7 +36,7 @@ class Rule(NamedTuple):
     whole_run: bool = False
 
 
-class Form(NamedTuple):
+class SecretForm(NamedTuple):
     """A kind of secret that is found by a function, where one of its literals stands.
 
     `find` gets a text, where the literal stands and up to where it has looked before; it gives up to where it has looked
@@ -49,7 +49,7 @@ class Form(NamedTuple):
     surest: bool = False
 
 
-def read_table(table: str, accept: Callable[[str], bool], around: str = "{}") -> Iterator[Rule]:
+def read_table(table: str, accept: Callable[[str], bool], around: str = "{}") -> Iterator[SecretRule]:
     """The rules of a table of lines `name | literals | pattern`, the pattern put into `around`.
 
     `name <n` sets `back`, `name -` sets `whole_run`.
@@ -61,7 +61,7 @@ def read_table(table: str, accept: Callable[[str], bool], around: str = "{}") ->
         full = around.replace("{}", pattern.strip())
         if "(?<=" not in full:
             full = _BOUNDARY.sub(lambda found: f"(?:{found[0]}{NO_HASH}|{ESCAPED})", full)
-        yield Rule(name, tuple(literals.split()), late_pattern(full), accept, back, mark == "-")
+        yield SecretRule(name, tuple(literals.split()), late_pattern(full), accept, back, mark == "-")
 
 
 EOL = r"(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)"

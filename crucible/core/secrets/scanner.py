@@ -21,8 +21,8 @@ from crucible.core.secrets.command_passwords import command_forms, command_rules
 from crucible.core.secrets.command_passwords_piped import piped_forms
 from crucible.core.secrets.multiline_forms import key_forms, manifest_forms
 from crucible.core.secrets.providers import provider_rules, service_rules
-from crucible.core.secrets.random_runs import Place, find_in_runs
-from crucible.core.secrets.rule import Form, Rule
+from crucible.core.secrets.random_runs import RunPlace, find_in_runs
+from crucible.core.secrets.rule import SecretForm, SecretRule
 from crucible.core.secrets.secret_names import NAME_LITERALS, Weight, is_named
 from crucible.core.secrets.shapes_of_secrets import DATA_URI, shape_rules
 from crucible.core.secrets.token_prefixes import prefix_rules
@@ -128,10 +128,10 @@ class Scanner:
             and not (hit.rank == _LAST and _is_label(text[hit.start : hit.end]))
         ]
 
-    def _look(self, text: str, depth: int) -> list[Place]:
+    def _look(self, text: str, depth: int) -> list[RunPlace]:
         """The secrets in what base64 or hexadecimal digits wrap."""
         shown, hits = self._hits(text, depth)
-        return [Place(*found) for found in _places(_joined(hits), shown)]
+        return [RunPlace(*found) for found in _places(_joined(hits), shown)]
 
     def _built_in(self, text: str, literals: list[tuple[int, int, int]]) -> Iterator[_Hit]:
         passed: dict[int, int] = {}
@@ -203,12 +203,12 @@ def _machine() -> tuple[Any, list[tuple[_Try, ...]]]:
     return automaton, [*map(tuple, tries.values()), (partial(_assigned, 0, 4),)]
 
 
-def all_rules() -> list[Rule]:
+def all_rules() -> list[SecretRule]:
     """The built-in rules that are expressions, the surest first."""
     return [*provider_rules(), *prefix_rules(), *service_rules(), *shape_rules(), *command_rules()]
 
 
-def all_forms() -> list[Form]:
+def all_forms() -> list[SecretForm]:
     """The built-in rules that are functions."""
     return [*key_forms(), *manifest_forms(), *command_forms(), *piped_forms()]
 
@@ -226,7 +226,7 @@ def _automaton(literals: list[bytes]) -> Any:
         ) from error
 
 
-def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+def _matched(rank: int, rule: SecretRule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
     if start < seen.get(rank, 0):
         return ()
     match = rule.pattern.match(text, start)
@@ -237,7 +237,7 @@ def _matched(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Seque
     return _hit_of(rank, rule, match)
 
 
-def _looked_back(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+def _looked_back(rank: int, rule: SecretRule, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
     if start < seen.get(rank, 0):
         return ()
     seen[rank] = start + _STEP
@@ -245,12 +245,12 @@ def _looked_back(rank: int, rule: Rule, text: str, start: int, seen: _Seen) -> S
     return [hit for match in matches for hit in _hit_of(rank, rule, match)]
 
 
-def _hit_of(rank: int, rule: Rule, match: re.Match[str]) -> Sequence[_Hit]:
+def _hit_of(rank: int, rule: SecretRule, match: re.Match[str]) -> Sequence[_Hit]:
     first, last = _secret_of(match)
     return [_Hit(rank, rule.name, first, last)] if last > first and rule.accept(match.string[first:last]) else ()
 
 
-def _formed(rank: int, form: Form, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
+def _formed(rank: int, form: SecretForm, text: str, start: int, seen: _Seen) -> Sequence[_Hit]:
     looked = seen.get(rank, 0)
     if start < looked:
         return ()

@@ -11,7 +11,7 @@ import binascii
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.command_passwords import is_password_there, is_strong
 from crucible.core.secrets.randomness import changes
-from crucible.core.secrets.rule import Rule
+from crucible.core.secrets.rule import SecretRule
 from crucible.core.secrets.secret_values import holds_login, is_chance, is_dummy, is_placeholder
 from crucible.core.secrets.token_prefixes import is_random
 
@@ -19,10 +19,10 @@ DATA_URI = late_pattern(r";base64,[A-Za-z0-9+/=_-]*+")
 """The bytes of a picture; nothing in them is a secret."""
 
 
-def shape_rules() -> list[Rule]:
+def shape_rules() -> list[SecretRule]:
     """The rules of all shapes."""
     return [
-        Rule(
+        SecretRule(
             "jwt",
             ("eyj", "ewogic", "ewoid"),
             late_pattern(
@@ -31,14 +31,14 @@ def shape_rules() -> list[Rule]:
             _is_jwt,
             whole_run=True,
         ),
-        Rule(
+        SecretRule(
             "bearer-token",
             ("bearer", "token ", "apikey ", "api-key ", "genie"),
             late_pattern(_BEARER),
             _is_bearer,
         ),
-        Rule("authorization-token", ("authorization",), late_pattern(_AUTHORIZATION), _is_own_token),
-        Rule(
+        SecretRule("authorization-token", ("authorization",), late_pattern(_AUTHORIZATION), _is_own_token),
+        SecretRule(
             "app-password",
             (
                 "app pass",
@@ -53,16 +53,16 @@ def shape_rules() -> list[Rule]:
             late_pattern(_IN_GROUPS),
             _is_varied_seed,
         ),
-        Rule("basic-auth", ("basic",), late_pattern(_BASIC), _is_basic),
-        Rule("credential-uri", ("://", ":\\/\\/", "%3a%2f%2f"), late_pattern(_URI), is_password_there),
-        Rule("token-uri", ("://",), late_pattern(_URI_OF_ONE), is_chance),
-        Rule(
+        SecretRule("basic-auth", ("basic",), late_pattern(_BASIC), _is_basic),
+        SecretRule("credential-uri", ("://", ":\\/\\/", "%3a%2f%2f"), late_pattern(_URI), is_password_there),
+        SecretRule("token-uri", ("://",), late_pattern(_URI_OF_ONE), is_chance),
+        SecretRule(
             "jdbc-login",
             ("thin:",),
             late_pattern(r"(?i)thin:[^\s/@:]{1,64}/(?P<s>[^\s@/]{3,128})@"),
             is_password_there,
         ),
-        Rule(
+        SecretRule(
             "login-call",
             (
                 "auth(",
@@ -78,7 +78,7 @@ def shape_rules() -> list[Rule]:
             late_pattern(_LOGIN_CALL),
             is_strong,
         ),
-        Rule(
+        SecretRule(
             "totp-secret",
             ("otpauth://", "otpauth%3a"),
             late_pattern(
@@ -86,13 +86,13 @@ def shape_rules() -> list[Rule]:
             ),
             _is_varied_seed,
         ),
-        Rule(
+        SecretRule(
             "sas-signature",
             ("sig=",),
             late_pattern(r"(?i)sig=(?P<s>[A-Za-z0-9%+/]{30,120}={0,2})"),
             is_chance,
         ),
-        Rule(
+        SecretRule(
             "url-signature",
             ("signature=", "signature%3d"),
             late_pattern(
@@ -100,7 +100,7 @@ def shape_rules() -> list[Rule]:
             ),
             _is_signature,
         ),
-        Rule(
+        SecretRule(
             "totp-secret",
             ("otp", "2fa", "mfa", "authenticator", "setup key", "secret key", "two-factor"),
             late_pattern(
@@ -108,20 +108,20 @@ def shape_rules() -> list[Rule]:
             ),
             _is_grouped_seed,
         ),
-        Rule(
+        SecretRule(
             "private-key-base64",
             ("ls0tls1crudjti",),
             late_pattern(r"LS0tLS1CRUdJTi[A-Za-z0-9+/\\n]{40,65536}={0,2}"),
             _is_key_inside,
         ),
-        Rule(
+        SecretRule(
             "jwk",
             ('"d"', '"k"', '\\"d\\"', '\\"k\\"'),
             late_pattern(r'\\*"[dk]\\*"\s*:\s*\\*"(?P<s>[A-Za-z0-9_-]{40,1400})\\*"'),
             is_chance,
         ),
-        Rule("sql-password", ("identified",), late_pattern(_IDENTIFIED), is_password_there),
-        Rule("sql-password", ("identified",), late_pattern("(?i)" + _IDENTIFIED), is_strong),
+        SecretRule("sql-password", ("identified",), late_pattern(_IDENTIFIED), is_password_there),
+        SecretRule("sql-password", ("identified",), late_pattern("(?i)" + _IDENTIFIED), is_strong),
     ]
 
 

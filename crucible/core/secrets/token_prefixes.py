@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes
-from crucible.core.secrets.rule import START, Rule
+from crucible.core.secrets.rule import START, SecretRule
 from crucible.core.secrets.secret_values import is_varied
 
 _NO_HEX = "(?![0-9a-f]{20,}(?![A-Za-z0-9]))"
@@ -153,21 +153,21 @@ youcom-key | ydc-sk- | url 20-80
 """
 
 
-def prefix_rules() -> list[Rule]:
+def prefix_rules() -> list[SecretRule]:
     """The rules that are tried where their prefix stands: those whose bodies need not be a run of letters and digits."""
     return [
-        Rule(name, (prefix.lower(),), _pattern(prefix, body), _is_token)
+        SecretRule(name, (prefix.lower(),), _pattern(prefix, body), _is_token)
         for name, prefix, body in read_prefixes()
         if not _is_run(body)
     ]
 
 
-def run_rules() -> dict[str, list[Rule]]:
+def run_rules() -> dict[str, list[SecretRule]]:
     """The rules that are tried where a long run of letters and digits stands, by what of their prefix is before the run."""
-    rules: dict[str, list[Rule]] = defaultdict(list)
+    rules: dict[str, list[SecretRule]] = defaultdict(list)
     for name, prefix, body in read_prefixes():
         if _is_run(body):
-            rules[prefix.rstrip(_MIXED)].append(Rule(name, (), _pattern(prefix, body), _is_token))
+            rules[prefix.rstrip(_MIXED)].append(SecretRule(name, (), _pattern(prefix, body), _is_token))
     return rules
 
 

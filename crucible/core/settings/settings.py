@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
-from crucible.core.settings.lifecycle import (
+from crucible.core.settings.session_settings import (
     BriefingSettings,
     CapacitySettings,
     CaptureSettings,
@@ -18,7 +18,7 @@ from crucible.core.settings.lifecycle import (
     MemorySettings,
     TaskSettings,
 )
-from crucible.core.settings.settings_table import Key, Section, config_lines, read_settings
+from crucible.core.settings.settings_table import Key, SettingsSection, config_lines, read_settings
 from crucible.core.settings.toml_scan import expand, vault_named
 from crucible.core.settings.toml_values import (
     StrPath,
@@ -170,15 +170,17 @@ class VaultSettings(NamedTuple):
         float,
         Key(seconds, "how long to wait for another process that holds a note", name="writing.lock_seconds", shown="10"),
     ] = 10.0
-    capture: Annotated[CaptureSettings, Section("capture")] = CaptureSettings()
-    history: Annotated[HistorySettings, Section("history.retention")] = HistorySettings()
-    briefing: Annotated[BriefingSettings, Section("briefing")] = BriefingSettings()
-    tasks: Annotated[TaskSettings, Section("tasks", width=36)] = TaskSettings()
-    memory: Annotated[MemorySettings, Section("memory")] = MemorySettings()
-    flight: Annotated[FlightSettings, Section("flight")] = FlightSettings()
-    resume: Annotated[ResumeSettings, Section("resume")] = ResumeSettings()
-    knowledge: Annotated[KnowledgeSettings, Section("knowledge")] = KnowledgeSettings()
-    secrets: Annotated[SecretSettings, Section("secrets", head=_SECRETS_HEAD, foot=_SECRETS_FOOT)] = SecretSettings()
+    capture: Annotated[CaptureSettings, SettingsSection("capture")] = CaptureSettings()
+    history: Annotated[HistorySettings, SettingsSection("history.retention")] = HistorySettings()
+    briefing: Annotated[BriefingSettings, SettingsSection("briefing")] = BriefingSettings()
+    tasks: Annotated[TaskSettings, SettingsSection("tasks", width=36)] = TaskSettings()
+    memory: Annotated[MemorySettings, SettingsSection("memory")] = MemorySettings()
+    flight: Annotated[FlightSettings, SettingsSection("flight")] = FlightSettings()
+    resume: Annotated[ResumeSettings, SettingsSection("resume")] = ResumeSettings()
+    knowledge: Annotated[KnowledgeSettings, SettingsSection("knowledge")] = KnowledgeSettings()
+    secrets: Annotated[SecretSettings, SettingsSection("secrets", head=_SECRETS_HEAD, foot=_SECRETS_FOOT)] = (
+        SecretSettings()
+    )
     templates: tuple[TemplateFile, ...] = ()
     asks: tuple[Ask, ...] = ()
     unknown: Mapping[str, object] = _NONE

@@ -28,7 +28,7 @@ class Key(NamedTuple):
     shown: str | None = None
 
 
-class Section(NamedTuple):
+class SettingsSection(NamedTuple):
     """A table of settings, which is a `NamedTuple` itself; `head` and `foot` are lines of the new file."""
 
     name: str
@@ -68,13 +68,13 @@ def config_lines(settings: object) -> Iterator[str]:
         if name != table:
             yield f"\n[{name}]"
             table = name
-        if isinstance(about, Section):
+        if isinstance(about, SettingsSection):
             yield from _section_lines(getattr(settings, field), about, about.name, "")
         else:
             yield _key_line(about, about.name.partition(".")[2], getattr(settings, field), _WIDTH)
 
 
-def _section_lines(settings: object, section: Section, table: str, header: str) -> Iterator[str]:
+def _section_lines(settings: object, section: SettingsSection, table: str, header: str) -> Iterator[str]:
     if "." in table:
         header = f"# [{table}]"
         yield _commented(header, section.comment)
@@ -82,7 +82,7 @@ def _section_lines(settings: object, section: Section, table: str, header: str) 
         yield section.head
     for field, about in _declared(settings):
         value = getattr(settings, field)
-        if isinstance(about, Section):
+        if isinstance(about, SettingsSection):
             yield from _section_lines(value, about, f"{table}.{about.name}", header)
         elif about.shown != "":
             inner, _, key = about.name.rpartition(".")
@@ -109,7 +109,7 @@ def _commented(line: str, comment: str, width: int = _WIDTH - 2) -> str:
     return f"{line.ljust(width - 1)} # {comment}" if comment else line
 
 
-def _declared(settings: object) -> Iterator[tuple[str, Key | Section]]:
+def _declared(settings: object) -> Iterator[tuple[str, Key | SettingsSection]]:
     for field, hint in type(settings).__annotations__.items():
         for about in getattr(hint, "__metadata__", ()):
             yield field, about

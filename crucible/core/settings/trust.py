@@ -125,7 +125,7 @@ def ignored_names(asks: Iterable[Ask]) -> tuple[str, ...]:
     return tuple(ask.name for ask in asks if not ask.accepted)
 
 
-def told_ignored(asks: Iterable[Ask]) -> tuple[str, ...]:
+def ignored_warnings(asks: Iterable[Ask]) -> tuple[str, ...]:
     """The warnings about what is ignored: one line for all that can be accepted, and one for each thing that cannot."""
     asks = tuple(asks)
     names = ignored_names(ask for ask in asks if not ask.fault)

@@ -27,7 +27,7 @@ from crucible.integrations.doctor.check_results import Finding, State, numbered
 from crucible.integrations.install.git_hooks import find_hook, is_installed
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.history.history_notes import read_entry
-from crucible.vault.events.spooled import load_spool
+from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.discovery import is_unfinished
 from crucible.vault.notes.rename_journal import journal_path, load_journal
 from crucible.vault.notes.vault import Note, Vault

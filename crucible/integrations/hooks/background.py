@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from crucible.integrations.hooks.hook_log import complain
+from crucible.integrations.hooks.hook_log import log_fault
 
 
 def main(root: str) -> None:
@@ -22,7 +22,7 @@ def main(root: str) -> None:
             os.nice(10)  # the agent's own work comes first
         write_down(Path(root))
     except Exception as error:  # noqa: BLE001  a door: it logs, and nobody is there to be told
-        complain(root, "sync", error)
+        log_fault(root, "sync", error)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from zlib import crc32
 
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT, OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
 from crucible.core.settings.toml_scan import read_tidy, user_settings_path, vault_named
-from crucible.integrations.hooks.hook_log import complain
+from crucible.integrations.hooks.hook_log import log_fault
 from crucible.vault.events.spool import append, is_name, spool_folder, syncing
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def take_payload() -> None:
             if root:
                 _take(root, payload)
     except BaseException as error:  # noqa: BLE001  whatever it is, the agent goes on
-        complain(root, "hook", error)
+        log_fault(root, "hook", error)
 
 
 def _take(root: str, payload: Mapping[str, Any]) -> None:

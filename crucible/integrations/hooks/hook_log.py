@@ -14,7 +14,7 @@ _LONGEST = 1 << 20
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-def complain(root: str, who: str, error: BaseException) -> None:
+def log_fault(root: str, who: str, error: BaseException) -> None:
     """Note a fault; `root` is "" where no vault was found, and then there is nowhere to note it."""
     if not root:
         return

@@ -23,7 +23,7 @@ from crucible.documents.markdown.quoting import fence
 from crucible.documents.session.append import read_head
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id
-from crucible.integrations.hooks.hook_log import complain
+from crucible.integrations.hooks.hook_log import log_fault
 from crucible.memory.bookmarks.bookmark import Bookmark, latest, load_bookmarks, task_at_work
 from crucible.memory.history.history import shortener
 from crucible.vault.index.schema import Row
@@ -54,7 +54,7 @@ def units(text: str) -> int:
     return len(text.encode("utf-16-le", "replace")) // 2
 
 
-class Start(NamedTuple):
+class ClientStart(NamedTuple):
     """A client's start: its session as a note's `sources` name it, its folder and that folder's project, the time (aware)."""
 
     source: str
@@ -63,7 +63,7 @@ class Start(NamedTuple):
     now: datetime
 
 
-def quoter_at(root: str, settings: VaultSettings, user: UserSettings, start: Start) -> Quoter:
+def quoter_at(root: str, settings: VaultSettings, user: UserSettings, start: ClientStart) -> Quoter:
     """What quotes foreign text for a client that starts there; `VaultError` when secrets cannot be looked for."""
     folder = project_folder(Path(start.cwd), user.projects, start.project)
     home = os.path.expanduser("~")
@@ -84,7 +84,7 @@ def tell(
     settings: VaultSettings,
     user: UserSettings,
     rows: Sequence[Row],
-    start: Start,
+    start: ClientStart,
     *,
     quoter: Quoter,
 ) -> str:
@@ -102,7 +102,7 @@ def _bookmarks(vault: Vault) -> Sequence[Bookmark]:
     try:
         return load_bookmarks(vault.root).found
     except CrucibleError as error:  # the notes are there all the same
-        complain(str(vault.root), "greeting", error)
+        log_fault(str(vault.root), "greeting", error)
         return ()
 
 
@@ -113,7 +113,7 @@ def _latest(vault: Vault, name: str) -> Bookmark | None:
         return None
 
 
-def _first(vault: Vault, paused: Iterable[Paused], start: Start, *, whole: bool) -> _Found | None:
+def _first(vault: Vault, paused: Iterable[Paused], start: ClientStart, *, whole: bool) -> _Found | None:
     """The first one that is what its row says, and not the very session that starts."""
     for _, one in zip(range(_TRIED), paused, strict=False):
         try:
@@ -129,7 +129,7 @@ def _first(vault: Vault, paused: Iterable[Paused], start: Start, *, whole: bool)
     return None
 
 
-def _context(vault: Vault, user: UserSettings, found: _Found, start: Start, quoter: Quoter) -> str:
+def _context(vault: Vault, user: UserSettings, found: _Found, start: ClientStart, quoter: Quoter) -> str:
     """The whole context; in what a client takes at a start; "" when it cannot be made so short, or not at all."""
     # Late for the reason above.
     from crucible.commands.resume.resume_context import find_material, settled_context  # noqa: PLC0415
@@ -145,7 +145,7 @@ def _context(vault: Vault, user: UserSettings, found: _Found, start: Start, quot
                 return text
             budget = context.tokens * ROOM * 9 // (size * 10)
     except Exception as error:  # noqa: BLE001  a door, and the short block is still to be had
-        complain(str(vault.root), "greeting", error)
+        log_fault(str(vault.root), "greeting", error)
     return ""
 
 

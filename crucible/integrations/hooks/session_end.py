@@ -23,14 +23,14 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings
 from crucible.documents.session.session import Session
 from crucible.documents.session.status_rules import Client
-from crucible.integrations.hooks.hook_log import complain
+from crucible.integrations.hooks.hook_log import log_fault
 from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.search.recall import Recall
-from crucible.vault.events.spooled import Spooled
+from crucible.vault.events.spool_reader import Spooled
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Note, Vault
 
@@ -39,7 +39,7 @@ _WHY = {Client.ENDED: ("ended", StopReason.ENDED), Client.DIED: ("died", StopRea
 
 
 @dataclass(slots=True)
-class Met:
+class ImportedSession:
     """What an import met: the session's id, its note as it was before, and the client's folder."""
 
     id: str = ""
@@ -51,7 +51,7 @@ class Met:
         self.id, self.note, self.cwd = session_id, note, cwd
 
 
-def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: Met, now: datetime) -> None:
+def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: ImportedSession, now: datetime) -> None:
     """Keep the bookmarks that are due after an import.  A fault is noted: the session is written down all the same."""
     try:
         path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
@@ -71,10 +71,10 @@ def mark_stop(vault: Vault, spooled: Spooled, client: Client, met: Met, now: dat
             at = now + place * timedelta(milliseconds=1)
             mark(vault, fresh.session, reason, now=at, redact=redact, folder=_folder(met.cwd))
     except (CrucibleError, OSError) as error:
-        complain(str(vault.root), f"bookmark {spooled.client} {spooled.session}", error)
+        log_fault(str(vault.root), f"bookmark {spooled.client} {spooled.session}", error)
 
 
-def _finished(met: Met, session: Session) -> list[StopReason]:
+def _finished(met: ImportedSession, session: Session) -> list[StopReason]:
     """One bookmark for all tasks that were finished since."""
     before = _done(met.note.session) if met.note else set()
     return [StopReason.TASK] if _done(session) - before else []
@@ -84,7 +84,7 @@ def _done(session: Session) -> set[str]:
     return {task.id for task in session.tasks if task.status == "completed"}
 
 
-def _has_grown(met: Met, session: Session) -> bool:
+def _has_grown(met: ImportedSession, session: Session) -> bool:
     return met.note is None or met.note.session.synced_to != session.synced_to
 
 
@@ -110,31 +110,31 @@ _RECALL = (".crucible", "cache", "recall")
 """Where recall keeps what it read: who never asked it does not have it made here."""
 
 
-class Stopped(NamedTuple):
+class StoppedSession(NamedTuple):
     """A session whose client is gone: its note, and the folder in which that worked, "" where nobody knows."""
 
     path: Path
     cwd: str
 
 
-def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: Met) -> Iterator[Stopped]:
+def stopped_now(vault: Vault, spooled: Spooled, client: Client, met: ImportedSession) -> Iterator[StoppedSession]:
     """The session that was just written down, when its client is gone and that, or what the note says, is news."""
     left = _LEFT.get(client)
     if left is None or not met.id:
         return
     path = met.note.path if met.note else vault.sessions / f"{met.id}.md"
     if spooled.left != left or path in vault.touched:
-        yield Stopped(path, met.cwd)
+        yield StoppedSession(path, met.cwd)
 
 
-def end_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
+def end_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession]) -> None:
     """Take the steps of each session's end; never raises."""
     for one in _each(stopped):
         _end(vault, one, _helpers(vault, user, one))
         _compact(vault, one.path)
 
 
-def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> None:
+def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[StoppedSession]) -> None:
     """Ask the agent about each session if `agents.at_end` is set, then take the steps again with its answers; never raises.
 
     Asking is slow, and the machine may be shut down meanwhile.  So call it when all else is done and no lock is held.
@@ -146,18 +146,18 @@ def ask_all(vault: Vault, user: UserSettings, stopped: Iterable[Stopped]) -> Non
                 helpers = _helpers(vault, user, one)
                 _end(vault, one, helpers._replace(asker=agent, budget=budget_of(user.agents)))
         except CrucibleError as error:
-            complain(str(vault.root), f"end {one.path.stem}", error)
+            log_fault(str(vault.root), f"end {one.path.stem}", error)
 
 
-def _each(stopped: Iterable[Stopped]) -> list[Stopped]:
+def _each(stopped: Iterable[StoppedSession]) -> list[StoppedSession]:
     """Each session once whose note is still there."""
     return [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
 
 
-def _end(vault: Vault, one: Stopped, helpers: Helpers) -> None:
+def _end(vault: Vault, one: StoppedSession, helpers: Helpers) -> None:
     ended = after_stop(vault, one.path, now=datetime.now(UTC), helpers=helpers)
     for problem in ended.problems:
-        complain(str(vault.root), f"end {one.path.stem}", VaultError(problem))
+        log_fault(str(vault.root), f"end {one.path.stem}", VaultError(problem))
 
 
 def _compact(vault: Vault, path: Path) -> None:
@@ -168,14 +168,14 @@ def _compact(vault: Vault, path: Path) -> None:
         index = Index(vault.root, vault.settings)
         compact(vault, lambda: index.ask(live_sessions)[0], _unheard, milestone=milestone)
     except Exception as error:  # noqa: BLE001  the session has ended, whatever comes after it
-        complain(str(vault.root), f"end {path.stem}: memory was not compacted", error)
+        log_fault(str(vault.root), f"end {path.stem}: memory was not compacted", error)
 
 
 def _unheard(_: str) -> None:
     """What is announced where nobody listens."""
 
 
-def _helpers(vault: Vault, user: UserSettings, one: Stopped) -> Helpers:
+def _helpers(vault: Vault, user: UserSettings, one: StoppedSession) -> Helpers:
     folder = Path(one.cwd)
     is_here = bool(one.cwd) and folder.is_absolute() and folder.is_dir()
     roots = [*([one.cwd] if one.cwd else []), *(path for paths in user.projects.values() for path in paths)]

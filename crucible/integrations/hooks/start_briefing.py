@@ -17,8 +17,8 @@ from crucible.commands.briefing.sections import Type, types_on
 from crucible.core.settings.settings import UserSettings
 from crucible.core.tokens import Estimate
 from crucible.documents.knowledge.item_weight import Audience
-from crucible.integrations.hooks.hook_log import complain
-from crucible.integrations.hooks.paused_notice import ROOM, Start, units
+from crucible.integrations.hooks.hook_log import log_fault
+from crucible.integrations.hooks.paused_notice import ROOM, ClientStart, units
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import open_embedded
 from crucible.search.recall import Recall
@@ -39,17 +39,17 @@ class _InRoom:
         return max(self._estimate.count(text), -(-units(text) * self._budget // ROOM))
 
 
-class At(NamedTuple):
+class StartPlace(NamedTuple):
     """Where a client starts: the vault with its settings, the user's own, the tables, the start, and what quotes foreign text."""
 
     vault: Vault
     user: UserSettings
     view: View
-    start: Start
+    start: ClientStart
     quoter: Quoter
 
 
-def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
+def brief_start(at: StartPlace, notice: str, early: Callable[[str], object]) -> str:
     """The block; `notice` is what is told of a paused session, alone where no more fits, and `early` gets what there is before recall is asked."""
     vault, start, settings, quoter = at.vault, at.start, at.vault.settings, at.quoter
     folder = project_folder(Path(start.cwd), at.user.projects, start.project)
@@ -72,7 +72,7 @@ def brief_start(at: At, notice: str, early: Callable[[str], object]) -> str:
         BriefingSources(at.view, recall=_recall_of(vault, start.project), client_folder=_client_folder()),
         quoter=quoter,
         counter=_InRoom(wish.budget),
-        on_error=lambda line: complain(str(vault.root), "briefing", ValueError(line)),
+        on_error=lambda line: log_fault(str(vault.root), "briefing", ValueError(line)),
         early=lambda one: early(block(one)),
     )
     return block(made)

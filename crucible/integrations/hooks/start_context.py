@@ -21,8 +21,8 @@ from crucible.commands.briefing.facts import has_news
 from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
-from crucible.integrations.hooks.hook_log import complain
-from crucible.vault.index.index import glance
+from crucible.integrations.hooks.hook_log import log_fault
+from crucible.vault.index.index import quick_answer
 from crucible.vault.index.schema import View
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.vault import Vault
@@ -52,7 +52,7 @@ def _set_deadline(root: str, made: Sequence[str]) -> Callable[[], object]:
     """What is to be called in time; else the last of what was `made` is printed."""
 
     def end(*_: object) -> None:
-        complain(root, "greeting", TimeoutError(f"no answer within {LONGEST:g} s"))
+        log_fault(root, "greeting", TimeoutError(f"no answer within {LONGEST:g} s"))
         with suppress(OSError):
             _print(made[-1] if made else "")
         os._exit(0)
@@ -98,19 +98,19 @@ def _greeting(root: str, user: UserSettings, client: _Client, early: Early) -> s
         if not rows and not (briefs and _has_news(view, root, project, client.now, settings)):
             return ""
         # For the reason above.
-        from crucible.integrations.hooks.paused_notice import Start, quoter_at, tell  # noqa: PLC0415
+        from crucible.integrations.hooks.paused_notice import ClientStart, quoter_at, tell  # noqa: PLC0415
 
-        start = Start(client.session, client.cwd, project, client.now)
+        start = ClientStart(client.session, client.cwd, project, client.now)
         quoter = quoter_at(root, settings, user, start)
         notice = tell(root, settings, user, rows, start, quoter=quoter) if rows else ""
         if not briefs:
             return notice
         early(notice)
-        from crucible.integrations.hooks.start_briefing import At, brief_start  # noqa: PLC0415  as above
+        from crucible.integrations.hooks.start_briefing import StartPlace, brief_start  # noqa: PLC0415  as above
 
-        return brief_start(At(Vault(Path(root), settings), user, view, start, quoter), notice, early)
+        return brief_start(StartPlace(Vault(Path(root), settings), user, view, start, quoter), notice, early)
 
-    return glance(root, settings.sessions, block)
+    return quick_answer(root, settings.sessions, block)
 
 
 def _has_news(view: View, root: str, project: str, now: datetime, settings: VaultSettings) -> bool:

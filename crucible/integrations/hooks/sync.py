@@ -25,17 +25,24 @@ from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
-from crucible.core.settings.trust import told_ignored
+from crucible.core.settings.trust import ignored_warnings
 from crucible.documents.session.status_rules import Client
-from crucible.integrations.hooks.hook_log import LOG, complain
-from crucible.integrations.hooks.liveness import LONGEST, is_running, wait_for_tail
-from crucible.integrations.hooks.session_end import Met, Stopped, ask_all, end_all, mark_stop, stopped_now
+from crucible.integrations.hooks.client_state import LONGEST, is_running, wait_for_tail
+from crucible.integrations.hooks.hook_log import LOG, log_fault
+from crucible.integrations.hooks.session_end import (
+    ImportedSession,
+    StoppedSession,
+    ask_all,
+    end_all,
+    mark_stop,
+    stopped_now,
+)
 from crucible.memory.summary.brief_update import update_briefs
 from crucible.vault.events.event_retention import is_due, purge
 from crucible.vault.events.spool import spool_folder, syncing
-from crucible.vault.events.spooled import Spooled, SpoolLine, load_spool, retire, save_state
+from crucible.vault.events.spool_reader import Spooled, SpoolLine, load_spool, retire, save_state
 from crucible.vault.index.index import Index
-from crucible.vault.notes.session_notes import standings
+from crucible.vault.notes.session_notes import status_lookup
 from crucible.vault.notes.vault import Vault
 
 _GOES_ON = frozenset(("clear", "fork"))
@@ -88,7 +95,7 @@ _COMPLAINTS = 5
 def write_down(root: Path) -> None:
     """Write down all that waits, unless another process is at it; then ask about what has ended, when nothing waits for us any more."""
     tried: dict[str, int] = {}
-    stopped: list[Stopped] = []
+    stopped: list[StoppedSession] = []
     home = Path.home()
     user = load_user_settings(user_settings_path(os.environ, home), home)
     while True:
@@ -119,24 +126,24 @@ def _put_away(root: Path, user: UserSettings) -> None:
         if not is_due(root, now):
             return
         vault = Vault(root, load_vault_settings(root, user))
-        report = purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=standings(vault))
+        report = purge(root, vault.settings.flight, vault.session_ids(), now, standing_of=status_lookup(vault))
         for kept in report.failed:
-            complain(str(root), "purge", VaultError(f"{kept.session_id}: {kept.reason}"))
+            log_fault(str(root), "purge", VaultError(f"{kept.session_id}: {kept.reason}"))
     except CrucibleError as error:
-        complain(str(root), "purge", error)
+        log_fault(str(root), "purge", error)
 
 
-def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[Stopped]:
+def sync_vault(root: Path, user: UserSettings, tried: dict[str, int]) -> list[StoppedSession]:
     """Write down every session of the spool that waits; after a session's start also those that died or have ended.
 
     Then pause what has been quiet for long.  What a session came to whose client is gone is kept last of all; these are returned.
 
     `tried` holds how much of a session was there when it failed, so that it is not tried again at once.
     """
-    vault, stopped = Vault(root, load_vault_settings(root, user)), list[Stopped]()
-    for line in told_ignored(vault.settings.asks):
+    vault, stopped = Vault(root, load_vault_settings(root, user)), list[StoppedSession]()
+    for line in ignored_warnings(vault.settings.asks):
         if line not in _log_of(vault):
-            complain(str(root), "trust", VaultError(line))
+            log_fault(str(root), "trust", VaultError(line))
     try:
         _finish_rename(vault)
         seen_start = False
@@ -168,7 +175,7 @@ def _finish_rename(vault: Vault) -> None:
     try:
         finish_rename(vault)
     except CrucibleError as error:
-        complain(str(vault.root), "rename", error)
+        log_fault(str(vault.root), "rename", error)
 
 
 def _bring_briefs_up_to_date(vault: Vault) -> None:
@@ -178,9 +185,9 @@ def _bring_briefs_up_to_date(vault: Vault) -> None:
         redact = redact_of(vault.settings.secrets)
         for problem in update_briefs(vault, set(vault.touched), redact=redact):
             if problem not in _log_of(vault):
-                complain(root, "brief", VaultError(problem))
+                log_fault(root, "brief", VaultError(problem))
     except CrucibleError as error:
-        complain(root, "brief", error)
+        log_fault(root, "brief", error)
 
 
 def _here() -> str:
@@ -204,7 +211,9 @@ def _has_new_start(spooled: Spooled) -> bool:
     )
 
 
-def _finish(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]) -> None:
+def _finish(
+    vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
+) -> None:
     """Mark a session that died; check a finished one a last time, since rows may arrive after its end."""
     client = _client_of(spooled)
     if client is Client.RUNNING:
@@ -229,7 +238,9 @@ def _has_late_rows(root: Path, spooled: Spooled) -> bool:
     return True
 
 
-def _try(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[Stopped]) -> bool:
+def _try(
+    vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
+) -> bool:
     """Write one session down; whether that went well.  One whose client is gone joins `stopped`."""
     tried[spooled.session] = spooled.size
     try:
@@ -238,7 +249,7 @@ def _try(vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, in
             return False
         save_state(vault.root, spooled, _WORDS[client])
     except Exception as error:  # noqa: BLE001  whatever one session comes to, the others are written down
-        complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+        log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
         return False
     return True
 
@@ -249,7 +260,9 @@ def _client_of(spooled: Spooled) -> Client:
     return Client.RUNNING if is_running(spooled) else Client.DIED
 
 
-def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[Stopped]) -> bool:
+def _write_down(
+    vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[StoppedSession]
+) -> bool:
     """Whether the notes hold all of it now."""
     transcript = _transcript_of(spooled)
     if transcript is None:
@@ -259,7 +272,7 @@ def _write_down(vault: Vault, user: UserSettings, spooled: Spooled, client: Clie
     whole_turns = client is Client.RUNNING and vault.settings.capture.save == "phase" and not _is_urgent(spooled)
     _wait_for_last_rows(transcript, spooled)
     before = session_before(spooled, load_spool(vault.root, spooled.client))
-    met, now = Met(), datetime.now(UTC)
+    met, now = ImportedSession(), datetime.now(UTC)
     options = ImportOptions(
         now=now,
         projects=user.projects,
@@ -279,7 +292,7 @@ def _tell_missing(vault: Vault, spooled: Spooled) -> bool:
     """Say once that a client kept no transcript, as some are told to; False: it may still come."""
     if spooled.left != _MISSING:
         error = FileNotFoundError(f"no transcript {spooled.session}.jsonl")
-        complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+        log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
         save_state(vault.root, replace(spooled, size=spooled.synced), _MISSING)
     return False
 
@@ -325,7 +338,7 @@ def _tell(vault: Vault, spooled: Spooled, report: ImportReport) -> None:
     for row in report.unreadable[:_COMPLAINTS]:
         error = ValueError(f"{row.path}:{row.line}: {row.reason}")
         if not row.line or f"{error}\n" not in told:
-            complain(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
+            log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
 
 
 def _log_of(vault: Vault) -> str:

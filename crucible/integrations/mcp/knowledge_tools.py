@@ -17,7 +17,7 @@ from crucible.documents.knowledge.items import Category, FailureCause, Item, Ite
 from crucible.documents.knowledge.novelty import Similar
 from crucible.integrations.mcp.opened_vault import now, vault_of, viewer_of
 from crucible.integrations.mcp.replies import Quoting, answer, checked
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.integrations.mcp.session_tools import load_session
 from crucible.memory.knowledge.add_item import Added, AddOutcome, SimilarChoice, add_item, provenance_in
 from crucible.memory.knowledge.item_status import tell_use
@@ -31,7 +31,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class NewItem:
     """An item as a client tells it; all but `type`, and a title or a text, may be empty.
 
     `failure` has `category`, `root_cause`, `preventable_with` and `resolution`; `choice` is what becomes of an item like another one.
@@ -51,7 +51,7 @@ class Noted:
     failure: Mapping[str, str] = field(default_factory=dict)
 
 
-def add(place: Place, noted: Noted, running: str = "", similar: Similar | None = None) -> str:
+def add(place: ServerContext, noted: NewItem, running: str = "", similar: Similar | None = None) -> str:
     """Add an item, or say why not; `running` is the id of the session that it comes from where none is named.
 
     Raises `UsageError` for words that are none of ours, and `SessionNotFound`: an item links to nothing that is not there.
@@ -70,7 +70,7 @@ def add(place: Place, noted: Noted, running: str = "", similar: Similar | None =
     return _told(made, Quoting(redact))
 
 
-def _source(place: Place, noted: Noted, running: str) -> ItemSource:
+def _source(place: ServerContext, noted: NewItem, running: str) -> ItemSource:
     named, phase = noted.session.strip(), noted.phase.strip()
     if named:
         return provenance_in(load_session(place, named)[1], phase)
@@ -81,7 +81,7 @@ def _source(place: Place, noted: Noted, running: str) -> ItemSource:
     return ItemSource()
 
 
-def _item(place: Place, noted: Noted, source: ItemSource) -> Item:
+def _item(place: ServerContext, noted: NewItem, source: ItemSource) -> Item:
     scope, project = _meant(place, noted)
     tags = noted.tags[:_MOST_TAGS]
     failure = {name: checked(name, text, _LONGEST_TEXT) for name, text in noted.failure.items()}
@@ -102,7 +102,7 @@ def _item(place: Place, noted: Noted, source: ItemSource) -> Item:
     )
 
 
-def _meant(place: Place, noted: Noted) -> tuple[ItemScope, str]:
+def _meant(place: ServerContext, noted: NewItem) -> tuple[ItemScope, str]:
     """For whom it is, by the folder only where nothing was said: as with `cru knowledge add`."""
     named = checked("project", noted.project, _LONGEST_LINE).strip()
     scope = _word("scope", noted.scope, ItemScope) if noted.scope.strip() else None
@@ -149,7 +149,7 @@ def _whom(item: Item) -> str:
     }[item.scope]
 
 
-def feedback(place: Place, ref: str, *, useful: bool) -> str:
+def feedback(place: ServerContext, ref: str, *, useful: bool) -> str:
     """Count that an item was used, and whether it helped."""
     if "#" in ref:
         raise UsageError("an event of a session takes no feedback", "it is for items of knowledge, whose ids have no #")
@@ -161,13 +161,13 @@ def feedback(place: Place, ref: str, *, useful: bool) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def items(place: Place, limit: int = _NEWEST) -> list[ItemRow]:
+def items(place: ServerContext, limit: int = _NEWEST) -> list[ItemRow]:
     """The items of most weight, of those that are seen from where the client works."""
     vault, wish = vault_of(place), ItemFilter(viewer=viewer_of(place))
     return list_items(vault, load_items(vault), wish, now(), vault.settings.knowledge)[:limit]
 
 
-def list_of_items(place: Place) -> str:
+def list_of_items(place: ServerContext) -> str:
     """A line for each of them."""
     quoting = Quoting(redact_of(vault_of(place).settings.secrets))
     lines = [
@@ -182,7 +182,7 @@ def list_of_items(place: Place) -> str:
     return answer([told], lines, ["Others: recall_search(event_types=['knowledge'])."])
 
 
-def show_item(place: Place, ref: str) -> str:
+def show_item(place: ServerContext, ref: str) -> str:
     """One item's note."""
     vault = vault_of(place)
     note = vault.read(find_item(vault, _plain_id(ref)))

@@ -15,7 +15,7 @@ from crucible.core.settings.settings import KnowledgeSettings, load_vault_settin
 from crucible.documents.knowledge.item_weight import EVERYTHING
 from crucible.documents.knowledge.item_weight import Audience as Viewer
 from crucible.documents.knowledge.items import ItemScope
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
 from crucible.search.postgres.address import chosen_address
@@ -30,7 +30,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def vault_of(place: Place) -> Vault:
+def vault_of(place: ServerContext) -> Vault:
     """The vault, after finishing an interrupted rename.  Raises `VaultNotFound` if there is none."""
     root = place.root()
     vault = Vault(Path(root), load_vault_settings(root, place.user))
@@ -44,7 +44,7 @@ def index_of(vault: Vault) -> Index:
     return Index(vault.root, vault.settings)
 
 
-def open_recall(place: Place) -> Recall:
+def open_recall(place: ServerContext) -> Recall:
     """What answers: the server of the user's settings, else the vault's own index, with the knowledge that is seen from where the client works."""
     own = place.user.recall
     address = chosen_address(own.backend, place.env)
@@ -53,7 +53,7 @@ def open_recall(place: Place) -> Recall:
     return open_postgres(address, seconds=own.timeout_seconds, viewer=viewer_of(place), knowledge=_weights(place))
 
 
-def _weights(place: Place) -> KnowledgeSettings:
+def _weights(place: ServerContext) -> KnowledgeSettings:
     """How knowledge is weighed: as the vault says, where there is one."""
     try:
         return vault_of(place).settings.knowledge
@@ -61,14 +61,14 @@ def _weights(place: Place) -> KnowledgeSettings:
         return KnowledgeSettings()
 
 
-def open_own(place: Place, viewer: Viewer | None = None) -> EmbeddedRecall:
+def open_own(place: ServerContext, viewer: Viewer | None = None) -> EmbeddedRecall:
     """The vault's own index, as it is seen from where the client works, or by that viewer."""
     vault = vault_of(place)
     shelf = ItemShelf(vault, viewer_of(place) if viewer is None else viewer)
     return open_embedded(vault.root, vault.settings, shelf=shelf)
 
 
-def viewer_of(place: Place) -> Viewer:
+def viewer_of(place: ServerContext) -> Viewer:
     """Whose knowledge is seen; everything where there is no project."""
     project = place.viewer
     return Viewer(ItemScope.PROJECT, project) if project else EVERYTHING

@@ -23,7 +23,7 @@ from crucible.integrations.mcp.replies import (
     is_session_id,
     page,
 )
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.knowledge.item_status import asks
 from crucible.search.embedded.segments import analyze
 from crucible.search.recall import MOST, Answer, Event, EventKind, Hit, Question, Recall, SessionHit
@@ -39,10 +39,10 @@ _FAR, _NOTE = 20, 300
 _LONGEST_QUERY = 200_000
 
 
-class Recalling:
+class RecallTools:
     """What a client asks of recall.  `open_recall` opens what searches, when it is first asked: a server must be there at once."""
 
-    def __init__(self, place: Place, open_recall: Callable[[Place], Recall]) -> None:
+    def __init__(self, place: ServerContext, open_recall: Callable[[ServerContext], Recall]) -> None:
         self._place = place
         self._open = open_recall
         self._recall: tuple[tuple[str, str], Recall] | None = None

@@ -38,8 +38,8 @@ from pydantic import ValidationError
 from crucible import __version__
 from crucible.core.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.integrations.mcp.replies import plain_lines
-from crucible.integrations.mcp.server_context import Place
-from crucible.integrations.mcp.tool_schemas import GetDesk, add_tools
+from crucible.integrations.mcp.server_context import ServerContext
+from crucible.integrations.mcp.tool_schemas import GetService, add_tools
 from crucible.search.recall import Recall
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class _Answering:
 
 
 if TYPE_CHECKING:
-    from crucible.integrations.mcp.tool_service import Desk
+    from crucible.integrations.mcp.tool_service import ToolService
 
 
 INSTRUCTIONS = """\
@@ -179,11 +179,11 @@ _MARKDOWN = "text/markdown"
 class _Server(MCPServer[Any]):
     """Lists the newest sessions and the items of most weight beside the templates, since a client offers what is listed."""
 
-    def __init__(self, desk: GetDesk) -> None:
+    def __init__(self, service: GetService) -> None:
         super().__init__(
             "crucible", title="Crucible", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
         )
-        self._desk = desk
+        self._service = service
 
     async def call_tool(self, *args: Any, **given: Any) -> CallToolResult | InputRequiredResult:
         """As it is; arguments that do not fit their schema are told in a line each."""
@@ -208,7 +208,7 @@ class _Server(MCPServer[Any]):
 
     def _notes(self) -> list[Resource]:
         try:
-            listed = self._desk().listed()
+            listed = self._service().listed()
         except (CrucibleError, OSError):
             return []
         return [
@@ -218,30 +218,30 @@ class _Server(MCPServer[Any]):
 
 
 class _Late:
-    """The desk, once somebody asks."""
+    """The service, imported when somebody asks."""
 
-    def __init__(self, place: Place, opener: Callable[[Place], Recall] | None) -> None:
+    def __init__(self, place: ServerContext, opener: Callable[[ServerContext], Recall] | None) -> None:
         self._given = (place, opener)
         self._turn = threading.Lock()
-        self._desk: Desk | None = None
+        self._service: ToolService | None = None
 
-    def __call__(self) -> Desk:
+    def __call__(self) -> ToolService:
         with self._turn:
-            if self._desk is None:
+            if self._service is None:
                 # Late: it takes as long as the library, and a model's first call may come before a server that is not there.
-                from crucible.integrations.mcp.tool_service import Desk  # noqa: PLC0415
+                from crucible.integrations.mcp.tool_service import ToolService  # noqa: PLC0415
 
-                self._desk = Desk(*self._given)
-            return self._desk
+                self._service = ToolService(*self._given)
+            return self._service
 
     def close(self) -> None:
         """The client is gone."""
-        if self._desk is not None:
-            self._desk.close()
+        if self._service is not None:
+            self._service.close()
 
 
 def build_server(
-    place: Place, opener: Callable[[Place], Recall] | None = None
+    place: ServerContext, opener: Callable[[ServerContext], Recall] | None = None
 ) -> tuple[MCPServer[Any], Callable[[], None]]:
     """A server for a place, and what is to be called in the end; `opener` takes the place of what usually searches."""
     late = _Late(place, opener)
@@ -251,22 +251,22 @@ def build_server(
     return server, late.close
 
 
-def _add_resources(server: MCPServer[Any], desk: GetDesk) -> None:
+def _add_resources(server: MCPServer[Any], service: GetService) -> None:
     def resource(uri: str, name: str, title: str, read: Callable[..., str]) -> None:
         server.resource(uri, name=name, title=title, mime_type=_MARKDOWN)(read)
 
     def show_session(id: str) -> str:  # noqa: A002  as the address names it
-        return _read(lambda: desk().show_session(id))
+        return _read(lambda: service().show_session(id))
 
     def show_phase(id: str, phase: str) -> str:  # noqa: A002  as the address names it
-        return _read(lambda: desk().show_session(id, phase))
+        return _read(lambda: service().show_session(id, phase))
 
     def show_item(id: str) -> str:  # noqa: A002  as the address names it
-        return _read(lambda: desk().show_item(id))
+        return _read(lambda: service().show_item(id))
 
     root = "crucible://"
-    resource(f"{root}sessions", "sessions", "The newest sessions", lambda: _read(lambda: desk().list_sessions()))
-    resource(f"{root}knowledge", "knowledge", "Items of knowledge", lambda: _read(lambda: desk().list_items()))
+    resource(f"{root}sessions", "sessions", "The newest sessions", lambda: _read(lambda: service().list_sessions()))
+    resource(f"{root}knowledge", "knowledge", "Items of knowledge", lambda: _read(lambda: service().list_items()))
     resource(f"{root}sessions/{{id}}", "session", "A session", show_session)
     resource(f"{root}sessions/{{id}}/{{phase}}", "phase", "A phase of a session", show_phase)
     resource(f"{root}knowledge/{{id}}", "item", "An item of knowledge", show_item)
@@ -281,7 +281,7 @@ def _read(read: Callable[[], str]) -> str:
         raise ResourceError(plain_lines(str(error))) from error
 
 
-def serve(place: Place) -> None:
+def serve(place: ServerContext) -> None:
     """Answer a client on standard input and output until it is gone."""
     server, close = build_server(place)
     logging.getLogger("mcp").setLevel(logging.ERROR)  # every refused call would be a line on the client's terminal

@@ -40,7 +40,7 @@ class Caller(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerContext:
     """What the process was given: its environment, working directory ("" when that is gone) and home; `named` is `--vault`'s.
 
     `asked` is the project of which a question is, "" when it names none.

@@ -18,7 +18,7 @@ from crucible.documents.session.session import Phase, Prose, Session
 from crucible.documents.session.session_id import check_session_id
 from crucible.integrations.mcp.opened_vault import index_of, now, vault_of
 from crucible.integrations.mcp.replies import UNKNOWN, Quoting, answer, bounded, checked, day_of, is_session_id, page
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.vault.index.query import STATUSES, SessionQuery, select
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import parse_when
@@ -38,13 +38,13 @@ _LOOKUP = "Also the tools: session_show(id, phase), recall_search, recall_get."
 # --- which there are -------------------------------------------------------------------------------------------------
 
 
-def newest(place: Place, limit: int = 20) -> list[Row]:
+def newest(place: ServerContext, limit: int = 20) -> list[Row]:
     """The newest sessions."""
     rows, _ = index_of(vault_of(place)).ask(lambda view: select(view, SessionQuery(limit=limit)))
     return rows
 
 
-def list_sessions(place: Place, limit: int, offset: int, **narrowed: str) -> str:
+def list_sessions(place: ServerContext, limit: int, offset: int, **narrowed: str) -> str:
     """A line for each; `narrowed` are `status`, `project`, `agent`, `since` and `until`, "" for any."""
     bounded("limit", limit, 1, _MOST), bounded("offset", offset, 0, _DEEPEST)
     vault = vault_of(place)
@@ -79,7 +79,7 @@ def _row(quoting: Quoting, row: Row) -> str:
 # --- one of them -----------------------------------------------------------------------------------------------------
 
 
-def load_session(place: Place, ref: str) -> tuple[Vault, Note]:
+def load_session(place: ServerContext, ref: str) -> tuple[Vault, Note]:
     """By id or the unique beginning of one; a path is none.  `SessionNotFound`, `AmbiguousSession` or `BadSessionId` say what to do."""
     vault = vault_of(place)
     name = check_session_id(checked("id", ref.strip(), 400).removesuffix(".md"))
@@ -95,7 +95,7 @@ def load_session(place: Place, ref: str) -> tuple[Vault, Note]:
     raise SessionNotFound(f"no session {name!r}", UNKNOWN) from None
 
 
-def show_session(place: Place, ref: str, phase: str, offset: int) -> str:
+def show_session(place: ServerContext, ref: str, phase: str, offset: int) -> str:
     """What a session is, and its phases from the one after so many on; or one phase, as its note has it, from a character on."""
     bounded("offset", offset, 0, 1_000_000_000)
     vault, note = load_session(place, ref)
@@ -161,7 +161,7 @@ def _phase(quoting: Quoting, note: Note, wanted: str, offset: int) -> str:
 # --- to go on with it ------------------------------------------------------------------------------------------------
 
 
-def context_of(place: Place, ref: str, budget: int) -> str:
+def context_of(place: ServerContext, ref: str, budget: int) -> str:
     """What an agent is told that goes on with a session, in at most so many tokens; 0 is the vault's setting."""
     vault, note = load_session(place, ref)
     tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
@@ -169,7 +169,7 @@ def context_of(place: Place, ref: str, budget: int) -> str:
     return settled_context(vault.settings, material, budget=tokens, tokenizer=place.user.agents.tokenizer).text
 
 
-def _folder_of(place: Place, session: Session) -> Path | None:
+def _folder_of(place: ServerContext, session: Session) -> Path | None:
     """Where its work lies; a session that names no project is of the folder that the client works in."""
     dialect = DIALECTS.get(last_client(session))
     native = find_native(session, dialect, place.env, place.home, source_name) if dialect else None

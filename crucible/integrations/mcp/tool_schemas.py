@@ -19,10 +19,10 @@ from crucible.integrations.mcp.replies import plain_lines
 from crucible.integrations.mcp.server_context import Caller
 
 if TYPE_CHECKING:
-    from crucible.integrations.mcp.tool_service import Desk
+    from crucible.integrations.mcp.tool_service import ToolService
 
 
-GetDesk: TypeAlias = "Callable[[], Desk]"
+GetService: TypeAlias = "Callable[[], ToolService]"
 """What does the work, when it is first asked for."""
 
 TYPES = (
@@ -111,12 +111,12 @@ def _caller(context: Context[Any, Any]) -> Caller:
     return Caller(params.client_info.name[:60], params.client_info.version[:40]) if params else Caller()
 
 
-def add_tools(server: MCPServer[Any], desk: GetDesk) -> None:
+def add_tools(server: MCPServer[Any], service: GetService) -> None:
     """All of them."""
-    _add_recall(server, desk)
-    _add_knowledge(server, desk)
-    _add_recorder(server, desk)
-    _add_sessions(server, desk)
+    _add_recall(server, service)
+    _add_knowledge(server, service)
+    _add_recorder(server, service)
+    _add_sessions(server, service)
 
 
 def _added(server: MCPServer[Any], tool: Callable[..., str], annotations: ToolAnnotations) -> None:
@@ -124,14 +124,14 @@ def _added(server: MCPServer[Any], tool: Callable[..., str], annotations: ToolAn
     server.add_tool(faults(tool), description=about, annotations=annotations, structured_output=False)
 
 
-def _add_recall(server: MCPServer[Any], desk: GetDesk) -> None:
+def _add_recall(server: MCPServer[Any], service: GetService) -> None:
     def recall_context(query: Query, event_types: Kinds = None, session: InSession = "", limit: Hits = 5) -> str:
         """Find what was said, decided or learned in earlier sessions: the best events, each with the one before and after it.
 
         Ask it before a decision that may have been made already ("what did we decide about the retry policy?"), when an error looks
         familiar, and when the user speaks of earlier work.
         """
-        return desk().recalling.context(query, event_types, session, limit)
+        return service().recalling.context(query, event_types, session, limit)
 
     def recall_search(
         *,
@@ -148,7 +148,9 @@ def _add_recall(server: MCPServer[Any], desk: GetDesk) -> None:
     ) -> str:
         """Search all sessions and knowledge, a line for each event with its date, session, phase and id, and the sessions themselves."""
         narrowed = {"agent": agent, "channel": channel, "project": project}
-        return desk().recalling.search(query, event_types, session, limit, offset, since=since, until=until, **narrowed)
+        return service().recalling.search(
+            query, event_types, session, limit, offset, since=since, until=until, **narrowed
+        )
 
     def recall_timeline(
         anchor: Annotated[str, Field(description="The id of an event.")],
@@ -156,19 +158,19 @@ def _add_recall(server: MCPServer[Any], desk: GetDesk) -> None:
         after: Around = 3,
     ) -> str:
         """What happened around an event, in its order."""
-        return desk().recalling.timeline(anchor, before, after)
+        return service().recalling.timeline(anchor, before, after)
 
     def recall_get(
         ids: Ids, offset: Annotated[int, Field(description="From this character of each text on.")] = 0
     ) -> str:
         """The whole texts of events or items of knowledge; of a long one a part, and how to have the next."""
-        return desk().recalling.get(ids, offset)
+        return service().recalling.get(ids, offset)
 
     for tool in (recall_context, recall_search, recall_timeline, recall_get):
         _added(server, tool, _READS)
 
 
-def _add_knowledge(server: MCPServer[Any], desk: GetDesk) -> None:
+def _add_knowledge(server: MCPServer[Any], service: GetService) -> None:
     def recall_add(
         *,
         type: Literal["evidence", "decision", "pattern", "observation", "failure"],  # noqa: A002  a client's word
@@ -215,20 +217,20 @@ def _add_knowledge(server: MCPServer[Any], desk: GetDesk) -> None:
         }
         told = {"title": title, "text": text, "scope": scope, "project": project, "domain": domain}
         place = {"session": session, "phase": phase, "choice": choice}
-        return desk().add(type, tags or (), failure, confidence, **told, **place)
+        return service().add(type, tags or (), failure, confidence, **told, **place)
 
     def recall_feedback(
         id: Annotated[str, Field(description="The id of an item of knowledge.")],  # noqa: A002  a client's word
         useful: Annotated[bool, Field(description="Whether it helped.")],
     ) -> str:
         """Say whether an item of knowledge that you used was of use: it is found earlier then, or later."""
-        return desk().feedback(id, useful=useful)
+        return service().feedback(id, useful=useful)
 
     for tool in (recall_add, recall_feedback):
         _added(server, tool, _WRITES)
 
 
-def _add_recorder(server: MCPServer[Any], desk: GetDesk) -> None:
+def _add_recorder(server: MCPServer[Any], service: GetService) -> None:
     def flight_recorder_log(
         *,
         type: Annotated[str, Field(description="What it is.", json_schema_extra={"enum": list(TYPES)})],  # noqa: A002
@@ -251,12 +253,12 @@ def _add_recorder(server: MCPServer[Any], desk: GetDesk) -> None:
         the work is done.
         """
         told = {"rationale": rationale, "resolution": resolution, "session": session}
-        return desk().log(_caller(ctx), metadata or {}, type=type, content=content, **told)
+        return service().log(_caller(ctx), metadata or {}, type=type, content=content, **told)
 
     _added(server, flight_recorder_log, _WRITES)
 
 
-def _add_sessions(server: MCPServer[Any], desk: GetDesk) -> None:
+def _add_sessions(server: MCPServer[Any], service: GetService) -> None:
     def session_list(
         *,
         status: Annotated[
@@ -273,7 +275,7 @@ def _add_sessions(server: MCPServer[Any], desk: GetDesk) -> None:
     ) -> str:
         """Sessions, newest first: id, status, start, project, agents and title."""
         narrowed = {"status": status, "project": project, "agent": agent, "since": since, "until": until}
-        return desk().list_sessions(limit, offset, **narrowed)
+        return service().list_sessions(limit, offset, **narrowed)
 
     def session_show(
         id: Id,  # noqa: A002  a client's word
@@ -283,14 +285,14 @@ def _add_sessions(server: MCPServer[Any], desk: GetDesk) -> None:
         ] = 0,
     ) -> str:
         """What a session was for, where it stands, and its phases; or one phase whole."""
-        return desk().show_session(id, phase, offset)
+        return service().show_session(id, phase, offset)
 
     def session_resume_context(
         id: Id,  # noqa: A002  a client's word
         budget: Annotated[int, Field(description="Tokens, 500 to 60,000; 0 is the vault's setting.")] = 0,
     ) -> str:
         """All that is needed to go on with a session: goal, decisions, open work, what was said last, what changed since."""
-        return desk().context_of(id, budget)
+        return service().context_of(id, budget)
 
     for tool in (session_list, session_show, session_resume_context):
         _added(server, tool, _READS)

@@ -29,13 +29,13 @@ from crucible.documents.markdown.quoting import quote_line
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.mcp import knowledge_tools as knowing
 from crucible.integrations.mcp import session_tools as sessions
-from crucible.integrations.mcp.knowledge_tools import Noted
+from crucible.integrations.mcp.knowledge_tools import NewItem
 from crucible.integrations.mcp.opened_vault import index_of, now, open_own, open_recall, vault_of
-from crucible.integrations.mcp.recall_tools import Recalling
+from crucible.integrations.mcp.recall_tools import RecallTools
 from crucible.integrations.mcp.replies import UNKNOWN, Quoting, checked, is_session_id
-from crucible.integrations.mcp.server_context import Caller, Place
+from crucible.integrations.mcp.server_context import Caller, ServerContext
 from crucible.search.recall import Recall
-from crucible.vault.events.spooled import load_spool
+from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
@@ -45,10 +45,10 @@ _CHANNEL = "mcp"
 _ENDED = "the client was closed"
 
 
-class Running:
+class RunningSessions:
     """The sessions of one server: its client's, and the one that was begun for it, if any."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ServerContext) -> None:
         self._place = place
         self._turn = threading.Lock()
         self._own: tuple[Path, str] | None = None
@@ -160,7 +160,7 @@ _LONGEST, _MOST_KEYS, _LONGEST_KEY = 50_000, 30, 60
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class LogEntry:
     """What is told: `type` is one of `tools.TYPES`; of `rationale` and `resolution` a type takes one or none; `metadata` is anything else."""
 
     type: str
@@ -189,7 +189,7 @@ _TAKES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 _LISTS = ("applies_to", "options")
 
 
-def _arguments(telling: Telling, takes: Mapping[str, str]) -> Iterator[tuple[str, str | list[str]]]:
+def _arguments(telling: LogEntry, takes: Mapping[str, str]) -> Iterator[tuple[str, str | list[str]]]:
     for key, name in takes.items():
         value = telling.metadata.get(key)
         words = [str(each) for each in (value if isinstance(value, list) else [value]) if _is_word(each)]
@@ -203,7 +203,7 @@ def _is_word(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def tell(running: Running, telling: Telling, caller: Caller) -> str:
+def tell(running: RunningSessions, telling: LogEntry, caller: Caller) -> str:
     """Write it, and say where it stands; raises `UsageError` for what cannot be said so."""
     kind = telling.type.strip().lower()
     if kind not in _TAKES:
@@ -263,14 +263,14 @@ class Listed(NamedTuple):
     title: str
 
 
-class Desk:
+class ToolService:
     """The parts of one server."""
 
-    def __init__(self, place: Place, opener: Callable[[Place], Recall] | None = None) -> None:
+    def __init__(self, place: ServerContext, opener: Callable[[ServerContext], Recall] | None = None) -> None:
         """`opener` opens what searches; by default it is `opening`'s."""
         self._place = place
-        self.recalling = Recalling(place, opener or open_recall)
-        self._running = Running(place)
+        self.recalling = RecallTools(place, opener or open_recall)
+        self._running = RunningSessions(place)
 
     def add(
         self,
@@ -281,7 +281,7 @@ class Desk:
         **told: str,
     ) -> str:
         """An item of knowledge; it comes from the running session when no other one is named."""
-        noted = Noted(type_, tags=tags, failure=failure, confidence=confidence, **told)
+        noted = NewItem(type_, tags=tags, failure=failure, confidence=confidence, **told)
         # What is alike is compared over all; who sees it is looked at there.
         similar = open_own(self._place, EVERYTHING).similar
         return knowing.add(self._place, noted, self._running.known(), similar)
@@ -292,7 +292,7 @@ class Desk:
 
     def log(self, caller: Caller, metadata: Mapping[str, Any], **told: str) -> str:
         """An entry of a session's note."""
-        return tell(self._running, Telling(metadata=metadata, **told), caller)
+        return tell(self._running, LogEntry(metadata=metadata, **told), caller)
 
     def list_sessions(self, limit: int = _LISTED, offset: int = 0, **narrowed: str) -> str:
         """A line for each session."""

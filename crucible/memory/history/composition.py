@@ -31,7 +31,7 @@ from crucible.memory.history.history import (
 from crucible.memory.history.work_time import entries_of, modified_files, used_skills, worked
 from crucible.memory.summary.brief import asked_in, cut_words, milestones
 from crucible.memory.summary.brief_text import bare
-from crucible.vault.index.later_sessions import NOTHING, Following
+from crucible.vault.index.later_sessions import NOTHING, LaterSessions
 
 MOST = {
     "request": 1,
@@ -76,7 +76,7 @@ def compose_entry(
     roots: Sequence[str] = (),
     children: Sequence[Session] = (),
     time_worked: timedelta | None = None,
-    following: Following = NOTHING,
+    following: LaterSessions = NOTHING,
 ) -> HistoryEntry:
     """Compose the history of a session; no text has an absolute path.
 
@@ -275,14 +275,14 @@ def _part_of(line: HistoryLine) -> str:
     return "questions" if asks else "further"
 
 
-def _rest(session: Session, blockers: Sequence[str], following: Following) -> Iterator[_Listed]:
+def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -> Iterator[_Listed]:
     """Open questions, unfinished tasks, open ends, blockers, and the pause reason unless it is among them.
 
     Items that this session or a later one settled are not open.  The last line counts the sessions that followed.
     """
     outcomes = (one for one in without_guesses(findings_of(session)) if one.kind == Kind.OUTCOME and _is_main(one))
     own = [text for one in outcomes for text in (one.summary, *one.points)]
-    since = Following(following.sessions, (*following.said, *own))
+    since = LaterSessions(following.sessions, (*following.said, *own))
     left = [task for task in session.tasks if task.status not in CLOSED_TASKS]
     waiting = [task for task in left if not since.settles(task.content) and not any(_names(text, task) for text in own)]
     asked = [*open_questions(session)]

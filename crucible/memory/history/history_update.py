@@ -29,7 +29,7 @@ from crucible.memory.history.history_notes import read_entry, read_marks
 from crucible.memory.history.history_revision import own_entry
 from crucible.memory.history.memory_log import MemoryKind, load_memories, remember
 from crucible.memory.history.work_time import worked
-from crucible.vault.index.later_sessions import NOTHING, Following
+from crucible.vault.index.later_sessions import NOTHING, LaterSessions
 from crucible.vault.notes.vault import Note, Vault
 
 _MOST_PARENTS = 20
@@ -56,7 +56,7 @@ def told_of(
     roots: Sequence[str] = (),
     captures: Captures = NO_CAPTURES,
     evidence: Evidence | None = None,
-    following: Following = NOTHING,
+    following: LaterSessions = NOTHING,
 ) -> HistoryEntry:
     """Compose the history of the session in `note`, without secrets and absolute paths.
 

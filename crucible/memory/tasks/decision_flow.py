@@ -34,7 +34,7 @@ from crucible.memory.tasks.task import (
 )
 from crucible.memory.tasks.task_knowledge import shelf_of
 from crucible.memory.tasks.task_rows import tasks_of
-from crucible.vault.events.event_reading import Record, read_records
+from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.notes.vault import Vault
 
 _RECORDED = ("decision", "error")
@@ -55,12 +55,12 @@ def task_findings(root: Path, session: Session) -> Mapping[str, tuple[Finding, .
     return findings_by_task(session, _records(root, session) if any(one.started for one in session.tasks) else ())
 
 
-def _records(root: Path, session: Session) -> Iterator[Record]:
+def _records(root: Path, session: Session) -> Iterator[EventRecord]:
     with suppress(CrucibleError):  # what was read counts
         yield from read_records(root, session.id)
 
 
-def findings_by_task(session: Session, records: Iterable[Record] = ()) -> Mapping[str, tuple[Finding, ...]]:
+def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> Mapping[str, tuple[Finding, ...]]:
     """The findings of each task by its id, in their order; `records` are the session's whole events.
 
     Of several tasks in progress, a finding belongs to the one that began last. If none was in progress, it belongs to
@@ -104,7 +104,7 @@ def _spans(tasks: Iterable[Task]) -> Iterator[_Span]:
         yield _Span(task.id, start, over or _LAST)
 
 
-def _moments(findings: Iterable[Finding], records: Iterable[Record]) -> dict[str, datetime]:
+def _moments(findings: Iterable[Finding], records: Iterable[EventRecord]) -> dict[str, datetime]:
     """When each finding was made, by its id, as far as the records tell."""
     by_row: dict[str, list[str]] = {}
     recorded: list[Finding] = []

@@ -14,7 +14,7 @@ from crucible.memory.tasks.decision_flow import inherited_from, joined, sources_
 from crucible.memory.tasks.task import FLOWING, Annotation, DecisionKind, Inherited, OpenTask, Recalled, Ref
 from crucible.memory.tasks.task_knowledge import Discovery, discoveries_for
 from crucible.search.recall import Event, EventKind
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 
 
 class RecallCounts(NamedTuple):
@@ -56,10 +56,10 @@ def pick_up(
     shelf: AnnotationFolder,
     task: OpenTask,
     tasks: Sequence[OpenTask],
-    records: Iterable[Record] = (),
+    records: Iterable[EventRecord] = (),
     *,
     kinds: Collection[DecisionKind] = FLOWING,
-    beside: Iterable[Record] = (),
+    beside: Iterable[EventRecord] = (),
 ) -> Pickup:
     """All that is known for the task, out of its annotation and those of the finished tasks that it depends on.
 

@@ -20,7 +20,7 @@ from crucible.memory.knowledge.knowledge_folder import load_item
 from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
 from crucible.search.recall import MOST, EventKind, Hit, Question, Recall
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.notes.vault import Vault
 
 LIMIT = 5
@@ -124,7 +124,7 @@ class Discovery(NamedTuple):
 
 
 def discoveries_for(
-    records: Iterable[Record], task_id: str = "", beside: Iterable[Record] = ()
+    records: Iterable[EventRecord], task_id: str = "", beside: Iterable[EventRecord] = ()
 ) -> tuple[Discovery, ...]:
     """What others found, each text once, oldest first, the newest `MOST_DISCOVERIES`.
 
@@ -138,14 +138,14 @@ def discoveries_for(
     return tuple(found.values())[-MOST_DISCOVERIES:]
 
 
-def _tagged(records: Iterable[Record]) -> Iterator[Discovery]:
+def _tagged(records: Iterable[EventRecord]) -> Iterator[Discovery]:
     for record in records:
         tags = (*_words(record.values.get("tag")), *_words(record.values.get("tags")))
         if TAG in tags and (one := _discovery(record)).text:
             yield one
 
 
-def _discovery(record: Record) -> Discovery:
+def _discovery(record: EventRecord) -> Discovery:
     text = record.values.get("content")
     ids = _words(record.values.get("task_id"))
     return Discovery(

@@ -14,7 +14,7 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import FolderRows, compare_folders
 from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
 from crucible.vault.index.scan import joined
-from crucible.vault.index.scan import look as look_at_notes
+from crucible.vault.index.scan import scan_notes as look_at_notes
 
 _ARCHIVED = ".jsonl.zst"
 _Stamp = tuple[int, ...]

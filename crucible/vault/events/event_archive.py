@@ -22,11 +22,11 @@ import orjson
 from crucible.core.errors import VaultError
 from crucible.core.files import append_errors, fsync_folder
 from crucible.core.patterns import late_pattern
-from crucible.vault.events.event_files import EVENTS, TOOLS, Held, archive_path, number_of
+from crucible.vault.events.event_files import EVENTS, TOOLS, EventFiles, archive_path, number_of
 from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
 
 
-class Line(NamedTuple):
+class EventLine(NamedTuple):
     """A line with its end, if it has one; its number (0 when it is no record), and where it stands, from 1."""
 
     data: bytes
@@ -35,28 +35,28 @@ class Line(NamedTuple):
     at: int
 
 
-def numbered(lines: Iterable[bytes], path: Path, start: int = 1) -> Iterator[Line]:
+def numbered(lines: Iterable[bytes], path: Path, start: int = 1) -> Iterator[EventLine]:
     """The lines of one file, the first of them being the `start`th."""
     for at, data in enumerate(lines, start):
         # A record without its line end is torn: the next writer cuts it off.
-        yield Line(data, number_of(data[:-1]) if data.endswith(b"\n") else 0, path, at)
+        yield EventLine(data, number_of(data[:-1]) if data.endswith(b"\n") else 0, path, at)
 
 
 @contextmanager
-def folder_lines(folder: Path) -> Iterator[Iterator[Line]]:
+def folder_lines(folder: Path) -> Iterator[Iterator[EventLine]]:
     """Both files of a folder in the order of their numbers; what is no record stays behind the record above it.
 
     They are open from the beginning: what is put away and removed meanwhile is read all the same.
     """
     with ExitStack() as stack:
-        files: list[Iterator[tuple[int, Line]]] = []
+        files: list[Iterator[tuple[int, EventLine]]] = []
         for path in (folder / EVENTS, folder / TOOLS):
             with suppress(FileNotFoundError):
                 files.append(_rising(numbered(stack.enter_context(path.open("rb")), path)))
         yield (line for _, line in heapq.merge(*files, key=lambda pair: pair[0]))
 
 
-def after_archived(archived: Iterable[Line], later: Iterable[Line]) -> Iterator[Line]:
+def after_archived(archived: Iterable[EventLine], later: Iterable[EventLine]) -> Iterator[EventLine]:
     """The archive's lines, then those of the folder that are not among them, numbered on from its last one."""
     known: set[bytes] = set()
     last = shift = 0
@@ -71,7 +71,7 @@ def after_archived(archived: Iterable[Line], later: Iterable[Line]) -> Iterator[
             yield _moved(line, shift) if line.number and shift else line
 
 
-def _rising(lines: Iterable[Line]) -> Iterator[tuple[int, Line]]:
+def _rising(lines: Iterable[EventLine]) -> Iterator[tuple[int, EventLine]]:
     highest = 0
     for line in lines:
         highest = max(highest, line.number)
@@ -81,7 +81,7 @@ def _rising(lines: Iterable[Line]) -> Iterator[tuple[int, Line]]:
 _HEAD = late_pattern(rb'\{"seq":\d+,(?:"key":"([0-9a-f]{16})",)?')
 
 
-def _identity(line: Line) -> bytes:
+def _identity(line: EventLine) -> bytes:
     """What is the same for two copies of a record though their numbers differ; without a key the rest of the line."""
     found = _HEAD.match(line.data) if line.number else None
     if found and found[1]:
@@ -89,7 +89,7 @@ def _identity(line: Line) -> bytes:
     return hashlib.blake2b(line.data[found.end() :] if found else line.data, digest_size=16).digest()
 
 
-def _moved(line: Line, shift: int) -> Line:
+def _moved(line: EventLine, shift: int) -> EventLine:
     """The same record with a later number."""
     number = line.number + shift
     found = _HEAD.match(line.data)
@@ -114,7 +114,7 @@ class Contents(NamedTuple):
     digest: bytes
 
 
-def next_number(files: Held, vault_root: Path, session_id: str) -> int:
+def next_number(files: EventFiles, vault_root: Path, session_id: str) -> int:
     """The number of a session's next record: those of the archive are taken.
 
     An archive that cannot be read keeps nobody from writing; its reader numbers what came later anew.
@@ -126,7 +126,7 @@ def next_number(files: Held, vault_root: Path, session_id: str) -> int:
     return last + 1
 
 
-def archived_lines(path: Path) -> Iterator[Line]:
+def archived_lines(path: Path) -> Iterator[EventLine]:
     """The lines of an archive, without its first one; nothing when there is none.
 
     `VaultError` when it is damaged, after the lines that could be read.
@@ -170,7 +170,7 @@ def joined_meta(
     return {name: value for name, value in joined.items() if name != "sizes"}
 
 
-def put_away(vault_root: Path, session_id: str, files: Held) -> Contents:
+def put_away(vault_root: Path, session_id: str, files: EventFiles) -> Contents:
     """Write a session's archive: what an older one has, and then all lines of its folder, which stays as it is.
 
     Raises `VaultError` when it cannot be written, or the older one not read; that one is untouched then.
@@ -189,7 +189,7 @@ def put_away(vault_root: Path, session_id: str, files: Held) -> Contents:
     return wanted
 
 
-def _write(new: Path, vault_root: Path, session_id: str, files: Held) -> Contents:
+def _write(new: Path, vault_root: Path, session_id: str, files: EventFiles) -> Contents:
     """Read all lines twice, for the summary comes first."""
     path = archive_path(vault_root, session_id)
     written: Counter[str] = Counter()
@@ -212,7 +212,7 @@ def _check(new: Path, wanted: Contents) -> None:
         raise _damaged(new, f"{found.records} of {wanted.records} records came back")
 
 
-def _contents(lines: Iterable[Line], written: Counter[str]) -> Contents:
+def _contents(lines: Iterable[EventLine], written: Counter[str]) -> Contents:
     """Reads them all; `written` counts the records of each file."""
     records = last = 0
     digest = hashlib.blake2b(digest_size=16)

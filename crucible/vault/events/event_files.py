@@ -94,7 +94,7 @@ _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O
 _BLOCK = 1 << 16
 
 
-class Held:
+class EventFiles:
     """A session's files, held.  `sizes` are in bytes, all of them whole lines; a file that is not there has 0."""
 
     def __init__(self, folder: Path, events: int) -> None:
@@ -152,7 +152,7 @@ class Held:
 
 
 @contextmanager
-def held(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> Iterator[Held]:
+def hold_events(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> Iterator[EventFiles]:
     """Hold a session's files, made where missing.
 
     Raises `LockTimeout`, `OutsideVault` for a symlink in a file's place, and `VaultError` for what the system refuses,
@@ -163,7 +163,7 @@ def held(folder: Path, seconds: float = LOCK_SECONDS, *, make: bool = True) -> I
     with append_errors(folder):
         descriptor = _locked(folder, seconds, make=make)
         try:
-            files = Held(folder, descriptor)
+            files = EventFiles(folder, descriptor)
         except BaseException:
             os.close(descriptor)
             raise

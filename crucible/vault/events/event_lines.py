@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from crucible.documents.recording.call_lines import call_line
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 
 
-def record_line(record: Record) -> str:
+def record_line(record: EventRecord) -> str:
     """One text, perhaps with line ends."""
     return _TOLD.get(record.type, _said)(record.values)
 
 
-def cut_mark(record: Record) -> str:
+def cut_mark(record: EventRecord) -> str:
     """How long what was cut had been, "" when nothing was."""
     total = sum(record.cut.values())
     return f"[cut: {total} bytes]" if total else "[cut]" if record.cut else ""

@@ -31,15 +31,15 @@ from crucible.vault.events.event_files import (
     OWN_FIELDS,
     TOOL_TYPES,
     TOOLS,
-    Held,
+    EventFiles,
     cut_values,
     dump_record,
     flight_folder,
-    held,
+    hold_events,
     make_folder,
 )
 from crucible.vault.events.event_keys import Keys
-from crucible.vault.events.event_reading import RENAMED
+from crucible.vault.events.event_reader import RENAMED
 from crucible.vault.events.event_summary import AGENT_SWITCH, Facts, facts_of, keep_meta
 
 _BUFFER = 1 << 20
@@ -100,7 +100,7 @@ class FlightWriter:
         if not self._waiting:
             return
         try:
-            with held(self.folder, self._lock_seconds) as files:
+            with hold_events(self.folder, self._lock_seconds) as files:
                 self._keys.look(self.folder)
                 fresh = {key: one for key, one in self._waiting.items() if key not in self._keys}
                 self._append(files, [*fresh.values()])
@@ -109,7 +109,7 @@ class FlightWriter:
             self._waiting.clear()
             self._size = 0
 
-    def _append(self, files: Held, fresh: list[_Waiting]) -> None:
+    def _append(self, files: EventFiles, fresh: list[_Waiting]) -> None:
         """Write what nobody else has written; the lock is held."""
         self.written -= len(self._waiting) - len(fresh)
         if not fresh:
@@ -200,7 +200,7 @@ def append_entry(
     name = TOOLS if kind in TOOL_TYPES else EVENTS
     folder = flight_folder(vault_root, session_id)
     record = _record(kind, values, now, phase, max_value_bytes)
-    with held(folder, lock_seconds) as files:
+    with hold_events(folder, lock_seconds) as files:
         before = dict(files.sizes)
         number = next_number(files, vault_root, session_id)
         # The number is part of the key: an agent may say the same twice in a second.

@@ -25,12 +25,12 @@ from crucible.vault.events.event_files import (
     EVENTS,
     LOCK_SECONDS,
     TOOLS,
-    Held,
+    EventFiles,
     archive_folder,
     archive_path,
     flight_folder,
     flights_folder,
-    held,
+    hold_events,
     last_lines,
     purged_path,
 )
@@ -45,7 +45,7 @@ _LOOKED_AT = 200
 StandingOf = Callable[[str], str]
 
 
-class Purged(NamedTuple):
+class PurgedEvents(NamedTuple):
     """A session that was put away, or is to be in a dry run; `size` are the bytes of its two files."""
 
     session_id: str
@@ -53,7 +53,7 @@ class Purged(NamedTuple):
     size: int
 
 
-class Kept(NamedTuple):
+class KeptEvents(NamedTuple):
     """A session that stays, and why: `recent`, `no-note`, `no-records`, what `standing_of` says, or what went wrong."""
 
     session_id: str
@@ -66,11 +66,11 @@ class PurgeReport(NamedTuple):
     """What a purge did; `after` is `archive` or `delete`."""
 
     after: str
-    purged: tuple[Purged, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    purged: tuple[PurgedEvents, ...] = ()
+    kept: tuple[KeptEvents, ...] = ()
 
     @property
-    def failed(self) -> tuple[Kept, ...]:
+    def failed(self) -> tuple[KeptEvents, ...]:
         """Those that ought to have been put away and could not."""
         return tuple(one for one in self.kept if one.failed)
 
@@ -98,8 +98,8 @@ def purge(
         with suppress(OSError):
             stamp.parent.mkdir(parents=True, exist_ok=True)
             stamp.write_text(now.isoformat(), encoding="utf-8")
-    purged = tuple(one for one in found if isinstance(one, Purged))
-    return PurgeReport(settings.after, purged, tuple(one for one in found if isinstance(one, Kept)))
+    purged = tuple(one for one in found if isinstance(one, PurgedEvents))
+    return PurgeReport(settings.after, purged, tuple(one for one in found if isinstance(one, KeptEvents)))
 
 
 def is_due(vault_root: Path, now: datetime) -> bool:
@@ -149,37 +149,37 @@ class _Purge(NamedTuple):
     lock_seconds: float
     standing_of: StandingOf
 
-    def take(self, session_id: str, *, dry_run: bool) -> Purged | Kept:
+    def take(self, session_id: str, *, dry_run: bool) -> PurgedEvents | KeptEvents:
         try:
             folder = flight_folder(self.vault_root, session_id)
             found = self.judge(session_id, folder)
-            return found if dry_run or isinstance(found, Kept) else self.take_held(session_id, folder)
+            return found if dry_run or isinstance(found, KeptEvents) else self.take_held(session_id, folder)
         except CrucibleError as error:
-            return Kept(session_id, str(error), failed=True)
+            return KeptEvents(session_id, str(error), failed=True)
 
-    def take_held(self, session_id: str, folder: Path) -> Purged | Kept:
-        with held(folder, self.lock_seconds, make=False) as files:
+    def take_held(self, session_id: str, folder: Path) -> PurgedEvents | KeptEvents:
+        with hold_events(folder, self.lock_seconds, make=False) as files:
             found = self.judge(session_id, folder)  # somebody may have written while we waited
-            if isinstance(found, Purged):
+            if isinstance(found, PurgedEvents):
                 self.put_away(session_id, files)
         return found
 
-    def judge(self, session_id: str, folder: Path) -> Purged | Kept:
+    def judge(self, session_id: str, folder: Path) -> PurgedEvents | KeptEvents:
         with append_errors(folder, "read"):
             last = last_time(folder)
             size = sum(path.stat().st_size for path in (folder / EVENTS, folder / TOOLS) if path.is_file())
         if session_id not in self.note_ids:
-            return Kept(session_id, "no-note", last)
+            return KeptEvents(session_id, "no-note", last)
         # Beside an archive, files without a record are what a killed purge left.
         if last is None or not (size or archive_path(self.vault_root, session_id).is_file()):
-            return Kept(session_id, "no-records")
+            return KeptEvents(session_id, "no-records")
         if self.now - last < timedelta(days=self.settings.retention_days):
-            return Kept(session_id, "recent", last)
+            return KeptEvents(session_id, "recent", last)
         if standing := self.standing_of(session_id):
-            return Kept(session_id, standing, last)
-        return Purged(session_id, last, size)
+            return KeptEvents(session_id, standing, last)
+        return PurgedEvents(session_id, last, size)
 
-    def put_away(self, session_id: str, files: Held) -> None:
+    def put_away(self, session_id: str, files: EventFiles) -> None:
         if self.settings.after != "delete":
             put_away(self.vault_root, session_id, files)
         forget_keys(self.vault_root, session_id)
@@ -187,7 +187,7 @@ class _Purge(NamedTuple):
             _remove(files)
 
 
-def _remove(files: Held) -> None:
+def _remove(files: EventFiles) -> None:
     """The lock goes last: who waits for it finds that its file is gone, and begins a new folder."""
     folder = files.folder
     for name in META_FILES:
@@ -254,7 +254,7 @@ def move_flight(vault_root: Path, old_id: str, new_id: str, *, lock_seconds: flo
     if taken:
         return f"{taken[0]} exists already"
     # What is open cannot be moved on Windows.
-    waiting = held(real, lock_seconds, make=False) if real.is_dir() and os.name != "nt" else nullcontext()
+    waiting = hold_events(real, lock_seconds, make=False) if real.is_dir() and os.name != "nt" else nullcontext()
     with waiting:
         try:
             for old, new in there:

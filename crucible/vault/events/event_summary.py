@@ -16,7 +16,16 @@ from typing import NamedTuple
 
 import orjson
 
-from crucible.vault.events.event_files import EVENTS, LOCK_SECONDS, META, TOOLS, Held, flight_folder, held, number_of
+from crucible.vault.events.event_files import (
+    EVENTS,
+    LOCK_SECONDS,
+    META,
+    TOOLS,
+    EventFiles,
+    flight_folder,
+    hold_events,
+    number_of,
+)
 
 AGENT_SWITCH = "agent_switch"
 """The type of a record whose `from_agent` and `to_agent` the summary repeats."""
@@ -58,7 +67,7 @@ def save_meta(
     folder = flight_folder(vault_root, session_id)
     if not make and not folder.is_dir():
         return
-    with held(folder, lock_seconds) as files:
+    with hold_events(folder, lock_seconds) as files:
         before = load_own_meta(folder)
         after = _whole({**with_counts(before, folder), **_told(facts), "session_id": session_id})
         if after != before:
@@ -77,7 +86,9 @@ def with_counts(meta: Mapping[str, object], folder: Path) -> dict[str, object]:
     return _whole({**_counted_on(meta, folder, known), "sizes": sizes})
 
 
-def keep_meta(files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts) -> None:
+def keep_meta(
+    files: EventFiles, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts
+) -> None:
     """Bring the summary up to date after `added` records came to files that had the sizes `before`.
 
     Records count for more than a summary: that it cannot be written is no error, the next writer makes it true.
@@ -93,7 +104,9 @@ def rename_in_meta(folder: Path, session_id: str) -> None:
         _write(folder, {**meta, "session_id": session_id})
 
 
-def _keep(files: Held, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts) -> None:
+def _keep(
+    files: EventFiles, session_id: str, before: Mapping[str, int], added: Mapping[str, int], facts: Facts
+) -> None:
     meta = load_own_meta(files.folder)
     if meta and _sizes(meta) == before:
         counts = {key: _count(meta, key) + added.get(name, 0) for name, key in COUNTS.items()}

@@ -17,13 +17,13 @@ from crucible.core.errors import IndexBroken, reason_of
 from crucible.core.processes import cores, spread
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names
-from crucible.vault.index.index_draft import Change, Draft
+from crucible.vault.index.index_draft import Change, IndexDraft
 from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
-from crucible.vault.index.scan import Seen, look
+from crucible.vault.index.scan import Seen, scan_notes
 from crucible.vault.index.schema import View
 
 if TYPE_CHECKING:
-    from crucible.vault.index.note_rows import Reading
+    from crucible.vault.index.note_rows import NoteReading
 
 
 Progress = Callable[[int, int], None]
@@ -36,18 +36,20 @@ _CHUNK = 50
 """Notes handed to a process at a time."""
 
 
-class Asked(NamedTuple):
+class NoteRequest(NamedTuple):
     """A note to look at, by its path from the vault, and the `sha` that it had; "" when it is new."""
 
     path: str
     sha: str
 
 
-Chunk = tuple[str, Sequence[Asked]]
+Chunk = tuple[str, Sequence[NoteRequest]]
 """The vault's root, and notes."""
 
 
-def read_notes(root: str, asked: Sequence[Asked], progress: Progress | None = None) -> Generator[Reading, None, None]:
+def read_notes(
+    root: str, asked: Sequence[NoteRequest], progress: Progress | None = None
+) -> Generator[NoteReading, None, None]:
     """Each note's reading, in order; `root` must be real."""
     done = 0
     for some in _chunks_read(root, asked):
@@ -57,7 +59,7 @@ def read_notes(root: str, asked: Sequence[Asked], progress: Progress | None = No
             progress(done, len(asked))
 
 
-def _chunks_read(root: str, asked: Sequence[Asked]) -> Iterator[list[Reading]]:
+def _chunks_read(root: str, asked: Sequence[NoteRequest]) -> Iterator[list[NoteReading]]:
     chunks = [(root, asked[at : at + _CHUNK]) for at in range(0, len(asked), _CHUNK)]
     many = len(asked) >= _WORTH_PROCESSES
     if many:
@@ -66,7 +68,7 @@ def _chunks_read(root: str, asked: Sequence[Asked]) -> Iterator[list[Reading]]:
     yield from spread(_read_chunk, chunks, cores() if many else 1)
 
 
-def _read_chunk(given: Chunk) -> list[Reading]:
+def _read_chunk(given: Chunk) -> list[NoteReading]:
     from crucible.vault.index.note_rows import read_for_index  # noqa: PLC0415  late for the reason above
 
     root, asked = given
@@ -151,19 +153,19 @@ class Index:
         manifest = self._load()
         seen, suspects = self._compare(manifest, places)
         if suspects.is_empty() and manifest.whole:
-            return Refreshed(_view(Draft(self._folder, manifest)), unwalked=tuple(seen.unwalked))
+            return Refreshed(_view(IndexDraft(self._folder, manifest)), unwalked=tuple(seen.unwalked))
         with ExitStack() as held:
             try:
                 clock = held.enter_context(self._folder.locked(self._patience(suspects)))
             except OSError as error:
-                draft = Draft(self._folder, manifest, suspects, reason_of(error))
+                draft = IndexDraft(self._folder, manifest, suspects, reason_of(error))
                 return self._take(draft, seen, suspects, 0, progress)
             current = self._load()
             if current.token != manifest.token:
                 # What was seen may be older than what another writer has read since.
                 manifest = current
                 seen, suspects = self._compare(manifest, places)
-            draft = Draft(self._folder, manifest, suspects)
+            draft = IndexDraft(self._folder, manifest, suspects)
             return self._take(draft, seen, suspects, clock, progress)
 
     def _patience(self, suspects: Suspects) -> float:
@@ -174,14 +176,16 @@ class Index:
 
     def _compare(self, manifest: Manifest, places: Sequence[str] | None) -> tuple[Seen, Suspects]:
         """What the disk shows, against what is known; of an index that does not know all, everything."""
-        seen = look(self.root, self.settings.sessions, places if manifest.whole else None)
+        seen = scan_notes(self.root, self.settings.sessions, places if manifest.whole else None)
         suspects = compare_folders(self._folder, manifest, seen.scans, seen.within)
         compare_names(self._folder, manifest, seen.names, suspects)
         return seen, suspects
 
-    def _take(self, draft: Draft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None) -> Refreshed:
+    def _take(
+        self, draft: IndexDraft, seen: Seen, suspects: Suspects, clock: int, progress: Progress | None
+    ) -> Refreshed:
         """Read what must be read, a batch at a time, and keep it."""
-        asked = [Asked(path, suspects.sha_of(path)) for path in suspects.look]
+        asked = [NoteRequest(path, suspects.sha_of(path)) for path in suspects.look]
         changes = draft.apply((), suspects.gone, clock)
         with closing(read_notes(self.root, asked, progress)) as readings:
             for at in range(0, len(asked), _BATCH):
@@ -203,7 +207,7 @@ class Index:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
 
-def _view(draft: Draft) -> View:
+def _view(draft: IndexDraft) -> View:
     return View(draft.shards(), draft.read)
 
 
@@ -211,7 +215,7 @@ _MOST, _MOST_BYTES = 100, 1_000_000
 """Notes, and what they hold together, that are read anew; the newest first, and one whatever its size."""
 
 
-def glance(root: str, sessions: str, question: Callable[[View], Answer]) -> Answer:
+def quick_answer(root: str, sessions: str, question: Callable[[View], Answer]) -> Answer:
     """The answer to a question about the tables; `root` must be real.
 
     Of a vault with many notes and no index it is about none.
@@ -219,29 +223,29 @@ def glance(root: str, sessions: str, question: Callable[[View], Answer]) -> Answ
     folder = IndexFolder(root)
     for _ in range(2):  # a writer replaced what we read, or it is damaged
         try:
-            return question(_quick_view(root, sessions, folder, folder.load()))
+            return question(_quick_tables(root, sessions, folder, folder.load()))
         except IndexBroken:
             continue
-    return question(_quick_view(root, sessions, folder, EMPTY))
+    return question(_quick_tables(root, sessions, folder, EMPTY))
 
 
-def _quick_view(root: str, sessions: str, folder: IndexFolder, manifest: Manifest) -> View:
-    seen = look(root, sessions, None)
+def _quick_tables(root: str, sessions: str, folder: IndexFolder, manifest: Manifest) -> View:
+    seen = scan_notes(root, sessions, None)
     suspects = compare_folders(folder, manifest, seen.scans, seen.within)
-    draft = Draft(folder, manifest, suspects, "not asked to")
+    draft = IndexDraft(folder, manifest, suspects, "not asked to")
     asked = _newest(suspects)
     if manifest.whole or len(asked) == len(suspects.look):
         draft.apply(read_notes(root, asked), suspects.gone, 0)
     return View(draft.shards(), draft.read)
 
 
-def _newest(suspects: Suspects) -> list[Asked]:
+def _newest(suspects: Suspects) -> list[NoteRequest]:
     newest = sorted(suspects.look.items(), key=lambda one: one[1][1], reverse=True)[:_MOST]
-    found: list[Asked] = []
+    found: list[NoteRequest] = []
     room = _MOST_BYTES
     for path, (size, *_) in newest:
         room -= size
         if room < 0 and found:
             break
-        found.append(Asked(path, suspects.sha_of(path)))
+        found.append(NoteRequest(path, suspects.sha_of(path)))
     return found

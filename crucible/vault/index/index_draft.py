@@ -29,7 +29,7 @@ _NEWEST_FIRST = bytes.maketrans(b"0123456789", b"9876543210")
 Key = Callable[[bytes], tuple[bytes, ...]]
 
 
-class Merged(NamedTuple):
+class MergedLines(NamedTuple):
     """`rows` lines; `changed` says whether they are other lines than before."""
 
     rows: int
@@ -37,19 +37,19 @@ class Merged(NamedTuple):
     changed: bool
 
 
-def merged_lines(table: str, old: bytes, old_rows: int, drop: AbstractSet[bytes], new: list[bytes]) -> Merged:
+def merged_lines(table: str, old: bytes, old_rows: int, drop: AbstractSet[bytes], new: list[bytes]) -> MergedLines:
     """The old lines, without those whose path (as a cell) is in `drop`, and the new ones, in order."""
     key, path_of = (_session_key, _session_path) if table == "sessions" else (_path_key, _path)
     if not drop and len(new) * _FEW > old_rows:
         lines = merge(split_lines(old), sorted(new, key=key), key=key)
-        return Merged(old_rows + len(new), lines, bool(new))
+        return MergedLines(old_rows + len(new), lines, bool(new))
     kept = _without(split_lines(old), drop, path_of)
     changed = bool(new) or len(kept) != old_rows
     if len(new) * _FEW > len(kept):
-        return Merged(len(kept) + len(new), merge(kept, sorted(new, key=key), key=key), changed)
+        return MergedLines(len(kept) + len(new), merge(kept, sorted(new, key=key), key=key), changed)
     for line in new:
         insort(kept, line, key=key)
-    return Merged(len(kept), kept, changed)
+    return MergedLines(len(kept), kept, changed)
 
 
 _FEW = 50
@@ -96,7 +96,7 @@ def _path(line: bytes) -> bytes:
 
 
 if TYPE_CHECKING:
-    from crucible.vault.index.note_rows import NoteRows, Reading
+    from crucible.vault.index.note_rows import NoteReading, NoteRows
 
 
 class Change(NamedTuple):
@@ -106,7 +106,7 @@ class Change(NamedTuple):
     path: str
 
 
-class Draft:
+class IndexDraft:
     """`unsaved` says why nothing is written to disk, or is empty; `suspects` are what may change."""
 
     def __init__(
@@ -137,7 +137,7 @@ class Draft:
         found = self.manifest.shards.get((shard, table))
         return self._index.read_shard(found) if found else b""
 
-    def apply(self, readings: Iterable[Reading], gone: Iterable[str], clock: int) -> list[Change]:
+    def apply(self, readings: Iterable[NoteReading], gone: Iterable[str], clock: int) -> list[Change]:
         """Take in a batch, not kept yet; `clock` is from before the readings.  The changes."""
         self._token = os.urandom(4).hex()
         batch = _Batch(self._suspects, clock)
@@ -212,7 +212,7 @@ class Draft:
         found = self.manifest.shards.get((shard, table))
         return text, found.rows if found else 0
 
-    def _write(self, shard: str, table: str, merged: Merged) -> None:
+    def _write(self, shard: str, table: str, merged: MergedLines) -> None:
         shards = dict(self.manifest.shards)
         if merged.rows:
             shards[shard, table] = self._index.write_shard(shard, table, merged.lines, merged.rows, self._token)
@@ -277,7 +277,7 @@ class _Batch:
             self.folders.add(folder)
             self.changes.append(Change("removed", path))
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: NoteReading) -> None:
         """A note as it is now."""
         folder, name = parted(reading.path)
         if reading.gone or reading.stamp != self.seen.get(reading.path):

@@ -17,7 +17,7 @@ _LABEL = late_pattern(r"\A[^:]{1,40}: ")
 """The beginning of an open end's summary: `Planned, not carried out: `."""
 
 
-class Following(NamedTuple):
+class LaterSessions(NamedTuple):
     """The number of later sessions of the project, and a line for each of their outcomes, decisions, finished tasks and titles."""
 
     sessions: int = 0
@@ -32,21 +32,21 @@ class Following(NamedTuple):
         )
 
 
-NOTHING = Following()
+NOTHING = LaterSessions()
 
 
-class Work(NamedTuple):
+class ProjectWork(NamedTuple):
     """The start, project and lines of each session of the vault, oldest first."""
 
     sessions: tuple[tuple[str, str, tuple[str, ...]], ...]
 
-    def after(self, project: str, began: str) -> Following:
+    def after(self, project: str, began: str) -> LaterSessions:
         """The later sessions of the project; `began` is a time in the index's format."""
         later = [said for at, of, said in self.sessions if at > began and of == project.casefold()]
-        return Following(len(later), tuple(line for said in later for line in said))
+        return LaterSessions(len(later), tuple(line for said in later for line in said))
 
 
-def work_in(view: View, since: str = "") -> Work:
+def work_in(view: View, since: str = "") -> ProjectWork:
     """The work of the sessions that began since then, by default of all, except those of subagents."""
     rows = {row["path"]: row for row in matching(view, SessionQuery(since=time_of(since)))}
     said: dict[object, list[str]] = {path: [str(row["title"] or "")] for path, row in rows.items()}
@@ -54,7 +54,7 @@ def work_in(view: View, since: str = "") -> Work:
         if path in said:
             said[path].append(line)
     found = ((begun(row), str(row["project"] or "").casefold(), tuple(said[path])) for path, row in rows.items())
-    return Work(tuple(sorted(found)))
+    return ProjectWork(tuple(sorted(found)))
 
 
 def _lines(view: View, shards: set[str]) -> Iterator[tuple[object, str]]:

@@ -57,7 +57,7 @@ class NoteRows(NamedTuple):
     tables: tuple[bytes, ...]
 
 
-class Reading(NamedTuple):
+class NoteReading(NamedTuple):
     """What a note's file was.  `rows` is None when its bytes are the same as before; `gone` that there is none."""
 
     path: str
@@ -67,7 +67,7 @@ class Reading(NamedTuple):
     gone: bool = False
 
 
-def read_for_index(root: str, path: str, known: str) -> Reading:
+def read_for_index(root: str, path: str, known: str) -> NoteReading:
     """The note at `path`, seen from the vault, whose bytes had the hash `known` when it was last read."""
     whole = Path(root, path)
     for left in reversed(range(_ATTEMPTS)):
@@ -81,22 +81,22 @@ def read_for_index(root: str, path: str, known: str) -> Reading:
     raise AssertionError
 
 
-def _read(root: Path, whole: Path, path: str, known: str) -> Reading:
+def _read(root: Path, whole: Path, path: str, known: str) -> NoteReading:
     data, stamp = files.read_bytes(files.inside(root, whole))
     sha = hashlib.sha256(data).hexdigest()[:_HASH_LENGTH]
     rows = None if sha == known else rows_of(Note(whole, Source.from_bytes(data), stamp), path)
-    return Reading(path, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.ino), sha, rows)
+    return NoteReading(path, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.ino), sha, rows)
 
 
-def _unread(whole: Path, path: str, known: str, reason: str) -> Reading:
+def _unread(whole: Path, path: str, known: str, reason: str) -> NoteReading:
     """A reason stands for the bytes, so that the same reason again is no change.
 
     There is no stamp to believe it by: another user, or the same one in a minute, may be able to read it.
     """
     if not os.path.lexists(whole):
-        return Reading(path, UNKNOWN, "", None, gone=True)
+        return NoteReading(path, UNKNOWN, "", None, gone=True)
     sha = "!" + hashlib.sha256(reason.encode(errors="replace")).hexdigest()[: _HASH_LENGTH - 1]
-    return Reading(path, UNKNOWN, sha, None if sha == known else rows_of_unreadable(path, reason))
+    return NoteReading(path, UNKNOWN, sha, None if sha == known else rows_of_unreadable(path, reason))
 
 
 def rows_of(note: Note, path: str) -> NoteRows:

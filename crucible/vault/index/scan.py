@@ -60,7 +60,7 @@ class FolderScan(NamedTuple):
         return zip(self.names, zip(numbers, numbers, numbers, numbers, strict=True), strict=True)
 
 
-class Scan(NamedTuple):
+class VaultScan(NamedTuple):
     """What the walk found.  `unwalked` says in a line each what may hold notes and could not be walked."""
 
     folders: list[FolderScan]
@@ -83,7 +83,7 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def scan_folders(root: str, starts: Iterable[str]) -> Scan:
+def scan_folders(root: str, starts: Iterable[str]) -> VaultScan:
     """The folders `starts`, seen from the real folder `root`, and all below them; a missing one has no notes.
 
     A folder that can be reached in several ways counts once: under its own name, else under the first of the symlinks.
@@ -99,7 +99,7 @@ def scan_folders(root: str, starts: Iterable[str]) -> Scan:
         # Folders that are called like notes come up only now.
         walk.stat_listed()
     walk.found.sort(key=lambda found: found.folder)
-    return Scan(walk.found, walk.unwalked)
+    return VaultScan(walk.found, walk.unwalked)
 
 
 class _Walk:
@@ -315,7 +315,7 @@ class Seen(NamedTuple):
         return "" in self.within
 
 
-def look(root: str, sessions: str, places: Sequence[str] | None) -> Seen:
+def scan_notes(root: str, sessions: str, places: Sequence[str] | None) -> Seen:
     """Everything below the sessions folder, or only the `places`, seen from the vault; `root` must be real."""
     if places is None:
         return _everything(root, sessions)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from crucible.vault.index.kinship import agents_in, tokens_by_agent, wanted_sessions
 from crucible.vault.index.query import SessionQuery
 from crucible.vault.index.schema import View, split_list
+from crucible.vault.index.subagent_tokens import agents_in, selected_sessions, tokens_by_agent
 
 
 class Figures(NamedTuple):
@@ -82,7 +82,7 @@ def aggregate(view: View, query: SessionQuery, by: str | None = None) -> Stats:
     The query's filters choose sessions; their subagents' tokens count with them, whether those match or not.  With
     `query.children` subagents' notes are sessions of their own.
     """
-    sessions = wanted_sessions(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
+    sessions = selected_sessions(view, query, (_COLUMNS.get(by, "path"), "duration_s", *_FIGURES))
     total = _of_sessions(None, sessions.cells, sessions.tokens)
     if by is None:
         return Stats(None, (), total)

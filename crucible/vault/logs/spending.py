@@ -21,7 +21,7 @@ _MOST = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class Spending:
     """Totals over answers.  `unpriced` of the `count` answers reported no price, so `cost_usd` does not include them."""
 
     count: int = 0
@@ -30,9 +30,9 @@ class Spent:
     cost_usd: float = 0.0
     unpriced: int = 0
 
-    def plus(self, other: Spent) -> Spent:
+    def plus(self, other: Spending) -> Spending:
         """The sum of both."""
-        return Spent(
+        return Spending(
             self.count + other.count,
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
@@ -41,7 +41,7 @@ class Spent:
         )
 
     @classmethod
-    def of(cls, answer: Answer) -> Spent:
+    def of(cls, answer: Answer) -> Spending:
         """What one answer took."""
         cost = answer.cost_usd
         return cls(1, answer.tokens_in or 0, answer.tokens_out or 0, cost or 0.0, int(cost is None))
@@ -64,10 +64,10 @@ def keep_answer(
     append_line(root, FILE, record, fsync=fsync, folder=_FOLDER)
 
 
-def spent_since(root: Path, since: datetime) -> Spent:
+def spent_since(root: Path, since: datetime) -> Spending:
     """What was spent since then; lines that cannot be parsed are skipped.  Raises `OutsideVault`, or `VaultError` if the file cannot be read."""
     found, _ = read_lines(root, FILE, _timed, folder=_FOLDER)
-    spent = Spent()
+    spent = Spending()
     for time, one in found:
         spent = spent.plus(one) if time >= since else spent
     return spent
@@ -78,14 +78,14 @@ def _name(text: str) -> str:
     return text.encode("utf-8", "replace").decode()[:_LONGEST]
 
 
-def _timed(fields: Mapping[str, object]) -> tuple[datetime, Spent]:
+def _timed(fields: Mapping[str, object]) -> tuple[datetime, Spending]:
     cost = fields.get("cost_usd")
     if cost is not None and (not isinstance(cost, int | float) or isinstance(cost, bool)):
         raise Unfit("`cost_usd` is not a number")
     if cost is not None and not 0 <= cost < _MOST:
         raise Unfit("`cost_usd` is not a price")
     text_of(fields, "for")
-    return time_of(fields, "time"), Spent(
+    return time_of(fields, "time"), Spending(
         1, _count(fields, "tokens_in"), _count(fields, "tokens_out"), float(cost or 0), int(cost is None)
     )
 

@@ -16,7 +16,7 @@ from crucible.vault.notes.walk import note_name
 _GOES_ON = (Status.ACTIVE, Status.PAUSED)
 
 
-def standings(vault: Vault) -> Callable[[str], str]:
+def status_lookup(vault: Vault) -> Callable[[str], str]:
     """Tells of a session's id `active` or `paused`, "" when it has ended, and `unreadable` when the note does not tell.
 
     The folders are walked now, a note is read when it is asked about.

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.core.errors import VaultError
-from crucible.core.settings.lifecycle import (
+from crucible.core.settings.session_settings import (
     BriefingSettings,
     CaptureSettings,
     FrictionSettings,

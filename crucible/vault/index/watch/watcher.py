@@ -29,20 +29,20 @@ _LOOK_AGAIN = 2.0
 """Seconds between looks at what is not reported; more when a look takes long."""
 
 
-class Started(NamedTuple):
+class WatchStarted(NamedTuple):
     """The index is true; `unheard` says why changes may go unreported, "" when none may."""
 
     sessions: int
     unheard: str
 
 
-class Notice(NamedTuple):
+class WatchNotice(NamedTuple):
     """A new reason why changes may go unreported."""
 
     text: str
 
 
-Tell = Callable[[Started | NoteChange | Notice], None]
+Tell = Callable[[WatchStarted | NoteChange | WatchNotice], None]
 
 Pulse = Callable[[Index], object]
 """Called twice a second with an index that is true."""
@@ -150,7 +150,7 @@ class _Watcher:
         """For ever."""
         self._read_all()
         self._started = True
-        self.tell(Started(len(self.known), self.reason))
+        self.tell(WatchStarted(len(self.known), self.reason))
         tick = 0.0
         while True:
             event = self.vault.next(self.backlog.patience())
@@ -220,7 +220,7 @@ class _Watcher:
         if reason not in self._reasons:
             self._reasons.add(reason)
             if self._started:  # the first line has the reason of the beginning
-                self.tell(Notice(reason))
+                self.tell(WatchNotice(reason))
 
     def _check_vault(self) -> None:
         """`VaultError` when the vault is gone."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.launch.ask import Answer
-from crucible.vault.logs.spending import Spent, keep_answer, spent_since
+from crucible.vault.logs.spending import Spending, keep_answer, spent_since
 from crucible.vault.notes.init_vault import init_vault
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -21,17 +21,17 @@ ANSWER = Answer("text", "haiku", 0.25, 1000, 50, 10)
 def test_only_what_was_answered_since_counts(tmp_path: Path) -> None:
     for days in (40, 2, 1):
         keep_answer(tmp_path, ANSWER, now=NOW - timedelta(days=days), purpose="findings")
-    assert spent_since(tmp_path, NOW - timedelta(days=30)) == Spent(2, 2000, 100, 0.5, 0)
+    assert spent_since(tmp_path, NOW - timedelta(days=30)) == Spending(2, 2000, 100, 0.5, 0)
 
 
 def test_a_vault_in_which_nobody_was_asked_has_spent_nothing(tmp_path: Path) -> None:
-    assert spent_since(tmp_path, NOW) == Spent()
+    assert spent_since(tmp_path, NOW) == Spending()
 
 
 def test_an_answer_without_a_price_counts_as_unpriced(tmp_path: Path) -> None:
     keep_answer(tmp_path, Answer("text"), now=NOW, purpose="tasks")
     keep_answer(tmp_path, ANSWER, now=NOW, purpose="tasks")
-    assert spent_since(tmp_path, NOW) == Spent(2, 1000, 50, 0.25, 1)
+    assert spent_since(tmp_path, NOW) == Spending(2, 1000, 50, 0.25, 1)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from crucible.analysis.tools.whole_calls import Evidence, evidence_of, load_evid
 from crucible.documents.markdown.source import Lines
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Outcome, ToolCall
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.events.event_recorder import append_entry
 
 LONG = {"cmd": "cat > limiter.py <<'END'\n" + "x = 1\n" * 100 + "END"}
@@ -27,13 +27,13 @@ def _used(
     arguments: Mapping[str, object],
     agent: str = "",
     cut: Mapping[str, int] | None = None,
-) -> Record:
+) -> EventRecord:
     values = {"call": call, "name": name, "arguments": arguments}
-    return Record(1, "ToolUsed", agent=agent, values=values, cut=cut or {})
+    return EventRecord(1, "ToolUsed", agent=agent, values=values, cut=cut or {})
 
 
-def _returned(call: str, text: str, end: str = "ok", agent: str = "") -> Record:
-    return Record(1, "ToolReturned", agent=agent, values={"call": call, "text": text, "end": end})
+def _returned(call: str, text: str, end: str = "ok", agent: str = "") -> EventRecord:
+    return EventRecord(1, "ToolReturned", agent=agent, values={"call": call, "text": text, "end": end})
 
 
 def test_a_cut_call_has_its_whole_arguments_and_result() -> None:
@@ -48,7 +48,9 @@ def test_a_cut_call_has_its_whole_arguments_and_result() -> None:
 
 def test_a_path_below_the_folder_of_the_session_is_found_by_the_note_s_short_one() -> None:
     arguments = {"file_path": "/home/dev/shop/app.py", "content": "x"}
-    evidence = evidence_of([Record(1, "ContextSeen", values={"cwd": "/home/dev/shop"}), _used("1", "Write", arguments)])
+    evidence = evidence_of(
+        [EventRecord(1, "ContextSeen", values={"cwd": "/home/dev/shop"}), _used("1", "Write", arguments)]
+    )
     call = ToolCall("Write app.py")
     assert evidence.arguments(call) == arguments
     assert (evidence.roots, evidence.folder(call)) == (("/home/dev/shop",), "/home/dev/shop")
@@ -131,6 +133,6 @@ def test_damaged_records_are_less_evidence_and_no_error(tmp_path: Path) -> None:
     [("Edit", Deed.EDIT), ("Write", Deed.WRITE), ("Read", Deed.READ), ("file_write", Deed.WRITE)],
 )
 def test_a_call_that_an_agent_recorded_by_its_tool_and_file_keeps_the_file(tool: str, deed: Deed) -> None:
-    evidence = evidence_of([Record(1, "tool", values={"tool": tool, "command": "src/limiter.py"})])
+    evidence = evidence_of([EventRecord(1, "tool", values={"tool": tool, "command": "src/limiter.py"})])
     (act,) = acts_of(ToolCall(f"{tool} src/limiter.py"), evidence, Files())
     assert (act.deed, act.what) == (deed, "src/limiter.py")

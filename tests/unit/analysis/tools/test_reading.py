@@ -18,7 +18,7 @@ from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Outcome, ToolCall
 from crucible.documents.workflow.flow_line import read_flow_line, render_flow_line
 from crucible.documents.workflow.workflow import UNPLACED, Datum, Flow
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 
 ROOT = "/home/dev/project"
 LIMITER = "import time\n\n\nclass TokenBucket:\n    pass\n"
@@ -29,12 +29,12 @@ def _evidence(
     calls: Iterable[tuple[str, Mapping[str, object], str]], root: str = ROOT
 ) -> tuple[list[ToolCall], Evidence]:
     """The calls of a session as its note has them, and what the recorder knows of them."""
-    records = [Record(1, "ContextSeen", values={"cwd": root})]
+    records = [EventRecord(1, "ContextSeen", values={"cwd": root})]
     noted = []
     for at, (name, arguments, result) in enumerate(calls):
         records += [
-            Record(2 * at + 2, "ToolUsed", values={"call": str(at), "name": name, "arguments": arguments}),
-            Record(2 * at + 3, "ToolReturned", values={"call": str(at), "text": result, "end": "ok"}),
+            EventRecord(2 * at + 2, "ToolUsed", values={"call": str(at), "name": name, "arguments": arguments}),
+            EventRecord(2 * at + 3, "ToolReturned", values={"call": str(at), "text": result, "end": "ok"}),
         ]
         noted.append(ToolCall(call_line(name, arguments, root), result[:100]))
     return noted, evidence_of(records)

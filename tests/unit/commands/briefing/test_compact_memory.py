@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crucible.commands.briefing.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
-from crucible.core.settings.lifecycle import MemorySettings
+from crucible.core.settings.session_settings import MemorySettings
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest, load_bookmarks
 from crucible.memory.history.memory_log import (
     Memory,
@@ -189,7 +189,7 @@ _COMPACT = """
 import sys
 from pathlib import Path
 from crucible.commands.briefing.compact_memory import compact
-from crucible.core.settings.lifecycle import MemorySettings
+from crucible.core.settings.session_settings import MemorySettings
 from crucible.vault.notes.vault import Vault
 vault = Vault(Path(sys.argv[1]))
 vault = Vault(vault.root, vault.settings._replace(memory=MemorySettings(8, 65536), fsync=False))

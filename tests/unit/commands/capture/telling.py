@@ -19,7 +19,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 
 
 def said(text: str) -> Prose:
@@ -73,7 +73,7 @@ def written(path: str, content: str) -> tuple[ToolCalls, Evidence]:
     """A file that was written whole, and the flight recorder's evidence of it."""
     arguments = {"file_path": path, "content": content}
     records = [
-        Record(1, "ToolUsed", values={"name": "Write", "call": "a", "arguments": arguments}),
-        Record(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "created"}),
+        EventRecord(1, "ToolUsed", values={"name": "Write", "call": "a", "arguments": arguments}),
+        EventRecord(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "created"}),
     ]
     return passed(f"Write {path}", "created, 3 lines"), evidence_of(records)

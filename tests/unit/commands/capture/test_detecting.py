@@ -30,7 +30,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 from tests.unit.commands.capture.telling import failed, found_in, kinds_of, passed, said, session_of, user, written
@@ -354,8 +354,8 @@ def test_of_a_patch_each_file_has_what_it_holds_afterwards() -> None:
 *** End Patch
 """
     records = [
-        Record(1, "ToolUsed", values={"name": "apply_patch", "call": "a", "arguments": {"input": patch}}),
-        Record(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "done"}),
+        EventRecord(1, "ToolUsed", values={"name": "apply_patch", "call": "a", "arguments": {"input": patch}}),
+        EventRecord(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "done"}),
     ]
     line = call_line("apply_patch", {"input": patch})
     found = found_in(passed(line), evidence=evidence_of(records))

@@ -15,7 +15,7 @@ import pytest
 from crucible.commands.capture.after_stop import Ended, Helpers, after_stop
 from crucible.commands.capture.capture import When, capture_session
 from crucible.commands.capture.question import Answer, Offer
-from crucible.core.settings.lifecycle import CaptureSettings, HistorySettings
+from crucible.core.settings.session_settings import CaptureSettings, HistorySettings
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit, Span
 from crucible.memory.history.history_folder import load_entries, load_entry

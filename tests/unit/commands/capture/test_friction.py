@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.capture.question import COSTS, MOST_PROMPTS, Budget, Interaction, budget_of, cost_of
-from crucible.core.settings.lifecycle import FrictionSettings
+from crucible.core.settings.session_settings import FrictionSettings
 
 PROMPT, MID = Interaction.CAPTURE_PROMPT, Interaction.MID_SESSION_PROMPT
 REVIEW = Interaction.FAILURE_REVIEW

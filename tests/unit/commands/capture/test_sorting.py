@@ -8,7 +8,7 @@ import pytest
 
 from crucible.commands.capture.candidates import Candidate, Kind, Way
 from crucible.commands.capture.selection import is_preselected, way_of
-from crucible.core.settings.lifecycle import CaptureSettings
+from crucible.core.settings.session_settings import CaptureSettings
 from crucible.documents.knowledge.items import Attribution, Category
 from crucible.documents.session.findings import Source
 

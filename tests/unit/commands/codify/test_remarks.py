@@ -12,7 +12,7 @@ from crucible.analysis.tools.whole_calls import evidence_of
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.documents.session.session import Decision, Failure, Grounds, Intervention, Noted, Outcome, Prose, Session
 from crucible.documents.workflow.workflow import Step
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 from samples.codified_sessions import (
     calls,
     codify_one,
@@ -183,8 +183,8 @@ def test_a_command_with_an_effect_is_kept(command: str, line: str) -> None:
 def test_a_command_is_a_check_if_its_output_is_a_verdict() -> None:
     arguments = {"command": "./verify everything"}
     records = [
-        Record(1, "ToolUsed", values={"call": "1", "name": "Bash", "arguments": arguments}),
-        Record(2, "ToolReturned", values={"call": "1", "text": "3 passed in 0.1s\n", "end": "ok"}),
+        EventRecord(1, "ToolUsed", values={"call": "1", "name": "Bash", "arguments": arguments}),
+        EventRecord(2, "ToolReturned", values={"call": "1", "text": "3 passed in 0.1s\n", "end": "ok"}),
     ]
     one = session(phase("Do", calls("Write a.py", "Bash ./verify everything")))
     found = codify([RecordedSession(one, {}, lambda _: evidence_of(records))], no_secrets)

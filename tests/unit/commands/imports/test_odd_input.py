@@ -503,7 +503,7 @@ def test_a_subagent_s_file_that_cannot_be_opened_is_told_and_the_rest_imported(p
 
 
 def test_whole_events_before_the_first_word_are_kept_however_many(place: Vault, tmp_path: Path) -> None:
-    from crucible.vault.events.event_reading import read_records
+    from crucible.vault.events.event_reader import read_records
 
     noise = [user(f"note {n}", isMeta=True) for n in range(700)]
     rows = [*noise, user("Go"), assistant(text("Done."), stop="end_turn")]

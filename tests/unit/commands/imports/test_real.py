@@ -93,7 +93,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_whole_events_lie_beside_each_note(imported: Vault) -> None:
-    from crucible.vault.events.event_reading import read_records
+    from crucible.vault.events.event_reader import read_records
 
     records = list(read_records(imported.root, LIMITER))
     result = next(r for r in records if r.type == "ToolReturned" and r.values["text"] == "ok")

@@ -26,7 +26,7 @@ from crucible.core import files
 from crucible.documents.session.session import Callout, Intervention, Session, Status
 from crucible.documents.session.status_rules import open_end
 from crucible.vault.events.event_lines import record_line
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.notes.vault import Note, Vault
 from tests.paths import ROOT, TESTS
 from tests.unit.commands.imports.halves import (
@@ -610,7 +610,7 @@ def test_a_note_that_no_transcript_made_is_gone_on_with(tmp_path: Path, body: st
 
 
 def test_the_whole_event_is_told_in_a_line() -> None:
-    record = Record(1, "Resumed", values={"session": "a-1", "after": "Tests", "size": 5120})
+    record = EventRecord(1, "Resumed", values={"session": "a-1", "after": "Tests", "size": 5120})
     assert record_line(record) == "a-1 after Tests, 5120 bytes of context"
 
 

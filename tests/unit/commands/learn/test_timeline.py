@@ -21,7 +21,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 from tests.unit.commands.learn.sown import asked, done, failed, says, timeline_of
 
 
@@ -110,7 +110,9 @@ def test_of_a_line_alone_only_a_shells_whole_command_is_an_argument(line: str, a
 
 def test_a_call_that_was_not_recorded_leaves_a_timeline_incomplete() -> None:
     session = Session("s", phases=(Phase("A", entries=(done("Bash ls"), done("Bash pwd"))),))
-    records = [Record(at, "tool", values={"tool": "Bash", "command": name}) for at, name in enumerate(("ls", "pwd"))]
+    records = [
+        EventRecord(at, "tool", values={"tool": "Bash", "command": name}) for at, name in enumerate(("ls", "pwd"))
+    ]
     assert build_timeline(session, evidence_of(records)).complete
     assert evidence_of(records[:1]).whole
     assert not build_timeline(session, evidence_of(records[:1])).complete
@@ -122,8 +124,8 @@ def test_a_place_is_the_notes_line_from_one_or_none() -> None:
 
 
 def test_what_a_slash_command_stands_for_is_the_request_and_no_older_prompt() -> None:
-    def record(type_: str, **values: object) -> Record:
-        return Record(0, type_, row=str(values.get("row", "")), values=values)
+    def record(type_: str, **values: object) -> EventRecord:
+        return EventRecord(0, type_, row=str(values.get("row", "")), values=values)
 
     told = evidence_of(
         [

@@ -14,7 +14,7 @@ from crucible.commands.record.stop import Ended, end_session
 from crucible.core import files
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.documents.session.session import Status
-from crucible.vault.events.event_reading import load_meta, read_records
+from crucible.vault.events.event_reader import load_meta, read_records
 from crucible.vault.notes.vault import Vault
 from tests.unit.commands.record.telling import START, clock, read, text_of
 

@@ -19,7 +19,7 @@ import pytest
 
 from crucible.commands import record
 from crucible.documents.session.session import Decision, Session
-from crucible.vault.events.event_reading import read_records
+from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 

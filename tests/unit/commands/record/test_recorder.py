@@ -31,7 +31,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.vault.events.event_reading import read_records
+from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 from tests.unit.commands.record.telling import START, clock, read, text_of

@@ -15,7 +15,7 @@ from crucible.commands.rename.rename import finish_rename
 from crucible.core.settings.settings import UserSettings, VaultSettings
 from crucible.integrations.hooks.sync import sync_vault
 from crucible.integrations.mcp.opened_vault import vault_of
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest
 from crucible.memory.bookmarks.resume_tickets import issue_ticket, name_now
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, load_memories
@@ -138,7 +138,7 @@ def test_any_command_finishes_it_first_and_says_so(scene: Vault, args: list[str]
 
 def test_an_agent_s_server_finishes_it_first(scene: Vault, tmp_path: Path) -> None:
     half_renamed(scene)
-    vault_of(Place({}, str(tmp_path), tmp_path, str(scene.root)))
+    vault_of(ServerContext({}, str(tmp_path), tmp_path, str(scene.root)))
     check_whole(scene, B, A)
 
 

@@ -13,7 +13,7 @@ from threading import Timer
 import pytest
 
 from crucible.core.locks import hold
-from crucible.vault.notes.holding import SessionHeld, hold_session, is_held
+from crucible.vault.notes.session_lock import SessionHeld, hold_session, is_held
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 
@@ -46,7 +46,7 @@ def test_a_session_is_held_by_one_and_others_are_told_by_whom(vault: Vault) -> N
 def test_a_client_that_outlives_its_cru_holds_the_session_until_it_ends(vault: Vault) -> None:
     code = (
         "import sys, time; from pathlib import Path; from datetime import datetime, UTC\n"
-        "from crucible.vault.notes.holding import hold_session\n"
+        "from crucible.vault.notes.session_lock import hold_session\n"
         "with hold_session(Path(sys.argv[1]), 'x', client='a b', now=datetime.now(UTC)) as held:\n"
         "    held.started(int(sys.argv[2])); print(flush=True); time.sleep(60)\n"
     )

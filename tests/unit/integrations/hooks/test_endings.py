@@ -13,10 +13,10 @@ from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSe
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks import session_end as endings
 from crucible.integrations.hooks.hook_log import LOG
-from crucible.integrations.hooks.session_end import Met, Stopped, ask_all, end_all, stopped_now
+from crucible.integrations.hooks.session_end import ImportedSession, StoppedSession, ask_all, end_all, stopped_now
 from crucible.integrations.hooks.sync import write_down
 from crucible.memory.history.memory_log import Memory, MemoryKind, append_memories, load_memories
-from crucible.vault.events.spooled import Spooled
+from crucible.vault.events.spool_reader import Spooled
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
 from tests.unit.integrations.hooks.playing import OTHER, sync, the_note, turn
@@ -35,7 +35,7 @@ def place(tmp_path: Path) -> Vault:
 
 def test_its_history_is_written_without_absolute_paths(place: Vault) -> None:
     path = place.find(NAME)
-    end_all(place, UserSettings(), [Stopped(path, "/home/dev/shop"), Stopped(path, "/home/dev/shop")])
+    end_all(place, UserSettings(), [StoppedSession(path, "/home/dev/shop"), StoppedSession(path, "/home/dev/shop")])
     assert "- **In a.py** (captured)\n" in (place.root / "history" / f"{NAME}.md").read_text()
     assert not (place.root / LOG).exists()
 
@@ -53,9 +53,9 @@ def test_an_agent_is_at_hand_only_where_the_user_said_so_and_configured_one(
 
     monkeypatch.setattr(endings, "after_stop", after)
     user = UserSettings(agents=AgentSettings(command, at_end=at_end))
-    end_all(place, user, [Stopped(place.find(NAME), "")])
+    end_all(place, user, [StoppedSession(place.find(NAME), "")])
     assert [one.asker for one in given] == [None], "nothing waits for an agent"
-    ask_all(place, user, [Stopped(place.find(NAME), "")])
+    ask_all(place, user, [StoppedSession(place.find(NAME), "")])
     agent = given[-1].asker
     assert isinstance(agent, Agent) is (bool(command) and at_end)
     if isinstance(agent, Agent):
@@ -64,17 +64,17 @@ def test_an_agent_is_at_hand_only_where_the_user_said_so_and_configured_one(
 
 def test_a_fault_is_a_line_in_the_log(place: Vault) -> None:
     (place.root / "history").write_text("")
-    end_all(place, UserSettings(), [Stopped(place.find(NAME), ""), Stopped(place.root / "gone.md", "")])
+    end_all(place, UserSettings(), [StoppedSession(place.find(NAME), ""), StoppedSession(place.root / "gone.md", "")])
     [line] = (place.root / LOG).read_text().splitlines()
     assert f"end {NAME}: VaultError: history: " in line
 
 
 def test_only_a_client_that_is_gone_counts_and_only_when_that_is_news(place: Vault) -> None:
-    met = Met(NAME, place.load(NAME), "/home/dev/shop")
-    stopped = [Stopped(place.find(NAME), "/home/dev/shop")]
+    met = ImportedSession(NAME, place.load(NAME), "/home/dev/shop")
+    stopped = [StoppedSession(place.find(NAME), "/home/dev/shop")]
     place.touched.clear()
 
-    def now(client: Client, left: str) -> list[Stopped]:
+    def now(client: Client, left: str) -> list[StoppedSession]:
         spooled = Spooled("claude-code", "native", (), 0, left=left)
         return list(stopped_now(place, spooled, client, met))
 
@@ -108,7 +108,7 @@ def test_memory_that_has_grown_too_long_shrinks(place: Vault) -> None:
         for n in range(240)
     ]
     append_memories(place.root, old, fsync=False)
-    end_all(place, UserSettings(), [Stopped(place.find(NAME), "")])
+    end_all(place, UserSettings(), [StoppedSession(place.find(NAME), "")])
     found = load_memories(place.root, MemoryKind.TODO).found
     assert len(found) == 240
     assert any(one.compacted for one in found)

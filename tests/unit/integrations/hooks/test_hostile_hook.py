@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.integrations.hooks.hook_log import complain
+from crucible.integrations.hooks.hook_log import log_fault
 from crucible.vault.events import spool
 from crucible.vault.events.spool import append, syncing
 from crucible.vault.notes.vault import Vault
@@ -91,7 +91,7 @@ def test_a_pipe_with_a_reader_in_the_spools_place_gets_no_word(client: Client, s
 def test_a_pipe_in_the_logs_place_keeps_nobody(tmp_path: Path) -> None:
     (tmp_path / ".crucible" / "log").mkdir(parents=True)
     os.mkfifo(tmp_path / ".crucible" / "log" / "hooks.log")
-    complain(str(tmp_path), "hook", ValueError("x"))
+    log_fault(str(tmp_path), "hook", ValueError("x"))
 
 
 def test_a_pipe_where_the_state_is_lets_a_compaction_go(client: Client, spool_file: Path) -> None:
@@ -168,12 +168,12 @@ def test_the_log_is_never_written_outside_the_vault(vault: Vault, tmp_path: Path
     outside = tmp_path / "outside"
     outside.mkdir()
     (vault.root / ".crucible" / "log").symlink_to(outside)
-    complain(str(vault.root), "hook", ValueError("x"))
+    log_fault(str(vault.root), "hook", ValueError("x"))
     assert list(outside.iterdir()) == []
 
 
 def test_control_characters_do_not_reach_the_log(vault: Vault) -> None:
-    complain(str(vault.root), "hook", ValueError("a\x1b[2J\x9b\u202eb"))
+    log_fault(str(vault.root), "hook", ValueError("a\x1b[2J\x9b\u202eb"))
     log = log_of(vault.root).removesuffix("\n")
     assert log.isprintable()
     assert log.endswith("a?[2J??b")

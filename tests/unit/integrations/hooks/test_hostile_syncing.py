@@ -14,8 +14,8 @@ import pytest
 
 from crucible.core.errors import VaultError
 from crucible.integrations.hooks import sync as syncing
-from crucible.integrations.hooks.liveness import is_running, wait_for_tail
-from crucible.vault.events.spooled import Spooled, SpoolLine, load_spool, save_state
+from crucible.integrations.hooks.client_state import is_running, wait_for_tail
+from crucible.vault.events.spool_reader import Spooled, SpoolLine, load_spool, save_state
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import notes_of

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from crucible.integrations.hooks.liveness import is_running
-from crucible.vault.events.spooled import Spooled, SpoolLine
+from crucible.integrations.hooks.client_state import is_running
+from crucible.vault.events.spool_reader import Spooled, SpoolLine
 from tests.unit.integrations.hooks.playing import GONE, SESSION
 
 NOW = time.time()

@@ -14,7 +14,7 @@ import pytest
 from crucible.integrations.hooks import session_end as stops
 from crucible.integrations.hooks import sync as syncing
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, load_bookmarks
-from crucible.vault.events.spooled import load_spool
+from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import assistant, result, text, use, user
 from tests.unit.commands.imports.places import bytes_of, run_import

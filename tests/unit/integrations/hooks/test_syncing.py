@@ -10,10 +10,10 @@ import pytest
 
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import VaultError
-from crucible.core.settings.lifecycle import CaptureSettings
+from crucible.core.settings.session_settings import CaptureSettings
 from crucible.integrations.hooks import sync as syncing
-from crucible.vault.events.event_reading import load_meta
-from crucible.vault.events.spooled import load_spool
+from crucible.vault.events.event_reader import load_meta
+from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.vault import Vault
 from tests.trusting import trust
 from tests.unit.clients.building import Row, assistant, result, text, use, user

@@ -13,7 +13,7 @@ from mcp import Client, ClientSession, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
 from crucible.integrations.mcp.server import build_server
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Vault
 from tests.conftest import ROOT
@@ -26,11 +26,13 @@ class Answer(NamedTuple):
     failed: bool
 
 
-def place_of(vault: Vault, cwd: Path | None = None, **env: str) -> Place:
-    return Place(env, str(cwd or vault.root), Path.home(), str(vault.root))
+def place_of(vault: Vault, cwd: Path | None = None, **env: str) -> ServerContext:
+    return ServerContext(env, str(cwd or vault.root), Path.home(), str(vault.root))
 
 
-def talk(place: Place, calls: Sequence[Call], opener: Callable[[Place], Recall] | None = None) -> list[Answer]:
+def talk(
+    place: ServerContext, calls: Sequence[Call], opener: Callable[[ServerContext], Recall] | None = None
+) -> list[Answer]:
     """The answers of one server in this process to these calls, one after the other."""
 
     async def run() -> list[Answer]:
@@ -44,7 +46,7 @@ def talk(place: Place, calls: Sequence[Call], opener: Callable[[Place], Recall] 
     return anyio.run(run)
 
 
-def call(place: Place, name: str, **given: Any) -> Answer:
+def call(place: ServerContext, name: str, **given: Any) -> Answer:
     return talk(place, [(name, given)])[0]
 
 

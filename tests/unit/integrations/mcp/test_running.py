@@ -10,7 +10,7 @@ import pytest
 
 from crucible.commands import record
 from crucible.documents.session.session import Status
-from crucible.integrations.mcp.server_context import Place
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.integrations.mcp.tool_schemas import TYPES
 from crucible.vault.events.spool import append, spool_folder
 from crucible.vault.notes.vault import Vault
@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def log(place: Place, **given: object) -> Answer:
+def log(place: ServerContext, **given: object) -> Answer:
     return call(place, "flight_recorder_log", **(DECIDED | given))
 
 

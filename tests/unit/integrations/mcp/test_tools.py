@@ -12,10 +12,11 @@ from crucible.cli.vault_access import project_here
 from crucible.commands import record
 from crucible.core.errors import VaultError
 from crucible.integrations.mcp.replies import PREFACE
+from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.knowledge.knowledge_folder import load_items
 from crucible.memory.tasks.task_knowledge import discoveries_for
 from crucible.search.recall import EventKind
-from crucible.vault.events.event_reading import read_records
+from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from tests.trusting import trust
@@ -240,9 +241,8 @@ def test_a_hostile_question_has_an_answer(query: str, told: Vault) -> None:
 
 
 def test_without_a_vault_every_tool_says_what_to_do(tmp_path: Path) -> None:
-    from crucible.integrations.mcp.server_context import Place
 
-    place = Place({}, str(tmp_path), tmp_path)
+    place = ServerContext({}, str(tmp_path), tmp_path)
     for name, given in (
         ("recall_context", {"query": "x"}),
         ("session_list", {}),

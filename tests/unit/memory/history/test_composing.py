@@ -41,7 +41,7 @@ from crucible.memory.history.history import (
     tidy_entry,
     tidy_line,
 )
-from crucible.vault.index.later_sessions import Following
+from crucible.vault.index.later_sessions import LaterSessions
 from tests.unit.documents.session.strategies import sessions
 
 shorten = shortener()
@@ -279,7 +279,7 @@ def test_what_a_later_session_did_is_open_no_more_and_the_rest_says_how_many_fol
     plan = Noted("open_end", "Planned, not carried out: PAY-7: Refunds in parts", None, Grounds("last state"))
     session = Session("2026-11-21-x", tasks=tasks, findings=(plan,))
     said = ("Add a guide for the migration", "Merge PAY-7")
-    assert texts(compose_entry(session, following=Following(3, said)).further) == [
+    assert texts(compose_entry(session, following=LaterSessions(3, said)).further) == [
         "To do: Ask Ada about limits (task-2)",
         f"{THEN}3 later sessions of the project may have done it",
     ]

@@ -16,7 +16,7 @@ from crucible.documents.session.session_reader import read_session
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate, change_annotation, read_annotation
 from crucible.memory.tasks.decision_flow import findings_by_task, hand_on
 from crucible.memory.tasks.task import Annotation, Inherited, Ref, TaskDecision
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Vault
 
@@ -53,13 +53,14 @@ def session(tasks: Iterable[Task], *phases: tuple[int, tuple[Decision | Failure,
     return Session(NAME, started=time(0), tasks=tuple(tasks), phases=tuple(listed))
 
 
-def rows(**minutes: int) -> list[Record]:
+def rows(**minutes: int) -> list[EventRecord]:
     return [
-        Record(n, "Prompted", time(minute), row=f"{row}-and-more") for n, (row, minute) in enumerate(minutes.items())
+        EventRecord(n, "Prompted", time(minute), row=f"{row}-and-more")
+        for n, (row, minute) in enumerate(minutes.items())
     ]
 
 
-def owners(told: Session, records: Iterable[Record] = ()) -> dict[str, list[str]]:
+def owners(told: Session, records: Iterable[EventRecord] = ()) -> dict[str, list[str]]:
     return {name: [one.summary for one in found] for name, found in findings_by_task(told, records).items()}
 
 
@@ -108,8 +109,8 @@ def test_what_an_agent_recorded_was_made_when_it_was_recorded() -> None:
         (0, (Decision("Use Stripe"), Failure("It raced", "a mutex"), Decision("By hand"))),
     )
     records = [
-        Record(1, "decision", time(11), values={"content": "Use Stripe", "rationale": "webhooks"}),
-        Record(2, "error", time(7), values={"content": "It raced"}),
+        EventRecord(1, "decision", time(11), values={"content": "Use Stripe", "rationale": "webhooks"}),
+        EventRecord(2, "error", time(7), values={"content": "It raced"}),
     ]
     assert owners(told, records) == {"1": ["It raced"], "2": ["Use Stripe"]}
 

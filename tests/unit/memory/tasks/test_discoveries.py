@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.memory.tasks.task_knowledge import LONGEST, MOST_DISCOVERIES, TAG, discoveries_for
-from crucible.vault.events.event_reading import Record, read_records
+from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.events.event_recorder import append_entry
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
 
 
-def record(seq: int, text: str, **values: object) -> Record:
-    return Record(seq, "observation", values={"content": text, "tag": TAG, **values})
+def record(seq: int, text: str, **values: object) -> EventRecord:
+    return EventRecord(seq, "observation", values={"content": text, "tag": TAG, **values})
 
 
 def test_a_discovery_that_was_logged_is_shown_to_the_other_tasks(tmp_path: Path) -> None:
@@ -61,6 +61,6 @@ def test_the_newest_are_shown_each_once_and_short() -> None:
     )
 )
 def test_any_record_is_a_discovery_of_one_line_or_none(values: dict[str, object]) -> None:
-    for one in discoveries_for([Record(1, "observation", values=values)]):
+    for one in discoveries_for([EventRecord(1, "observation", values=values)]):
         assert one.text
         assert "\n" not in one.text

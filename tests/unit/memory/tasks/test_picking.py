@@ -9,7 +9,7 @@ from crucible.memory.tasks.decision_flow import sources_of
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
 from crucible.memory.tasks.task_context import RecallCounts, pick_up, recall_counts
 from crucible.memory.tasks.task_knowledge import TAG
-from crucible.vault.events.event_reading import Record
+from crucible.vault.events.event_reader import EventRecord
 
 
 def task(ident: str, *needs: str, stage: Stage = Stage.PENDING) -> OpenTask:
@@ -33,7 +33,7 @@ def test_a_task_inherits_from_what_ended_before_it_was_added(tmp_path: Path) -> 
             Annotation(Ref("s", ident), "d", choices=(TaskDecision(f"by {ident}", propagate=True),)),
         )
     annotate(AnnotationFolder(tmp_path), Annotation(Ref("s", "3"), "d", inherited=(Inherited("2", "by 2"),)))
-    records = [Record(1, "observation", values={"content": "x", "tag": TAG, "task_id": "4"})]
+    records = [EventRecord(1, "observation", values={"content": "x", "tag": TAG, "task_id": "4"})]
     found = pick_up(AnnotationFolder(tmp_path), tasks[2], tasks, records)
     assert found.inherited == (Inherited("2", "by 2"), Inherited("1", "by 1"))
     assert [one.text for one in found.discoveries] == ["x"]

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import At, Prompted, ToolUsed
 from crucible.core.errors import BadSessionId, LockTimeout, OutsideVault, VaultError
-from crucible.vault.events.event_files import EVENTS, META, TOOLS, flight_folder, held
-from crucible.vault.events.event_reading import load_flight, load_meta
+from crucible.vault.events.event_files import EVENTS, META, TOOLS, flight_folder, hold_events
+from crucible.vault.events.event_reader import load_flight, load_meta
 from crucible.vault.events.event_recorder import FlightWriter, append_entry
 from crucible.vault.events.event_summary import Facts, save_meta
 from tests.paths import ROOT
@@ -171,7 +171,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_who_holds_the_files_for_too_long_is_told(tmp_path: Path) -> None:
-    with held(flight_folder(tmp_path, "s")), pytest.raises(LockTimeout, match=r"has held it for 0\.05 s"):
+    with hold_events(flight_folder(tmp_path, "s")), pytest.raises(LockTimeout, match=r"has held it for 0\.05 s"):
         append_entry(tmp_path, "s", "user", {}, now=NOW, lock_seconds=0.05)
     assert append_entry(tmp_path, "s", "user", {}, now=NOW, lock_seconds=0.05) == 1
 

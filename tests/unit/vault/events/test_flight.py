@@ -36,7 +36,7 @@ from crucible.clients.events import (
 from crucible.core.errors import BadSessionId, OutsideVault, VaultError
 from crucible.vault.events.event_files import EVENTS, META, TOOLS, flight_folder
 from crucible.vault.events.event_lines import record_line
-from crucible.vault.events.event_reading import Flight, load_flight, read_records
+from crucible.vault.events.event_reader import Flight, load_flight, read_records
 from crucible.vault.events.event_recorder import FlightWriter
 from tests.paths import ROOT
 

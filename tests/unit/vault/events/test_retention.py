@@ -23,10 +23,10 @@ from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import FlightSettings
 from crucible.vault.events import event_archive as archive
 from crucible.vault.events import event_retention as retention
-from crucible.vault.events.event_files import EVENTS, META, TOOL_TYPES, TOOLS, archive_path, flight_folder, held
-from crucible.vault.events.event_reading import Record, load_flight, load_meta, read_records
+from crucible.vault.events.event_files import EVENTS, META, TOOL_TYPES, TOOLS, archive_path, flight_folder, hold_events
+from crucible.vault.events.event_reader import EventRecord, load_flight, load_meta, read_records
 from crucible.vault.events.event_recorder import FlightWriter, append_entry
-from crucible.vault.events.event_retention import Kept, PurgeReport, is_due, last_time, move_flight, purge
+from crucible.vault.events.event_retention import KeptEvents, PurgeReport, is_due, last_time, move_flight, purge
 from crucible.vault.events.event_summary import Facts, save_meta
 from tests.paths import ROOT
 
@@ -56,7 +56,7 @@ def run(
     return purge(root, settings, notes, NOW, standing_of=standing_of, **more)
 
 
-def records(root: Path) -> list[Record]:
+def records(root: Path) -> list[EventRecord]:
     return list(read_records(root, "s"))
 
 
@@ -98,7 +98,7 @@ def test_where_the_setting_says_so_old_events_are_deleted(tmp_path: Path) -> Non
 def test_a_session_without_a_note_is_never_touched(tmp_path: Path, settings: FlightSettings) -> None:
     fill(tmp_path)
     before = tree(tmp_path / ".crucible/flight")
-    assert run(tmp_path, settings, notes=("t", "S", "s2")).kept == (Kept("s", "no-note", OLD),)
+    assert run(tmp_path, settings, notes=("t", "S", "s2")).kept == (KeptEvents("s", "no-note", OLD),)
     assert tree(tmp_path / ".crucible/flight") == before
 
 
@@ -137,7 +137,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
     done = run(tmp_path, notes=("s", "new"))
     assert [one._replace(size=0) for one in told.purged] == [one._replace(size=0) for one in done.purged]
-    assert told.kept == done.kept == (Kept("new", "recent", NOW),)
+    assert told.kept == done.kept == (KeptEvents("new", "recent", NOW),)
 
 
 def test_a_session_that_went_on_is_put_away_again_with_nothing_lost_or_doubled(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_numbers_go_on_after_those_of_the_archive(tmp_path: Path) -> None:
 def test_a_purge_that_died_between_the_two_is_finished_by_the_next(tmp_path: Path) -> None:
     fill(tmp_path)
     before = records(tmp_path)
-    with held(flight_folder(tmp_path, "s")) as files:
+    with hold_events(flight_folder(tmp_path, "s")) as files:
         archive.put_away(tmp_path, "s", files)
     assert records(tmp_path) == before
     assert load_meta(tmp_path, "s")["records"] == 6
@@ -299,9 +299,9 @@ def test_a_session_that_is_written_meanwhile_stays(tmp_path: Path, monkeypatch: 
 
     def late(folder: Path, seconds: float, *, make: bool) -> object:
         append_entry(tmp_path, "s", "user", {}, now=NOW)
-        return held(folder, seconds, make=make)
+        return hold_events(folder, seconds, make=make)
 
-    monkeypatch.setattr(retention, "held", late)
+    monkeypatch.setattr(retention, "hold_events", late)
     assert [one.reason for one in run(tmp_path).kept] == ["recent"]
     assert len(records(tmp_path)) == 7
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from crucible.clients.events import At, Prompted
-from crucible.vault.events.event_files import EVENTS, TOOLS, flight_folder, held
-from crucible.vault.events.event_reading import Record, load_flight, load_meta, read_records
+from crucible.vault.events.event_files import EVENTS, TOOLS, flight_folder, hold_events
+from crucible.vault.events.event_reader import EventRecord, load_flight, load_meta, read_records
 from crucible.vault.events.event_recorder import FlightWriter
 from tests.paths import ROOT
 
@@ -128,7 +128,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
         parent.stdin.close()
     told = [int(line) for line in acknowledged.read_text().split()]
     assert len(told) > 120
-    with held(flight_folder(tmp_path, "s")):
+    with hold_events(flight_folder(tmp_path, "s")):
         pass  # as the next writer begins
     flight = load_flight(tmp_path, "s")
     kept = [r.seq for r in flight.records if r.source == "recorder"]
@@ -161,7 +161,7 @@ def test_healing_waits_for_a_line_that_is_just_being_written(tmp_path: Path) -> 
     folder = flight_folder(tmp_path, "s")
     with FlightWriter(tmp_path, "s") as first:
         first.write(Prompted(At(1), "one"))
-    with held(folder), (folder / EVENTS).open("ab") as file:
+    with hold_events(folder), (folder / EVENTS).open("ab") as file:
         # Half a line, by somebody who holds the files.
         file.write(b'{"seq":2,"key":"0000000000000000","time":null,"ph')
         file.flush()
@@ -206,7 +206,7 @@ def test_what_another_writer_wrote_meanwhile_is_not_written_again(tmp_path: Path
         assert second.write(Prompted(At(1), "one"))
         assert second.write(Prompted(At(2), "two"))
     assert (first.written, second.written) == (0, 2)  # the second one was closed first
-    found: list[Record] = list(read_records(tmp_path, "s"))
+    found: list[EventRecord] = list(read_records(tmp_path, "s"))
     assert [r.values["text"] for r in found] == ["one", "two"]
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.vault.index import scan as scanning
-from crucible.vault.index.scan import UNKNOWN, Scan, scan_folders, stamp_of
+from crucible.vault.index.scan import UNKNOWN, VaultScan, scan_folders, stamp_of
 from crucible.vault.notes.walk import find_notes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -73,7 +73,7 @@ def walked(root: Path, start: str) -> tuple[dict[str, set[str]], list[str]]:
     return {folder.relative_to(root).as_posix(): set(names) for folder, names in found}, sorted(told)
 
 
-def scanned(found: Scan) -> tuple[dict[str, set[str]], list[str]]:
+def scanned(found: VaultScan) -> tuple[dict[str, set[str]], list[str]]:
     return {one.folder: set(one.names) for one in found.folders}, sorted(found.unwalked)
 
 
@@ -81,7 +81,7 @@ def without_empty(found: tuple[dict[str, set[str]], list[str]]) -> tuple[dict[st
     return {folder: names for folder, names in found[0].items() if names}, found[1]
 
 
-def check_stamps(root: Path, found: Scan) -> None:
+def check_stamps(root: Path, found: VaultScan) -> None:
     for one in found.folders:
         assert len(one.names) == len(set(one.names))
         assert len(one.stamps) == 4 * len(one.names)

@@ -84,7 +84,7 @@ class Reads:
         self.derived: list[str] = []
         read, rows = deriving.read_for_index, deriving.rows_of
 
-        def read_for_index(root: str, path: str, known: str) -> deriving.Reading:
+        def read_for_index(root: str, path: str, known: str) -> deriving.NoteReading:
             self.opened.append(path)
             return read(root, path, known)
 
@@ -248,7 +248,7 @@ def test_a_note_that_is_written_while_it_is_read_is_read_again_by_the_next_query
     path = write(root, "sessions/a.md", note("first"))
     read = deriving.read_for_index
 
-    def slow(root: str, name: str, known: str) -> deriving.Reading:
+    def slow(root: str, name: str, known: str) -> deriving.NoteReading:
         found = read(root, name, known)
         old = times_of(path)
         path.write_text(note("after"))

@@ -17,7 +17,7 @@ import pytest
 from crucible.core.errors import IndexBroken
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index, Refreshed
-from crucible.vault.index.index_draft import Draft
+from crucible.vault.index.index_draft import IndexDraft
 from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.schema import View
 from tests.conftest import ROOT
@@ -126,7 +126,7 @@ def test_a_refresh_killed_at_any_call_leaves_the_old_index_or_the_new_one(root: 
 def _on_disk(root: Path) -> object:
     """The tables as the index has them, whatever the notes say."""
     folder = IndexFolder(str(root))
-    draft = Draft(folder, folder.load())
+    draft = IndexDraft(folder, folder.load())
     return tables_of(Refreshed(View(draft.shards(), draft.read)))
 
 

@@ -24,7 +24,7 @@ import orjson
 from crucible.clients import events
 from crucible.clients.events import At, Event
 from crucible.vault.events.event_archive import (
-    Line,
+    EventLine,
     after_archived,
     archived_lines,
     archived_meta,
@@ -36,7 +36,7 @@ from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_coun
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class EventRecord:
     """One event: `type` is its class in `transcript.events`, or the kind of an entry; `values` its fields.
 
     `cut` has the bytes of what was longer.  `line`, `row` and `agent` say where it stood in the client's log, `source`
@@ -60,7 +60,7 @@ class Record:
 class Flight:
     """All of a session's records; `torn` counts the lines that were none, `archived` says that some were put away."""
 
-    records: tuple[Record, ...] = ()
+    records: tuple[EventRecord, ...] = ()
     torn: int = 0
     meta: Mapping[str, object] = field(default_factory=dict)
     archived: bool = False
@@ -77,7 +77,7 @@ def load_flight(vault_root: Path, session_id: str) -> Flight:
     return Flight(records, len(torn), load_meta(vault_root, session_id), archived)
 
 
-def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[Record]:
+def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[EventRecord]:
     """The records by sequence number, one at a time; `on_torn` gets the file and line (from 1) of what is none.
 
     Raises `VaultError` for an archive that is damaged, after the records that could be read.
@@ -123,19 +123,19 @@ def _last_in(path: Path, but: Container[str]) -> datetime | None:
 
 
 @contextmanager
-def _lines(vault_root: Path, session_id: str) -> Iterator[Iterator[Line]]:
+def _lines(vault_root: Path, session_id: str) -> Iterator[Iterator[EventLine]]:
     archive = archive_path(vault_root, session_id)
     # The folder first: what a purge takes from it after this is in an archive that is looked for after this.
     with folder_lines(flight_folder(vault_root, session_id)) as later:
         yield after_archived(archived_lines(archive), later) if archive.is_file() else later
 
 
-def _record(raw: object) -> Record:
+def _record(raw: object) -> EventRecord:
     if not isinstance(raw, dict):
         raise TypeError("no record")
     time = raw.get("time")
     cut = raw.get("cut", {})
-    return Record(
+    return EventRecord(
         seq=_integer(raw["seq"]),
         type=str(raw["type"]),
         time=_time(time) if isinstance(time, str) else None,
@@ -169,7 +169,7 @@ RENAMED = {"agent": "subagent", "type": "row_type"}
 _EVENTS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 
 
-def events_of(records: Iterable[Record]) -> Iterator[tuple[Event, Record]]:
+def events_of(records: Iterable[EventRecord]) -> Iterator[tuple[Event, EventRecord]]:
     """The events with their records; records that are not events, or whose values have the wrong type, are skipped."""
     for record in records:
         event = event_of(record)
@@ -177,7 +177,7 @@ def events_of(records: Iterable[Record]) -> Iterator[tuple[Event, Record]]:
             yield event, record
 
 
-def event_of(record: Record) -> Event | None:
+def event_of(record: EventRecord) -> Event | None:
     """The event of a record; None if the record is not an event."""
     kind = _EVENTS.get(record.type)
     if kind is None:

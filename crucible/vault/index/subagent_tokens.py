@@ -14,7 +14,7 @@ from crucible.vault.index.query import SessionQuery, matcher
 from crucible.vault.index.schema import View, split_list
 
 
-class Wanted(NamedTuple):
+class SelectedSessions(NamedTuple):
     """The sessions that are wanted.  `cells` has of each its path and then what was asked for.
 
     `tokens` gives for their paths, and for others', what they and their subagents used; nothing when that is unknown.
@@ -24,7 +24,7 @@ class Wanted(NamedTuple):
     tokens: dict[str, int]
 
 
-def wanted_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> Wanted:
+def selected_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> SelectedSessions:
     """The sessions that match, with these columns' cells.
 
     A subagent's note is part of its root, the last of its chain of parents, and its tokens are the root's, whether it
@@ -34,7 +34,7 @@ def wanted_sessions(view: View, query: SessionQuery, columns: Sequence[str]) -> 
     read = _read(view, query, columns)
     roots = {} if query.children else _roots(read)
     cells = [one for one in read.matched if roots.get(one[0], one[0]) == one[0]] if roots else read.matched
-    return Wanted(cells, _used(view, read, roots))
+    return SelectedSessions(cells, _used(view, read, roots))
 
 
 class _Read(NamedTuple):

@@ -18,7 +18,7 @@ from zlib import crc32
 
 import orjson
 
-from crucible.vault.events.spooled import Spooled, SpoolLine
+from crucible.vault.events.spool_reader import Spooled, SpoolLine
 
 _SILENCE = 3600.0
 """Seconds without a hook after which a client that cannot be asked counts as gone."""

@@ -3,7 +3,7 @@
 # No `from __future__ import annotations`: the annotations are read, see `settings_table`.
 from typing import Annotated, NamedTuple
 
-from crucible.core.settings.settings_table import Key, Section
+from crucible.core.settings.settings_table import Key, SettingsSection
 from crucible.core.settings.toml_values import (
     boolean,
     count,
@@ -52,11 +52,11 @@ class CaptureSettings(NamedTuple):
     silent: Annotated[
         bool, Key(boolean, "keep without asking: recorded callouts, decision records, evidence, self-corrections")
     ] = True
-    capacity: Annotated[CapacitySettings, Section("capacity")] = CapacitySettings()
+    capacity: Annotated[CapacitySettings, SettingsSection("capacity")] = CapacitySettings()
     deduplicate: Annotated[bool, Key(boolean, "do not keep what is known already", name="deduplication.enabled")] = True
-    friction: Annotated[FrictionSettings, Section("friction_budget", "what questions may cost in a session of")] = (
-        FrictionSettings()
-    )
+    friction: Annotated[
+        FrictionSettings, SettingsSection("friction_budget", "what questions may cost in a session of")
+    ] = FrictionSettings()
 
 
 class HistorySettings(NamedTuple):
@@ -100,7 +100,7 @@ class BriefingSettings(NamedTuple):
             trust="show these files of a project to agents",
         ),
     ] = ()
-    sources: Annotated[SourceSettings, Section("sources", "each can be left out")] = SourceSettings()
+    sources: Annotated[SourceSettings, SettingsSection("sources", "each can be left out")] = SourceSettings()
 
 
 class TaskSettings(NamedTuple):

@@ -41,7 +41,7 @@ class _Holder(NamedTuple):
         return f"{self.client}, process {self.child or self.pid} on {self.host}, since {self.since}"
 
 
-class Held:
+class SessionLock:
     """A session that is ours to go on with."""
 
     def __init__(self, lock: Lock, holder: _Holder) -> None:
@@ -59,7 +59,9 @@ class Held:
 
 
 @contextmanager
-def hold_session(root: Path, session_id: str, *, client: str, now: datetime, force: bool = False) -> Iterator[Held]:
+def hold_session(
+    root: Path, session_id: str, *, client: str, now: datetime, force: bool = False
+) -> Iterator[SessionLock]:
     """Hold a session as long as the block runs; `SessionHeld` says who does.
 
     `force` takes it from a client whose `cru` was killed, never from one that is at work.
@@ -77,7 +79,7 @@ def hold_session(root: Path, session_id: str, *, client: str, now: datetime, for
         if left is not None and not force and _lives(left):
             hint = "go on there, or end it there first; --force does not wait for it"
             raise SessionHeld(f"{name}: held by {left}", hint)
-        yield Held(lock, _Holder(_here(), os.getpid(), _word(client), format_time(now)))
+        yield SessionLock(lock, _Holder(_here(), os.getpid(), _word(client), format_time(now)))
 
 
 def is_held(root: Path, session_id: str) -> bool:
