@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import crucible
-from crucible.cli.main import COMMANDS, GROUPS, build_root
+from crucible.cli.command_table import COMMANDS, GROUPS
+from crucible.cli.group import build_root, load_command
 from crucible.cli.reference import describe
 
 PACKAGE = Path(crucible.__file__).parent
@@ -173,7 +174,7 @@ def test_every_option_of_every_command_has_help() -> None:
     root = build_root()
     context = click.Context(root)
     for entry in COMMANDS.values():
-        for param in root.load(entry.target).params:  # type: ignore[attr-defined]
+        for param in load_command(entry.target).params:
             assert not isinstance(param, click.Option) or param.help, f"{entry.target} {param.name}"
     assert all(p.help for p in root.get_params(context) if isinstance(p, click.Option))
 

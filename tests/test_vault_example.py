@@ -19,9 +19,8 @@ import click
 import pytest
 import yaml
 
-from crucible.cli.group import ASKING, LISTING
-from crucible.cli.main import COMMANDS as TABLE
-from crucible.cli.main import build_root
+from crucible.cli.command_table import COMMANDS as TABLE
+from crucible.cli.group import ASKING, LISTING, build_root
 from crucible.clients.registry import DIALECTS
 from crucible.commands.check.check_vault import check_sessions
 from crucible.commands.imports.import_report import ImportOptions, ImportReport

@@ -1,18 +1,16 @@
-"""A click group whose commands are known by name and help, and imported when one is called.
-
-Owns the root's options and the suggestion for a mistyped command.  Which commands there are is `main.COMMANDS`.
-"""
+"""The click group whose commands are known by name and help, and imported when one is called."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from crucible import __version__
+from crucible.cli.command_table import COMMANDS, GROUPS
 from crucible.cli.options import Door, GivenPath
 from crucible.core.errors import UsageError
 
@@ -47,64 +45,44 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 problems found.
 """
 
 
-class _Entry(Protocol):
-    @property
-    def target(self) -> str: ...
-    @property
-    def help(self) -> str: ...
-    @property
-    def completed(self) -> str: ...
+def load_command(target: str) -> click.Command:
+    """Import `module:name`."""
+    module, _, name = target.partition(":")
+    command: click.Command = getattr(import_module(module), name)
+    return command
 
 
 class LazyGroup(click.Group):
-    """A group over the part of the command table that begins with `prefix`."""
+    """A group over the part of the table of commands that begins with `prefix`."""
 
-    def __init__(
-        self,
-        *args: Any,
-        prefix: str,
-        groups: Mapping[str, str],
-        table: Mapping[str, _Entry],
-        load: Callable[[str], click.Command],
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, name: str, prefix: str, **settings: Any) -> None:
+        super().__init__(name, **settings)
         self.prefix = prefix
-        self.groups = groups
-        self.table = table
-        self.load = load
 
     def _full(self, name: str) -> str:
         return f"{self.prefix} {name}".strip()
 
     def _help_of(self, name: str) -> str:
         full = self._full(name)
-        about = self.groups.get(full)
-        return about.partition("\n")[0] if about else self.table[full].help
+        about = GROUPS.get(full)
+        return about.partition("\n")[0] if about else COMMANDS[full].help
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the table's order, of what comes next after the prefix."""
         depth = len(self.prefix.split())
-        names = (key.split() for key in self.table)
+        names = (key.split() for key in COMMANDS)
         return list(dict.fromkeys(n[depth] for n in names if n[:depth] == self.prefix.split()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Imports a command's module; a group is made without importing anything."""
         full = self._full(cmd_name)
-        if full in self.table:
-            entry = self.table[full]
+        if full in COMMANDS:
+            entry = COMMANDS[full]
             light = ctx.resilient_parsing and entry.completed and not _option_typed_after(cmd_name)
-            return self.load(entry.completed if light else entry.target)
-        if full in self.groups:
+            return load_command(entry.completed if light else entry.target)
+        if full in GROUPS:
             kind = _AskingGroup if full in ASKING else _ListingGroup if full in LISTING else LazyGroup
-            return kind(
-                cmd_name,
-                help=_with_examples(self.groups[full]),
-                prefix=full,
-                groups=self.groups,
-                table=self.table,
-                load=self.load,
-            )
+            return kind(cmd_name, full, help=_with_examples(GROUPS[full]))
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -196,7 +174,7 @@ class _AskingGroup(LazyGroup):
         return first.shell_complete(click.Context(first, parent=ctx), incomplete)
 
     def _first(self, ctx: click.Context) -> click.Command:
-        return self.load(self.table[self._full(self.list_commands(ctx)[0])].target)
+        return load_command(COMMANDS[self._full(self.list_commands(ctx)[0])].target)
 
 
 class _ListingGroup(LazyGroup):
@@ -222,19 +200,14 @@ def _option_typed_after(name: str) -> bool:
     return any(word.startswith("-") for word in line.rpartition(f" {name} ")[2].split())
 
 
-def build_group(
-    groups: Mapping[str, str], table: Mapping[str, _Entry], load: Callable[[str], click.Command]
-) -> LazyGroup:
-    """The root group `cru` with the options that every command shares."""
+def build_root() -> click.Group:
+    """The `cru` group with the options of every command; no command is loaded yet."""
     return LazyGroup(
         "cru",
+        "",
         help=_ABOUT,
         callback=_enter,
         params=_root_options(),
-        prefix="",
-        groups=groups,
-        table=table,
-        load=load,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 

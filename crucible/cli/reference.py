@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from crucible.cli.main import build_root
+from crucible.cli.group import build_root
 from crucible.core.templates import render_template
 
 _WIDTH = 100

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from crucible.cli.main import COMMANDS, GROUPS
+from crucible.cli.command_table import COMMANDS, GROUPS
 from crucible.vault.index.schema import TABLES
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import CLOCK, LIMITER, write

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cli.main import COMMANDS
+from crucible.cli.command_table import COMMANDS
 from crucible.clients.registry import DIALECTS
 from crucible.vault.notes.vault import Vault
 from tests.journeys.test_import import DATA as CLAUDE

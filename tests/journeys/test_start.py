@@ -14,7 +14,7 @@ import click
 import pytest
 
 from crucible import __version__
-from crucible.cli import main as entry
+from crucible.cli import group
 from crucible.core.errors import CrucibleError, SessionNotFound
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note, write
@@ -48,7 +48,7 @@ def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
     assert not imported & set(HEAVY)
 
 
-LISTING = ["main", "group", "options", "output", "environment"]
+LISTING = ["main", "group", "command_table", "options", "output", "environment"]
 """Modules of the doors that `cru session list` needs before it opens the index."""
 
 SLOW = [
@@ -81,7 +81,7 @@ def test_finding_the_vault_and_its_settings_imports_nothing_slow(vault: Vault, t
     code = "".join(f"import crucible.cli.{name}\n" for name in LISTING) + (
         f"import os; os.environ['CRUCIBLE_CONFIG'] = {str(tmp_path / 'mine.toml')!r}\n"
         f"from crucible.cli.environment import vault_place\n"
-        f"crucible.cli.main.build_root()\n"
+        f"crucible.cli.group.build_root()\n"
         f"vault_place(crucible.cli.options.Door({str(vault.root)!r}))\n"
     )
     imported = _modules_after(code)
@@ -182,7 +182,7 @@ class _Broken:
 def test_every_error_is_one_line_the_next_step_and_a_code(
     monkeypatch: pytest.MonkeyPatch, bare_cru: Cru, error: BaseException, code: int, said: str
 ) -> None:
-    monkeypatch.setattr(entry, "build_root", lambda: _Broken(error))
+    monkeypatch.setattr(group, "build_root", lambda: _Broken(error))
     result = bare_cru("session")
     assert (result.exit_code, result.stderr) == (code, said)
 
@@ -202,14 +202,14 @@ def test_a_reader_that_goes_away_is_met_with_silence(vault: Vault, args: list[st
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_an_interrupt_is_quiet(tmp_path: Path) -> None:
     code = (
-        "import os, signal, sys, crucible.cli.main as m\n"
+        "import os, signal, sys, crucible.cli.group as g, crucible.cli.main as m\n"
         "class Slow:\n"
         "    def main(self, *a, **k):\n"
         "        import click\n"
         "        @click.command\n"
         "        def wait(): os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(5)\n"
         "        return wait.main([], standalone_mode=False)\n"
-        "m.build_root = Slow\n"
+        "g.build_root = Slow\n"
         "sys.exit(m.main(['session']))\n"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
