@@ -47,7 +47,7 @@ def without_echoes(event: Event, noted: str = "") -> str:
 
 
 def _command(text: str, noted: str) -> str:
-    """What was called, as far as it can be told from what came of it."""
+    """The command of a call, as far as its text shows it."""
     told = (noted or text).partition("\n")[0]
     is_whole = " " in told and not told.endswith("…")
     return told if is_whole else text

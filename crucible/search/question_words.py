@@ -17,7 +17,7 @@ from crucible.core.text.words import WORD, stop_words
 from crucible.search.recall import EventKind
 
 FIELDS = ("session", "kind", "agent", "channel", "project", "branch", "phase", "tag", "file")
-"""What may stand before a colon in a question."""
+"""Fields that a question may name before a colon."""
 
 _KINDS = frozenset(EventKind)
 _LONGEST_QUESTION = 20_000
@@ -30,7 +30,7 @@ _LONGEST_VALUE = 200
 _HUMP = late_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _RUN = late_pattern(r"(?<![\w./:@#+-])[^\W_]*[_./:@#+-][\w./:@#+-]*")
-"""What may be a name: it begins where nothing of the kind stands before it, so that a long line is looked at once."""
+"""A possible name; it starts only at a boundary, so that a long line is scanned once."""
 _NAMED = late_pattern(r"[\w.][./:@#+-]+\w|_")
 _EAST = late_pattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
@@ -51,7 +51,7 @@ def value_of(text: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """The text as it is indexed: the parts of names written in one word stand once more at its end."""
+    """The text for the index, followed by the parts of names written as one word."""
     return "\n".join(pieces_of(text))
 
 
@@ -101,11 +101,10 @@ def names_in(text: str) -> list[str]:
 
 
 class ParsedQuestion(NamedTuple):
-    """A question as it is searched for.
+    """A parsed question.
 
-    `words` are without stop words, unless there are no others; `phrases` and `nots` are texts that must and must not
-    be there as they stand; `facts` and `not_facts` are pairs of a field and its value, in small letters. `cut` says
-    that there were more.
+    `words` exclude stop words unless there are no others; `phrases` and `nots` are texts that must, and must not,
+    occur; `facts` and `not_facts` are lower-case pairs of field and value. `cut` is True if the question was longer.
     """
 
     words: tuple[str, ...] = ()
@@ -218,7 +217,7 @@ def _is_fact(field: str, value: str) -> bool:
 
 
 def _searched(said: Iterable[str]) -> list[str]:
-    """Distinct words in small letters, the parts of names among them; stop words only where there is nothing else."""
+    """Distinct lower-case words, with the parts of names; stop words only if there is nothing else."""
     found: dict[str, None] = {}
     for word in words_in(" ".join(said)):
         found[word.lower()] = None
@@ -248,18 +247,18 @@ _MONTH = late_pattern(
     re.IGNORECASE,
 )
 _DATE = late_pattern(r"\b(20\d\d)-(\d\d)(?:-(\d\d))?\b(?!-|[T ]\d\d:)")
-"""With a time behind it, it stands in a log that somebody pasted: that was now."""
+"""A date followed by a time is part of a pasted log, not a question about that day."""
 _WEEKDAY = late_pattern(rf"\b({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _LEADS = late_pattern(
     r"\b(?:in|of|from|since|last|this|early|late|mid|during|until|by|on|before|after) $", re.IGNORECASE
 )
 _LOOKED_AT = 2_000
-"""Code points: in a longer text somebody pasted what others said."""
+"""Code points; a longer text was pasted, and its dates are not the user's."""
 _LEADING = 12
 
 
 class NamedTime(NamedTuple):
-    """A month, a day in it, or each of its Mondays (0); None stands for any."""
+    """A month, day or weekday (0 is Monday); None matches any."""
 
     month: int
     year: int | None = None

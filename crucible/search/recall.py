@@ -81,10 +81,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked for.  `text` is natural language, or terms, `"phrases"`, `-not`, `field:value`; the rest narrows.
+    """A question.
 
-    `agent` fits with or without a version. `since` and `until` include themselves. `context` is how many events stand
-    before and after each hit.
+    `text` is natural language, or terms, `"phrases"`, `-not` and `field:value`; the other fields are filters. `agent`
+    matches with or without a version. `since` and `until` are inclusive. `context` is the number of events before and
+    after each hit.
     """
 
     text: str

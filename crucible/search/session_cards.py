@@ -13,7 +13,7 @@ from crucible.search.recall import Document, Event, EventKind
 
 
 class TextPlace(NamedTuple):
-    """Where an event's words stand: lines `first` to `end`, from 0."""
+    """The place of an event's text: lines `first` to `end`, from 0."""
 
     first: int
     end: int
@@ -105,7 +105,7 @@ def _id_at(card: Card, at: int, kind: EventKind) -> str:
 
 
 def place_at(card: Card, at: int) -> TextPlace:
-    """Where its words stand."""
+    """The place of an event's text."""
     first = card.firsts[at]
     return TextPlace(first, first + card.sizes[at], tuple(card.records.get(str(at), ())))
 

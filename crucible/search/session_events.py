@@ -39,11 +39,10 @@ from crucible.vault.events.event_reader import EventRecord
 
 
 def passages_of(text: str) -> Iterator[Lines]:
-    """The lines of each passage, in order, without blank ones around it.
+    """The line ranges of the passages, without surrounding blank lines.
 
-    What leads to the next paragraph stays with it: a heading, a line in bold, a line that ends in a colon. What is
-    indented below a list's item stays with that, and a block of code, which is never cut, with what stands above it.
-    What recall told is not cut either: it is known by the marks around it.
+    A passage keeps a heading, a bold line or a line with a final colon together with the next paragraph, and a list
+    item or code block with what it introduces. Code and text between our marks is never cut.
     """
     lines = text.split("\n")
     held = {line for block in (*whole_fences(text), *_recalled(lines)) for line in range(*block)}
@@ -63,7 +62,7 @@ def passages_of(text: str) -> Iterator[Lines]:
 
 
 def _recalled(lines: Sequence[str]) -> Iterator[Lines]:
-    """What stands between our marks, from one to the other; an open end holds nothing together."""
+    """The text between our marks; a mark without an end encloses nothing."""
     first = -1
     for at, line in enumerate(lines):
         if first >= 0 and RECALLED_END in line:
@@ -74,7 +73,7 @@ def _recalled(lines: Sequence[str]) -> Iterator[Lines]:
 
 
 def _goes_on(above: str, below: str) -> bool:
-    """Whether what stands below blank lines belongs to what stands above them."""
+    """True if the text after blank lines belongs to the text before."""
     return below.startswith((" ", "\t", "```", "~~~")) or _leads_on(above.strip())
 
 
@@ -83,7 +82,7 @@ def _leads_on(line: str) -> bool:
 
 
 class Whole(NamedTuple):
-    """What the flight recorder has of a call: its whole text, the keys of its records, and when it was made."""
+    """The recorded form of a call: its full text, the keys of its records, and its time."""
 
     text: str
     keys: tuple[str, ...]
@@ -101,10 +100,10 @@ class EventText(NamedTuple):
 
 
 class PlacedEvent(NamedTuple):
-    """An event and where its words stand.
+    """An event and the place of its text.
 
-    `noted` is its text as the note has it, from which its id is made. `lines` are those it is read again from, the
-    whole entry's but for prose; `keys` are of the records that have the whole text.
+    `noted` is its text in the note, from which its id is made; `lines` are read again for a hit: the whole entry's,
+    except for prose. `keys` name the records with the full text.
     """
 
     event: Event
@@ -122,7 +121,7 @@ _SUMMARY = "Summary"
 def document_of(
     session: Session, path: str, recorded: Recorded | None = None
 ) -> tuple[Document, tuple[PlacedEvent, ...]]:
-    """The session as it is searched, and where its events stand; `path` is the note's, from the vault."""
+    """The session as a document, and the places of its events; `path` is relative to the vault."""
     placed = tuple(events_of(session, recorded))
     return (
         Document(
@@ -155,9 +154,9 @@ def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[Pl
 
 
 class _EventBuilder:
-    """Makes events of what is said, one after the other.
+    """Builds the events of a session in order.
 
-    Ids stay when a note grows: they depend on the words, and on what stands above them only where that says the same.
+    Ids stay when a note grows: they depend on the text, and on earlier events only if these have the same text.
     """
 
     def __init__(self, session: Session, recorded: Recorded | None) -> None:

@@ -15,7 +15,7 @@ WIDTH = 200
 _LOOKED_AT = 50_000
 """Code points of a text in which a piece is sought."""
 _BEFORE = 40
-"""Code points that stand before the first mark, where there are any."""
+"""Code points before the first mark, if any."""
 _BLANKS = late_pattern(r"\s+")
 
 Analyze = Callable[[str], Sequence[str]]
@@ -37,7 +37,7 @@ def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
 
 
 def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], analyze: Analyze) -> str:
-    """A text's snippet as it is when the text has been cleaned: of half a secret nobody sees that it is one."""
+    """The snippet of the redacted text: half a secret could not be recognized."""
     looked_at = text[:_LOOKED_AT]
     told = clean(looked_at)
     if told == looked_at:
@@ -47,14 +47,14 @@ def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], anal
 
 
 def _marks(line: str, stems: frozenset[str], analyze: Analyze) -> list[_Mark]:
-    """Where words of the question stand, and which; a name in one word is marked whole for any part."""
+    """The places of the question's words; a name in one word is marked as a whole."""
     words = list(WORD.finditer(line))
     telling = _telling({word[0] for word in words}, stems, analyze)
     return [(word.start(), word.end(), telling[word[0]]) for word in words if word[0] in telling]
 
 
 def _telling(words: Collection[str], stems: frozenset[str], analyze: Analyze) -> dict[str, frozenset[str]]:
-    """The words that stand for some of the stems, and for which."""
+    """The words with some of the stems, and which."""
     simple = [word for word in words if word.isascii() and len(word) < _SHORT and not parts_of(word)]
     found = {}
     # One call for all of them: each becomes one.

@@ -50,7 +50,7 @@ class Chunk(NamedTuple):
 
 
 class ItemBody(NamedTuple):
-    """What a note says.  `title` is None where no heading tells one, `parts` leaves out what is empty."""
+    """The body of a note; `title` is None without a heading, `parts` has no empty ones."""
 
     title: str | None
     parts: Mapping[str, str]
@@ -214,7 +214,7 @@ def read_item(source: Source, name: str) -> ReadItem:
 
 
 def body_of(source: Source) -> ItemBody:
-    """What stands below the properties; its lines are counted from there."""
+    """The body of a note; its lines count from the end of the properties."""
     found = find_frontmatter(source)
     return read_body(source.lines[found.lines.end :], format_of(found.values))
 
@@ -261,7 +261,7 @@ def _read(type_: ItemType, told: _Links, body: ItemBody, name: str) -> Item:
 
 
 def _title(told: _Links, heading: str | None, name: str) -> str:
-    """Where the property and the heading differ, the one counts that was changed: of which the note is not named."""
+    """The title; if property and heading differ, the one that was changed, which the file name does not match."""
     said = told.line("title")
     if not heading or not said or heading == said:
         return heading or said or name.replace("-", " ")

@@ -120,9 +120,9 @@ def type_weight(facts: WeightFacts, settings: KnowledgeSettings) -> float:
 
 
 def freshness(facts: WeightFacts, now: datetime, settings: KnowledgeSettings) -> float:
-    """Halved with every half-life since it was last changed, never below the floor, more after recent use, at most 1.
+    """Halved each half-life since the last change, at least the floor, more after recent use, at most 1.
 
-    An item that tells no time counts as new; `check` tells of it.
+    An item without a date counts as new; `check` reports it.
     """
     halved = math.pow(0.5, _age_in_days(facts, now) / settings.half_life_days)
     fresh = max(halved, settings.freshness_floor)

@@ -173,9 +173,9 @@ def _moment(time: datetime | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether somebody or something confirmed it: `how` and `by` whom in a line each, and when.
+    """A verification: `how` and `by` in a line each, and when.
 
-    `at` tells what did not hold from what nobody looked at.
+    `at` distinguishes a failed verification from none.
     """
 
     passed: bool = False
@@ -253,7 +253,7 @@ class Item:
 
     @property
     def disproved(self) -> bool:
-        """Whether it did not hold when somebody last looked."""
+        """True if the last verification failed."""
         return self.verification.at is not None and not self.verification.passed
 
     @property

@@ -17,7 +17,7 @@ _AROUND = ".,;:!?\"'`’‘“”„«»()[]{}<>*_~…–—|"
 # Scripts that put no blanks between words: each sign counts.
 _SIGNS = late_pattern("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _FEWEST = 4
-"""Words that the shorter of two texts has at least, when it is enough that it stands in the longer one."""
+"""Least words of the shorter text if only its own share counts."""
 _LONGEST = 8
 """Times as many words as it the longer one has at most: in a book there is every word."""
 _NAMED = 3

@@ -116,7 +116,7 @@ BOOKMARKS = "bookmarks.jsonl"
 _TEXTS = ("phase", "phase_name", "task", "task_name", "note", "project", "compacted")
 _NUMBERS = ("task_number", "task_count", "more_files")
 _PLAIN = (*_TEXTS, *_NUMBERS, "branch", "head")
-"""What stands in a line as it is, where it is not empty."""
+"""Fields that are written as they are unless empty."""
 _DIGEST = late_pattern(r"(?:~?[0-9a-f]{40}|\?)?\Z")
 _NOT_THERE = "-"
 
@@ -168,10 +168,9 @@ def follow_rename(root: Path, old_id: str, new_id: str, *, fsync: bool = True) -
 
 
 def shorten_bookmarks(root: Path, ids: Collection[str], *, fsync: bool = True) -> int:
-    """Leave a line's summary of the bookmarks with these ids; how many became shorter.
+    """Shorten the bookmarks with these ids to a summary; returns their number.
 
-    What is no bookmark of ours stays as it stands. Raises as `lines.rewrite_lines` does, and the file is then as it
-    was.
+    Foreign lines stay. Raises as `rewrite_lines` does; the file is unchanged then.
     """
     count = 0
 

@@ -96,7 +96,7 @@ def _phase_of(session: Session) -> Phase | None:
 
 
 class _Words(NamedTuple):
-    """What somebody left for whoever goes on."""
+    """A handover note, blockers and next steps."""
 
     note: str = ""
     blockers: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ class _Place(NamedTuple):
 
 
 def _touched(vault: Vault, session: Session) -> list[str]:
-    """The session's own files behind those of its subagents, whose notes may be gone."""
+    """The files of subagents, whose notes may be gone, then the session's own."""
     ids = {one.session for one in session.subagents}
     found: list[str] = []
     for path in vault.session_paths() if ids else ():

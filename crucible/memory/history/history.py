@@ -62,7 +62,7 @@ class Capture(NamedTuple):
 
 
 class Captures(NamedTuple):
-    """What became of proposals.  `suggested` holds those that nobody answered yet."""
+    """Proposals by their answer; `suggested` are unanswered."""
 
     suggested: tuple[Capture, ...] = ()
     approved: tuple[Capture, ...] = ()
@@ -171,7 +171,7 @@ def tidy_entry(entry: HistoryEntry) -> HistoryEntry:
 
 
 def shortened_entry(entry: HistoryEntry, shorten: Callable[[str], str]) -> HistoryEntry:
-    """The tidy form of an entry whose texts went through `shorten`, which removes paths or secrets."""
+    """The entry with all texts passed through `shorten`, which removes paths or secrets."""
 
     def short(text: str) -> str:
         return shorten(text[:_READ]) if text else ""
@@ -188,7 +188,7 @@ def shortened_entry(entry: HistoryEntry, shorten: Callable[[str], str]) -> Histo
 
 
 def shortened_captures(captures: Captures, shorten: Callable[[str], str]) -> Captures:
-    """The captures whose summaries went through `shorten`."""
+    """The captures with their summaries passed through `shorten`."""
     groups = (tuple(one._replace(summary=shorten(one.summary)) for one in group) for group in captures)
     return Captures(*groups)
 
@@ -261,7 +261,7 @@ def shortener(roots: Sequence[str] = (), home: str = "") -> Shorten:
 
 
 def _inside(tops: Sequence[str]) -> re.Pattern[str]:
-    """What stands before a path in the project; a root of Windows has either kind of slash."""
+    """What may precede a path in the project; a root of Windows has either slash."""
     names = "|".join(re.escape(top).replace("/", r"[\\/]") for top in sorted(tops, key=len, reverse=True))
     return re.compile(
         rf"(?:(?<![\w.~/\\-])|{_OPTION})(?:file://)?(?P<root>{names})(?:(?P<rest>[\\/])(?=[^\s/\\`'\"])|[\\/]?(?![\w-]|\.\w|[\\/]))"

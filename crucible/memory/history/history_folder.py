@@ -91,9 +91,7 @@ def keep_entry(vault: Vault, entry: HistoryEntry, place: str = "") -> Path:
 def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | None:
     """Update the captures in a session's history unless a user edited them; None if there is no history.
 
-    Answers that stand there stay: later ones count before earlier ones, and what was kept stays kept. What nobody
-    answered for is what `captures` says: a proposal that a human kept in words of his own is known by its old ones no
-    more.
+    Earlier answers stay. `captures` decides about unanswered ones, since a user may have reworded a proposal.
     """
     path = entry_path(vault, session_id)
     if not path.is_file():
@@ -151,7 +149,7 @@ def load_entry(vault: Vault, path: Path) -> HistoryNote:
 
 
 def load_entries(vault: Vault, on_error: OnError | None = None) -> Iterator[HistoryNote]:
-    """Every note of the folder; what cannot be read is told to `on_error`.  A vault without the folder has none."""
+    """All notes of the folder; errors are passed to `on_error`."""
     return _ENTRIES.load(vault, load_entry, on_error)
 
 
@@ -212,7 +210,7 @@ def too_many(notes: Iterable[HistoryNote], now: datetime, most: int, days: int) 
 
 
 def prune(vault: Vault, notes: Sequence[HistoryNote], told: Callable[[Path, str], None], on_error: OnError) -> None:
-    """Remove each note and call `told` with where it went.  A note that changed since it was read stays."""
+    """Remove each note and call `told` with its path and new place.  Notes that changed since they were read stay."""
     for one in notes:
         path = one.note.path
         try:

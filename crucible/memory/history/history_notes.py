@@ -209,7 +209,7 @@ def _capture(one: Capture, outcome: str) -> dict[str, Value]:
 
 
 def _place(path: str) -> str:
-    """The path as a link has it, "" for one that cannot stand there."""
+    """The path as a link target, "" if it cannot be one."""
     return "" if _NO_TARGET.search(path) else path.removesuffix(".md")
 
 
@@ -254,7 +254,7 @@ def read_entry(source: Source, name: str = "") -> ReadHistory:
 
 
 class _Properties(FieldReader):
-    """The values of a history's note, each as what it should be; what it is not is told."""
+    """The typed properties of a history's note; wrong types are problems."""
 
     def line(self, key: str) -> str:
         return with_links(self.text(key) or "")
@@ -317,7 +317,7 @@ def _fenced(lines: Sequence[str], start: int) -> frozenset[int]:
 
 
 def _headings(lines: Sequence[str], start: int, fenced: frozenset[int]) -> Iterator[tuple[str, int]]:
-    """Part, "" for none of ours, and line of each heading that ends a section."""
+    """The part ("" for a foreign one) and line of each heading that ends a section."""
     for at in range(start, len(lines)):
         if lines[at][:1] == "#" and at not in fenced and (heading := _HEADING.fullmatch(lines[at])):
             name = heading[2].rstrip("# \t").lower()

@@ -167,7 +167,7 @@ def _blockers(marks: Sequence[Bookmark], session: Session) -> Sequence[str]:
 
 
 def _source_of(vault: Vault, path: Path) -> Source | None:
-    """The note as it is; None where there is none, or it cannot be read: writing it will say so."""
+    """The note's source, None if it cannot be read: writing it will report that."""
     with suppress(CrucibleError):
         return vault.read(path).source if path.is_file() else None
     return None

@@ -81,7 +81,7 @@ class Memory(NamedTuple):
 
 
 class LoadedMemories(NamedTuple):
-    """What is remembered, the oldest first, each id once, and the lines that are none of ours."""
+    """Memory lines, oldest first, each id once, and lines that are none."""
 
     found: tuple[Memory, ...]
     problems: tuple[Problem, ...] = ()

@@ -39,7 +39,7 @@ class Reported(NamedTuple):
 
 
 def is_within(session: Session, since: datetime, until: datetime | None) -> bool:
-    """True if somebody was at work on the session in this time."""
+    """True if the session was active in this period."""
     begun, last = session.started or _last(session), _last(session)
     return bool(begun and last and last >= since and (until is None or begun < until))
 

@@ -37,12 +37,12 @@ Covers: TypeAlias = "Callable[[datetime, datetime], bool]"
 
 _STOPS = frozenset((StopReason.PAUSED, StopReason.ENDED, StopReason.IDLE, StopReason.DIED))
 _AFTERWARDS = frozenset((StopReason.IDLE, StopReason.DIED))
-"""Made when somebody looked: work had stopped at the sign before."""
+"""Made later, by a check: work had stopped at the activity before."""
 _WITHIN = frozenset((StopReason.PAUSED, StopReason.IDLE))
-"""Stops that count inside a phase, too: a recorder's phase lasts until the next one begins.  A client's end may be noted so late that the next one is at
-work already."""
+"""Stops that count inside a phase, too: a recorder's phase lasts until the next one begins, and a client's end may be noted
+after that."""
 _AT_WORK = frozenset((StopReason.PAUSED, StopReason.TASK))
-"""Made while somebody was at work."""
+"""Made during work."""
 
 
 def worked(session: Session, bookmarks: Iterable[Bookmark] = (), quiet: timedelta = QUIET) -> timedelta | None:
@@ -93,7 +93,7 @@ def _spans(session: Session, first: datetime, last: datetime) -> tuple[Covers, C
 
 
 def _cover(spans: Sequence[Span]) -> Covers:
-    """A function that tells whether one of the spans contains another."""
+    """A function that returns whether a span contains another one."""
     ordered = sorted(spans)
     begins = [begin for begin, _ in ordered]
     ends = [*accumulate((end for _, end in ordered), max)]

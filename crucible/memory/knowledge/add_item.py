@@ -70,11 +70,10 @@ class AddOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What came of adding an item.
+    """The result of adding an item.
 
-    `id` and `path` are of the note that says it now, empty where there is none; `alike` are the items that are in the
-    way, the likest first, and `choices` what may be done then. `why` is a line for the reader, `warnings` more of
-    them, `redactions` counts by rule what was taken out.
+    `id` and `path` are of the note that says it now, or empty; `alike` are similar items, most similar first, and
+    `choices` what may be done about them. `why` is a message, `warnings` are more; `redactions` counts by rule.
     """
 
     outcome: AddOutcome
@@ -99,11 +98,10 @@ def add_item(
     similar: Similar | None = None,
     on_error: OnError | None = None,
 ) -> Added:
-    """Write the item as `knowledge/<slug of its title>.md`, or say why not.
+    """Write the item as `knowledge/<slug of its title>.md`, or return why not.
 
-    One of the same title is skipped whatever is chosen, but for a merge; one that is alike waits for a `choice`. With
-    `Choice.MERGE` the likest takes it in. `VaultError` when the disk says no; what cannot be read is told to
-    `on_error`, and not compared with.
+    An item with the same title is skipped unless merged; a similar one needs a `choice`; `SimilarChoice.MERGE` merges
+    into the most similar. `VaultError` if it cannot be written; notes that cannot be read are passed to `on_error`.
     """
     clean, redactions = redacted(item, redact)
     clean = _begun(clean, vault, now)

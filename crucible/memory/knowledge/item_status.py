@@ -27,11 +27,10 @@ from crucible.vault.notes.vault import Note, Vault
 
 
 def merged(old: Item, new: Item, now: datetime) -> Item:
-    """What the old item says once it knows the new one too.
+    """The old item with the new one merged into it.
 
-    Its own title, type and scope stay; texts that it does not have yet come behind its own, a title of other words
-    before them. Tags come together, counters add up, the higher confidence, the earlier beginning and the later use
-    count. A retired one is active again.
+    Its title, type and scope stay; new texts follow its own, preceded by the new title if it differs. Tags are
+    joined, counters added; the higher confidence, the earlier creation and the later use count. The result is active.
     """
     words = "" if normal_title(old.title) == normal_title(new.title) else new.title
     came = (*old.also_from, new.source.session, *new.also_from)
@@ -143,9 +142,9 @@ def tell_use(vault: Vault, path: Path, now: datetime, *, useful: bool) -> Item:
 
 
 def verify_item(vault: Vault, path: Path, now: datetime, verification: Verification, redact: Redact) -> Item:
-    """Note that the item was looked at: how, by whom, when (`now` where it tells no time), and whether it held.
+    """Record a verification: how, by whom, when (`now` by default), and whether the item held.
 
-    One that held is as fresh as a new one; that one did not stays in the note, whatever is found later.
+    A passed one makes the item fresh; a failed one stays recorded, whatever follows.
     """
     how, by = redact(verification.how)[0], redact(verification.by)[0]
     shown = Verification(verification.passed, how, by, verification.at or now)

@@ -76,7 +76,7 @@ def load_item(vault: Vault, path: Path) -> ItemNote:
 
 
 def load_items(vault: Vault, on_error: OnError | None = None) -> Iterator[ItemNote]:
-    """Every note of the folder, those that are not understood too; what cannot be read is told to `on_error`."""
+    """All notes of the folder, also those that are no items; errors are passed to `on_error`."""
     return _ITEMS.load(vault, load_item, on_error)
 
 
@@ -122,11 +122,10 @@ class ItemProblem(NamedTuple):
 
 
 class KnowledgeStats(NamedTuple):
-    """Numbers and rows over all items; `by_type` and `by_scope` count the active ones.
+    """Statistics of all items; `by_type` and `by_scope` count active ones.
 
-    `used` are the most used, `never_useful` were used and never helped, `never_used` nobody told a use of, `stale`
-    are flagged for verification, `retired` is a number, `rooms` are the places that hold items, the fullest first,
-    `unread` the notes that are not understood.
+    `used` are the most used, `never_useful` never helped, `never_used` have no use, `stale` need verification;
+    `rooms` are the scopes with items, fullest first; `unread` counts notes that are no items.
     """
 
     active: int

@@ -127,7 +127,7 @@ def _digest(item: Item) -> str:
 
 
 def _load(root: Path) -> dict[str, _Card]:
-    """What the cache tells; nothing for one that is damaged, or of another version."""
+    """The cached items; none if the cache is damaged or has another version."""
     try:
         told = orjson.loads(files.read_bytes(files.inside(root, root / _CACHE))[0])
         if told["schema"] != _SCHEMA:

@@ -22,7 +22,7 @@ MOST_WORDS = 300
 """Words that a brief holds at most, by `count_words`."""
 
 _LONGEST = 24
-"""Code points that one word may have; a longer run counts once for each so many."""
+"""Code points of a word; a longer run counts once for each of them."""
 
 # Scripts that are written without blanks: Thai to Khmer, kana, ideographs, hangul beside them, and what is wide.
 _WORD = late_pattern(
@@ -47,10 +47,9 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class BriefUpdate:
-    """What bringing a brief up to date came to.
+    """The result of an update.
 
-    `brief` is what stands in the note now, None for no brief.  `problem` is one line that says why nothing was written
-    though something was due, "" otherwise.
+    `brief` is the brief in the note now, or None; `problem` says why a due update was not written, or "".
     """
 
     brief: Brief | None
@@ -83,7 +82,7 @@ _NAMED = late_pattern(r'(?:phase-)?(\d{1,9})(?:\.\d+)?\b[ \t]*(?:"(.*)")?$')
 
 
 def covering(phase: Phase) -> str:
-    """What a brief says that tells of everything up to this phase: `phase-12 "Tests"`."""
+    """The text for a brief that covers everything up to this phase: `phase-12 "Tests"`."""
     return f'{phase.id.partition(".")[0]} "{_short(phase)}"'
 
 
@@ -92,10 +91,9 @@ def _short(phase: Phase) -> str:
 
 
 def count_covered(session: Session, covers: str) -> int:
-    """How many phases, from the first on, lie behind what a brief says it covers.
+    """The number of phases that a brief covers.
 
-    A phase that is not there any more by its name was renamed or removed. One phase may then be told twice; none is
-    missed.
+    A phase whose name is gone was renamed or removed: one phase may then be repeated, none is missed.
     """
     named = _NAMED.match(covers)
     number, name = (int(named[1]), named[2]) if named else (len(session.phases), covers.strip('" \t'))
@@ -128,9 +126,9 @@ def due_phase(session: Session, covers: str) -> str:
 
 
 def find_brief(session: Session) -> Brief | None:
-    """The brief that stands in the note before its first phase, as people may have corrected it.
+    """The brief before the note's first phase, with a user's edits.
 
-    One without the line that names a phase covers none: a human wrote it, and what follows is added to it.
+    Without the line that names a phase a user wrote it: it covers none, and is extended.
     """
     callout = find_brief_callout(session)
     if callout is None:
@@ -143,9 +141,9 @@ def find_brief(session: Session) -> Brief | None:
 
 
 def set_brief(source: Source, session: Session, brief: Brief) -> list[Edit]:
-    """Make the note's brief this one: its own lines where it stands, else a callout under the title.
+    """Set the note's brief: replace its callout, or add one under the title; no edits if it is unchanged.
 
-    No edit when it stands so already.  Raises `EditRefused` as `session.briefs.set_brief_callout`.
+    Raises `EditRefused` as `set_brief_callout` does.
     """
     first = f"Covers: {normal_line(brief.covers)}".rstrip(" ")
     text = normal(brief.text)

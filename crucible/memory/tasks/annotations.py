@@ -26,7 +26,7 @@ from crucible.documents.session.session_id import check_session_id
 from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, Recalled, Ref, TaskDecision
 
 LONGEST = 2000
-"""Code points of a description and of a query; a task's whole words stand where the task does."""
+"""Code points of a description and a query; the full text is with the task."""
 
 
 _LISTS = ("patterns", "failures", "decisions")
@@ -58,7 +58,7 @@ def values_of(annotation: Annotation) -> dict[str, Value]:
 
 
 def annotation_of(ref: Ref, values: Mapping[str, Value]) -> Annotation:
-    """The annotation that the fields tell; the task is who was asked for, whatever the file says."""
+    """The annotation with these fields; the task is `ref`, whatever the file says."""
     recall = _map(values.get("recall_context"))
     execution = _map(values.get("execution_context"))
     patterns, failures, decisions = (_ids(recall.get(name)) for name in _LISTS)
@@ -111,14 +111,14 @@ def _map(value: Value) -> Mapping[str, Value]:
 
 
 def _maps(value: Value, needed: str) -> list[Mapping[str, Value]]:
-    """The maps of a list that have what makes them one of ours; a lone text stands for a map of it alone."""
+    """The maps of a list with the field `needed`; a plain text counts as a map of that field."""
     items = value if isinstance(value, list) else []
     found: list[Mapping[str, Value]] = [{needed: one} if isinstance(one, str) else _map(one) for one in items]
     return [one for one in found if _text(one.get(needed))]
 
 
 def _text(value: Value) -> str:
-    """A text; a number or a truth as it would be written, since `version: 1` is one to who wrote it."""
+    """A text; numbers and booleans as YAML writes them, since a user may write `version: 1`."""
     if value is None or isinstance(value, (list, dict)):
         return ""
     return value if isinstance(value, str) else write_scalar(value)
@@ -155,10 +155,10 @@ class AnnotationFolder(NamedTuple):
 
 
 def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:
-    """Where the task's annotation lies, or will; two tasks never share one.
+    """The path of the task's annotation, unique for each task.
 
-    An id that can be no file's name stands there by its hash, after `~`. Raises `BadSessionId`, and `OutsideVault`
-    where a symlink leads away.
+    An id that is no file name is replaced by `~` and its hash. Raises `BadSessionId`, and `OutsideVault` for a
+    symlink.
     """
     check_session_id(ref.session)
     name = ref.id
@@ -255,7 +255,7 @@ def _edited(file: _File, before: Annotation, after: Annotation) -> Source:
 
 
 def _blend(written: Value, old: Value, new: Value) -> Value:
-    """What to write where `written` stands, which was read as `old`: what we could not read of it stays."""
+    """The new value for a key that holds `written` and was read as `old`: unknown parts of it stay."""
     if new == old:
         return written
     if isinstance(written, dict) and isinstance(old, dict) and isinstance(new, dict):

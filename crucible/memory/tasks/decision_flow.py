@@ -38,7 +38,7 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.notes.vault import Vault
 
 _RECORDED = ("decision", "error")
-"""Records of what an agent told of itself that are findings, too."""
+"""Record types written by agents that are also findings."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
@@ -61,10 +61,10 @@ def _records(root: Path, session: Session) -> Iterator[EventRecord]:
 
 
 def findings_by_task(session: Session, records: Iterable[EventRecord] = ()) -> Mapping[str, tuple[Finding, ...]]:
-    """The findings of each task by its id, in their order; `records` are the session's whole events.
+    """The findings of each task by its id, in order; `records` are the session's events.
 
     Of several tasks in progress, a finding belongs to the one that began last. If none was in progress, it belongs to
-    the task under whose heading it stands, as the one that carried it out, else to none.
+    the task whose heading it is under, as the one that carried it out, else to none.
     """
     tasks = sorted(_spans(session.tasks), key=lambda one: one.begun)
     findings = findings_of(session) if tasks else ()
@@ -127,7 +127,7 @@ def _moments(findings: Iterable[Finding], records: Iterable[EventRecord]) -> dic
 
 
 MOST_TOLD = 100
-"""Dependent tasks that are told at once, nearest first; `picking` tells the others when they begin."""
+"""Dependent tasks that are updated at once, nearest first; others inherit when they are picked up."""
 
 
 def flows(choice: TaskDecision, kinds: Collection[DecisionKind] = FLOWING) -> bool:

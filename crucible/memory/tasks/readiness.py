@@ -23,7 +23,7 @@ from crucible.documents.markdown.quoting import hang, quote_line
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
 
 MOST_RECENT = 10
-"""Completed tasks that are told; the count has them all."""
+"""Completed tasks that are listed; the count includes all."""
 
 _OVER = (Stage.COMPLETED, Stage.DROPPED)
 _PRIORITIES = {"high": 0, "medium": 1, "low": 2}
@@ -58,7 +58,7 @@ class TasksStatus(NamedTuple):
 
 
 def status_of(tasks: Sequence[OpenTask]) -> TasksStatus:
-    """Where the tasks stand; higher priority first, then in the order given, completed ones with the latest first."""
+    """The state of the tasks: by priority, then in the given order; completed ones latest first."""
     graph = _graph(tasks)
     rings = sorted(sorted(ring) for ring in _rings(graph))
     turning = {index for ring in rings for index in ring}
@@ -86,7 +86,7 @@ def status_of(tasks: Sequence[OpenTask]) -> TasksStatus:
 
 
 def cut_status(status: TasksStatus, most: int) -> TasksStatus:
-    """At most so many tasks in all four lists together: what is at work first, then ready, blocked and completed."""
+    """At most `most` tasks in all four lists: in progress, ready, blocked, then completed."""
     room = max(most, 0)
     lists: list[tuple[ListedTask, ...]] = []
     for whole in (status.in_progress, status.ready, status.blocked):
@@ -124,9 +124,9 @@ def _when(task: OpenTask) -> datetime:
 
 
 def _graph(tasks: Sequence[OpenTask]) -> _Graph:
-    """For every task the places of the unfinished ones that it needs; what is over needs nothing.
+    """For each task the places of the unfinished tasks that it needs; finished tasks need nothing.
 
-    Of an id that stands twice all are meant: nobody knows which was.
+    A duplicate id means all tasks that have it.
     """
     places: dict[Ref, list[int]] = {}
     for index, task in enumerate(tasks):
@@ -193,7 +193,7 @@ to eight tasks are usual, twenty the most; what is one task already stays one. T
 """What stands before all else."""
 
 _OTHERS = 30
-"""Tasks that are there already of which is told."""
+"""Existing tasks that the prompt lists."""
 
 
 class Piece(NamedTuple):

@@ -12,7 +12,7 @@ from crucible.documents.markdown.containment import normal_line
 
 
 class Stage(StrEnum):
-    """How far a task is.  `DROPPED` was cancelled or deleted: nobody waits for it and nobody is shown it."""
+    """The stage of a task. `DROPPED` tasks were cancelled or deleted: they are neither shown nor waited for."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -32,7 +32,7 @@ _WORDS: Mapping[str, Stage] = {
 
 
 def stage_of(word: str) -> Stage:
-    """The stage that a status means; what nobody knows is pending, so that no task gets lost."""
+    """The stage for a status; an unknown one is pending, so that no task is lost."""
     return _WORDS.get(word.strip().lower().replace("-", "_").replace(" ", "_"), Stage.PENDING)
 
 
@@ -48,10 +48,10 @@ class Ref(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:
-    """One task of one session's list, in whatever stage.
+    """A task of a session's list.
 
-    `needs` are ids of the same list. `held` says that the list itself calls it blocked. `started` and `completed` are
-    as they were written, None when nobody said.
+    `needs` are ids of the same list; `held` means that the list calls it blocked; `started` and `completed` are as
+    written, or None.
     """
 
     ref: Ref

@@ -97,7 +97,7 @@ seems to come from. Keep to what was decided in the tasks before; ask the user w
 VARIABLES = frozenset(
     {"label", "id", "task", "inherited", "discoveries", "recalled", "own", "lookup"},
 )
-"""What a template is given, texts all of them; the parts between `task` and `lookup` are "" where there is nothing."""
+"""The variables of the template, all texts; parts between `task` and `lookup` may be ""."""
 
 _ITEM = 1500
 """Code points of an item of knowledge, of a rationale and the like."""

@@ -69,7 +69,7 @@ def gather(view: View, scope: TaskScope = EVERYTHING) -> FoundTasks:
 
 
 def tasks_called(view: View, beginning: str) -> FoundTasks:
-    """All tasks of the sessions whose id begins so; of every session for ""."""
+    """All tasks of sessions whose id starts with `beginning`, of all sessions for ""."""
     rows = [
         row
         for row in view.rows("sessions", None, [beginning] if beginning else [])

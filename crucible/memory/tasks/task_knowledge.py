@@ -126,10 +126,10 @@ class Discovery(NamedTuple):
 def discoveries_for(
     records: Iterable[EventRecord], task_id: str = "", beside: Iterable[EventRecord] = ()
 ) -> tuple[Discovery, ...]:
-    """What others found, each text once, oldest first, the newest `MOST_DISCOVERIES`.
+    """Discoveries of other tasks, each text once, oldest first, the newest `MOST_DISCOVERIES`.
 
-    What the task `task_id` itself logged among `records` is left out; `beside` are the records of other sessions,
-    whose tasks have ids of their own.
+    Records that the task `task_id` logged itself are skipped; `beside` are records of other sessions, whose task ids
+    are their own.
     """
     own = (one for one in _tagged(records) if not task_id or one.task_id != task_id)
     found: dict[str, Discovery] = {}

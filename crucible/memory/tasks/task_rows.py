@@ -77,11 +77,10 @@ def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], lis
 
 
 def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[OpenTask, ...]:
-    """Both lists as one: in the note's order, then what only the store has.
+    """Join both lists: in the note's order, then tasks that only the client has.
 
-    The store is ahead of the note while the client runs, and the note of the store when somebody began or ended a
-    task by hand: the one in which it is further counts, and what either needs. Words, priority and times are the
-    note's where it has them.
+    The client's files are ahead while it runs, and the note is ahead after a manual change, so the later stage
+    counts, and the needs of both. Content, priority and times are the note's if it has them.
     """
     later = {task.ref: task for task in stored}
     joined = [_join(task, later.pop(task.ref, None)) for task in noted]
@@ -105,7 +104,7 @@ def _join(noted: OpenTask, stored: OpenTask | None) -> OpenTask:
 
 
 def _names(folder: Path) -> list[str]:
-    """The names of a folder that is no symlink: where one would lead is none of ours."""
+    """The file names of a folder, none for a symlink."""
     with suppress(OSError):
         if not folder.is_symlink():
             return sorted(os.listdir(folder))[:MOST_TASKS]

@@ -58,7 +58,7 @@ def derive_note(root: str, path: str) -> Derived | None:
 
 
 def place_note(root: str, path: str, data: bytes) -> tuple[Document, tuple[PlacedEvent, ...]]:
-    """The session in these bytes, and where its events stand."""
+    """The session in a note's bytes, and the places of its events."""
     session = _session(path, data)
     return document_of(session, path, recorded_calls(Path(root), session.id))
 
@@ -78,7 +78,7 @@ def derive_item(document: Document, sha: str) -> Derived:
 
 
 def derive_document(document: Document, sha: str) -> Derived:
-    """The same of a session whose note is not at hand: where its words stand is not known."""
+    """The same for a session without a note at hand: places are unknown."""
     placed = tuple(PlacedEvent(event, event.text, NOWHERE) for event in document.events)
     return _derived(document, placed, sha)
 
@@ -141,7 +141,7 @@ def _under_its_heading(indexed: Indexed, event: Event, headings: Mapping[str, st
 def _whole(
     document: Document, events: Sequence[Indexed], common: tuple[str, ...], headings: Mapping[str, str]
 ) -> Indexed:
-    """The session's own document: what stands in its head, its date in words, its headings, and every event."""
+    """The document of a session: properties, date in words, headings, and all events."""
     head = "\n".join(_head(document))
     names = dict.fromkeys(names_in(head))
     facts = dict.fromkeys(common)

@@ -91,7 +91,7 @@ _PAUSE = 0.02
 _LOOK = 0.1
 """Seconds between two looks at how far the first index is."""
 _DOUBTED = 3
-"""After so many attempts an index that stays as it is, and cannot be read, is built anew."""
+"""Attempts after which an unchanged index that cannot be read is rebuilt."""
 
 
 class IndexFigures(NamedTuple):
@@ -117,10 +117,9 @@ def open_embedded(
     shelf: ItemCatalog = NO_ITEMS,
     progress: Progress | None = None,
 ) -> EmbeddedRecall:
-    """Recall over the vault at `root`; nothing is read or written before it is asked.
+    """Open search over the vault at `root`; nothing is read or written before the first question.
 
-    `shelf` has items that are no sessions; `progress` is
-    told how many notes of how many were read.
+    `shelf` has the items of knowledge; `progress` gets how many notes of how many were read.
     """
     real = os.path.realpath(root)
     return EmbeddedRecall(IndexSource(real, settings, NoteChanges(real, settings), shelf), progress)
@@ -144,7 +143,7 @@ class EmbeddedRecall:
         return self._refreshed(progress or self._progress, patience)
 
     def rebuild(self, progress: Progress | None = None) -> IndexState:
-        """Forget the index and build it anew."""
+        """Rebuild the index from scratch."""
         self._opened = None
         with suppress(OSError):
             self._store.forget()

@@ -25,7 +25,7 @@ _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
 _MARKS = "❌🚫⏹⏳"
 _LABEL = late_pattern(r"\n\n(?=(?:Rationale|Alternatives|Cause|Resolution|Summary): )")
 _UNTOLD = late_pattern(r"(?:\n{1,2}By:[^\n]*)?(?:\n{1,2}Source:[^\n]*)?\Z")
-"""The last lines of a decision's or an error's callout: who chose, and what it stands on."""
+"""The last lines of a decision's or error's callout: author and source."""
 _LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re.MULTILINE)
 """The lines of a subagent's callout that are not its words."""
 _QUOTE = late_pattern(r"^> ?")
@@ -140,7 +140,7 @@ def _whole(card: Card, data: bytes, wanted: Sequence[int]) -> dict[int, Event]:
 
 
 def _with_records(root: str, card: Card, found: dict[int, Event]) -> dict[int, Event]:
-    """With the whole text of what the flight recorder has."""
+    """Replace the texts of recorded calls by their full texts."""
     keys = {at: some for at, event in found.items() if event.text and (some := place_at(card, at).keys)}
     if not keys:
         return found
@@ -282,7 +282,7 @@ def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:
 
 
 def session_hits(root: str, cards: Mapping[str, Card], ranked: Iterable[Ranked]) -> tuple[SessionHit, ...]:
-    """The sessions as hits, in their order; without one whose note is gone since it was indexed."""
+    """The sessions as hits, in order, without sessions whose note is gone."""
     found = [
         (one, cards[one.found.path])
         for one in ranked

@@ -82,7 +82,7 @@ class IndexSource(NamedTuple):
 
 
 class IndexState(NamedTuple):
-    """An index, and how true it is: `behind` notes are not in it as they are, since another process is writing."""
+    """An index; `behind` counts changed notes that are missing because another process is writing."""
 
     manifest: RecallManifest
     changed: int = 0
@@ -174,7 +174,7 @@ def _differs(row: IndexedNote | None, sha: str, flights: Mapping[str, str]) -> b
 
 
 def _mostly_dead(manifest: RecallManifest, changing: set[str]) -> list[str]:
-    """What still counts of parts of which most does not."""
+    """The current documents of parts that are mostly outdated."""
     rows, found = manifest.rows, []
     for part in manifest.parts:
         live = [path for path, at in part.members.items() if path in rows and rows[path].number == at]
@@ -211,7 +211,7 @@ class _IndexWriter:
         return IndexState(self._manifest, changed + len(self._wanted.gone))
 
     def _derived(self) -> Iterator[tuple[str, Derived | None, str]]:
-        """Each note or item, what the index takes of it, and what to remember of its flight record."""
+        """Each note or item with its derived documents and the state of its event log."""
         wanted = self._wanted
         for path, one in zip(wanted.notes, derive_all(self._source.root, wanted.notes, self._progress), strict=True):
             yield path, one, wanted.flights.get(one.session if one else _stem(path), "")

@@ -43,11 +43,11 @@ class RecallStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._sure: set[tuple[str, FileStamp]] = set()
-        """Files whose bytes were compared, though their stamps are others: a restored backup, say."""
+        """Files that were compared byte by byte because their stamps changed, such as after a restore."""
         self._loaded: tuple[tuple[int, ...], RecallManifest] = ((), EMPTY)
         self._metas: tuple[RecallManifest, dict[str, bytes]] = (EMPTY, {})
         self._current: tuple[RecallManifest, list[_Numbers]] = (EMPTY, [])
-        """The one whose meta files were compared, and their stamps then."""
+        """The manifest whose meta files were compared, and their stamps then."""
         self._known = (EMPTY, known_of(EMPTY))
 
     def load(self) -> RecallManifest:
@@ -73,7 +73,7 @@ class RecallStore:
         return self._known[1]
 
     def damaged(self, manifest: RecallManifest) -> tuple[IndexPart, ...]:
-        """The parts of which a file is not what was written."""
+        """The parts with a damaged file."""
         found = [part for part in manifest.parts if not self._is_whole(part)]
         return tuple(found)
 
@@ -187,7 +187,7 @@ class RecallStore:
                         (self.folder / side / name).unlink()
 
     def _check_real(self) -> None:
-        """A vault comes from anywhere: through a symlink we would write, and sweep, somebody else's folder."""
+        """A vault may contain a symlink, through which we would write to, and clean up, a foreign folder."""
         # By text: it is done at each question, and a `Path` takes as long to make as the question to the system.
         folder = str(self.folder)
         for path in (folder, *(f"{folder}/{side}" for side in SIDES)):

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 SCHEMA = 4
-"""Raised whenever what is indexed, or how, changes; an index of another number is built anew."""
+"""Incremented when the index changes its content or form; an index with another number is rebuilt."""
 
 SIDES = ("events", "sessions")
 """The two indexes: of events, and of whole sessions, since how rare a word is differs between them."""
 
 
 ITEM = "item"
-"""Stands for the flight record of what is no session."""
+"""Marks an item, which has no event log."""
 
 
 class FileStamp(NamedTuple):
@@ -32,10 +32,10 @@ class FileStamp(NamedTuple):
 
 
 class IndexedNote(NamedTuple):
-    """A note as it was indexed: `flight` says what its flight record was, `number` is what its documents know it by.
+    """An indexed note.
 
-    It gets another each time that it is indexed: documents with the old one are dead.  `events` and `size` are
-    documents and bytes of text.
+    `flight` is the state of its event log, `number` identifies its documents and changes each time it is indexed;
+    documents with an older number are outdated. `events` and `size` count documents and bytes of text.
     """
 
     sha: str
@@ -91,14 +91,14 @@ EMPTY = RecallManifest()
 
 
 class KnownState(NamedTuple):
-    """What was indexed beside notes: flight records by session, sessions without one, and items."""
+    """What was indexed beside the notes: event logs by session, sessions without one, and items."""
 
     flights: Mapping[str, str]
     without: frozenset[str]
     items: Mapping[str, str]
 
     def is_same(self, flights: Mapping[str, str], items: Mapping[str, str]) -> bool:
-        """Whether that is what there is now; a flight record whose session has no note does not count."""
+        """True if nothing changed; event logs of sessions without a note do not count."""
         is_same = self.flights.items() <= flights.items() and self.without.isdisjoint(flights)
         return is_same and self.items == items
 

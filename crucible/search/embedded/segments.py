@@ -42,9 +42,9 @@ class WrittenPart(NamedTuple):
 
 @contextmanager
 def refusals(kind: Callable[[str], Exception]) -> Iterator[None]:
-    """What the engine cannot do, as an error that somebody expects.
+    """Turn tantivy's errors into one exception.
 
-    A full disk and a damaged file are both a `ValueError` of its own, or a panic that is no `Exception`.
+    A full disk and a damaged file are a `ValueError`, or a panic that is no `Exception`.
     """
     try:
         yield
@@ -84,7 +84,7 @@ def _analyzer() -> tantivy.TextAnalyzer:
 
 
 def analyze(text: str) -> list[str]:
-    """The words of a text as they stand in the index: in small letters, without accents, stemmed."""
+    """The words of a text as the index has them: lower case, without accents, stemmed."""
     return _analyzer().analyze(text)
 
 

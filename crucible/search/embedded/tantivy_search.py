@@ -15,7 +15,7 @@ from crucible.search.recall import EventKind, Question
 from crucible.search.session_cards import Card, load_card, seconds_of
 
 OFTEN = 100
-"""A word of so many sessions is as likely to be meant as one of more: nobody counts further."""
+"""Counting stops here: a word in this many sessions is as likely to be meant as one in more."""
 
 Count = Callable[[Sequence[str]], Mapping[str, int]]
 """In how many sessions and items each of these stems is, at most `OFTEN`; one that is in none may be left out."""
@@ -24,14 +24,14 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORTEST, _LONGEST = 4, 30
 """Letters: of shorter words everything is near, longer ones are no words."""
 _MOST_STRANGE, _SHARE = 3, 6
-"""So many words of a question are looked into, and none where they are less than a sixth of it: each asks for six hundred words, and the others
-find what is meant."""
+"""Misspelled words of a question that are corrected: each costs a search for six hundred words.  None if they are less than a
+sixth of the question: the other words suffice then."""
 _MOST_NEAR = 3
 """Of each, those in the most sessions."""
 
 
 def near_stems(words: Sequence[str], count: Count) -> tuple[str, ...]:
-    """The stems that were likely meant by the words of which nothing is in the index."""
+    """The stems that were probably meant by words that the index does not contain."""
     stems = {word: analyze(word) for word in words}
     known = count([stem for some in stems.values() for stem in some])
     strange = [word for word in words if _is_word(word) and not any(known.get(stem) for stem in stems[word])]
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 WHOLE = 3.0
 """What a name that is there whole counts more than a word."""
 NEAR = 0.6
-"""What a word counts that is near to one of the question's which nobody wrote."""
+"""The weight of a word that is similar to a misspelled one."""
 TOO_LONG = "the words of the question are too long to be searched for"
 """What is said of a question that is vain."""
 _TRIES = 4
@@ -104,10 +104,10 @@ class Match(NamedTuple):
 
 
 class Sought(NamedTuple):
-    """A question with the words as they stand in the index.
+    """A question with its words as the index has them.
 
-    Of `stems`, `names` and `near` any is enough; `near` are words spelled almost as some of the question's that
-    nobody wrote. `phrases` and `nots` are lists of words that must, and must not, follow each other.
+    Any of `stems`, `names` and `near` suffices; `near` are corrections of misspelled words. `phrases` and `nots` are
+    lists of words that must, or must not, follow each other.
     """
 
     stems: tuple[str, ...]
@@ -324,7 +324,7 @@ def _sessions(manifest: RecallManifest, values: Sequence[str]) -> list[str]:
 
 
 def _file(side: str, value: str) -> tantivy.Query:
-    """A path as it stands somewhere, or its end."""
+    """A path, or its last parts."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should

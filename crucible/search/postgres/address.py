@@ -155,14 +155,14 @@ if TYPE_CHECKING:
 _SOME = 3
 """Statements of a transaction."""
 _OLDEST = 130000
-"""PostgreSQL 13, as the server tells its version."""
+"""PostgreSQL 13, as the server reports it."""
 
 
 class Server:
     """One connection, opened when it is first needed and again after it was lost.  For one thread."""
 
     def __init__(self, address: str, seconds: float = 10.0, connecting: float | None = None) -> None:
-        """`seconds` is the longest that any statement may take, and connecting unless that is told."""
+        """`seconds` limits each statement, and connecting unless that has its own limit."""
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
         self.place: ServerPlace = place_of(address)
         self.seconds = max(0.1, seconds)
@@ -228,7 +228,7 @@ _BEGIN = b"""
         set_config('plan_cache_mode', 'force_custom_plan', false), set_config('jit', 'off', false),
         set_config('TimeZone', 'UTC', false)
 """
-"""Names are written with their schema, so nobody's function of the same name in another schema is ever called."""
+"""Names are qualified, so a function of the same name in another schema is never called."""
 
 
 @contextmanager

@@ -61,11 +61,10 @@ class Documents(Protocol):
 
 
 class Pushed(NamedTuple):
-    """What came of it, in notes.
+    """The result of a push, in notes.
 
-    `refused` are by the names of projects that the server lets this user not write; `older` are paths of notes of
-    which another copy of the vault pushed a later state; `unread` are paths that could not be read; `failed` paths
-    whose rows the server did not take.
+    `refused` counts notes by project that this user may not write; `older` are paths of which another copy pushed a
+    later state; `unread` could not be read, `failed` were not accepted by the server.
     """
 
     new: int = 0
@@ -168,7 +167,7 @@ class Pusher:
         return pushed._replace(removed=sum(self._remove(key) for key in gone))
 
     def delete(self, session: str) -> int:
-        """Remove a session of this vault, whoever pushed it: how many notes of that id were there."""
+        """Remove a session of this vault; returns the number of notes removed."""
         check_ready(self._server)
         return sum(self._remove(key) for key, there in self._there().items() if there.session == session)
 
@@ -273,7 +272,7 @@ class Pusher:
         return self._projects[name]
 
     def _make_month(self, month: date) -> None:
-        """Outside of any other transaction: it waits for those who write, and they must not wait for it."""
+        """Outside any transaction: it waits for writers, so they must not wait for it."""
         if month not in self._months:
             self._server.run("SELECT crucible.make_month(%s)", [month])
             self._months.add(month)

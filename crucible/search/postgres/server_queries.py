@@ -167,7 +167,7 @@ _ALL_OF = {
 
 
 def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int = 0) -> str:
-    """The events or sessions that have any of the terms, or so many; the terms go into `given`."""
+    """The events or sessions with any of the terms, or with `of` of them; adds the terms to `given`."""
     name = f"terms{len(given)}"
     given |= {name: list(terms), f"{name}_of": of}
     return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "")).format(name=name)

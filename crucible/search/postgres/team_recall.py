@@ -207,7 +207,7 @@ def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
 
 
 _SAME = 5
-"""Events of one id that are told: two vaults may have sessions of one name, and a writer may have made some up."""
+"""Most events shown for one id: two vaults may share a session's name, and a writer may invent ids."""
 _ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at, p.name"
 _OF_SESSION = """
     CROSS JOIN LATERAL (

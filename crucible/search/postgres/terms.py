@@ -58,17 +58,17 @@ class _Counts(NamedTuple):
 
 
 def word_term(stem: str) -> str:
-    """A word as it stands in the table."""
+    """A word as a term of the table."""
     return f"w{stem}"
 
 
 def name_term(name: str) -> str:
-    """A name as it stands in the table."""
+    """A name as a term of the table."""
     return f"n{name}"
 
 
 def fact_term(field: str, value: str) -> str:
-    """A fact as it stands in the table."""
+    """A fact as a term of the table."""
     return f"f{field}:{value}"
 
 
@@ -78,7 +78,7 @@ def key_of(path: str) -> str:
 
 
 def month_of(first: int, today: date) -> date:
-    """The month whose partition a session is in: what is undated, old or yet to come is put where there is one."""
+    """The month of a session's partition; undated, old and future sessions go to existing ones."""
     try:
         day = datetime.fromtimestamp(first, UTC).date()
     except (ValueError, OverflowError, OSError):
@@ -212,7 +212,7 @@ _MOST_USES = 2**31 - 1
 
 
 class _Columns(NamedTuple):
-    """As the table `sessions` has them, none of which a session fills."""
+    """Columns of the table `sessions` that only items fill."""
 
     item_type: str | None = None
     item_scope: str | None = None
@@ -264,5 +264,5 @@ def digest_of_item(item: Shelved) -> str:
 
 
 def viewer_of(question: Question) -> Audience:
-    """Who looks, where nobody says it: the project that is asked about, else one who sees everything."""
+    """The default viewer: the project that is asked about, else one that sees everything."""
     return Audience("project", question.project) if question.project else EVERYTHING
