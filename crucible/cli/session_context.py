@@ -11,9 +11,8 @@ from crucible.cli.vault_access import here
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.note_sources import source_name
 from crucible.commands.resume.continue_session import Native, find_native, folder_of
-from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.resume_context import settled_context
-from crucible.commands.resume.resume_material import Context, Material
+from crucible.commands.resume.resume_material import Context, Material, find_extent
 from crucible.documents.session.session import Session
 from crucible.vault.notes.vault import Vault
 

@@ -41,10 +41,8 @@ from crucible.commands.resume.continue_session import (
     newest_source,
     plan_start,
 )
-from crucible.commands.resume.extent import find_extent
-from crucible.commands.resume.position_line import check_at_rest
 from crucible.commands.resume.resume_context import find_material
-from crucible.commands.resume.resume_material import Material
+from crucible.commands.resume.resume_material import Material, check_at_rest, find_extent
 from crucible.commands.resume.resume_status import End, has_news, settle, wake
 from crucible.core.errors import CrucibleError, SessionNotFound, TranscriptError, UsageError
 from crucible.core.secrets.redaction import redact_of

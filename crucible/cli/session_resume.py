@@ -19,8 +19,8 @@ from crucible.cli.session_context import build_context, folder_for, native_of, s
 from crucible.cli.vault_access import find_note, here, open_vault
 from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
 from crucible.commands.resume.continue_session import check_goes_on, last_client
-from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.resume_context import find_material
+from crucible.commands.resume.resume_material import find_extent
 from crucible.core.errors import SessionNotFound, UsageError
 from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import load_bookmarks

@@ -1,13 +1,12 @@
-"""What a client's log may hold where it should hold something else: the coercions that every dialect's rows need.
-
-Owns those that mean the same for every client; nothing here raises.  What one client alone writes (its ids, its times,
-its JSON inside JSON) is that dialect's own `values`.
-"""
+"""Read values from a client's log rows, whatever type they have.  Nothing here raises."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
+
+from crucible.clients.events import Choice
 
 Row: TypeAlias = dict[str, Any]
 
@@ -61,3 +60,12 @@ def as_time(value: object) -> datetime | None:
         return time if time.tzinfo is UTC else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def choice_of(question: Row, given: Sequence[str]) -> Choice:
+    """Read a question; `given` are the user's answers, and one string may hold several labels separated by ", "."""
+    offered = map(as_dict, as_list(question.get("options")))
+    options = tuple((as_str(option.get("label")), as_str(option.get("description"))) for option in offered)
+    answer = ", ".join(given)
+    picked = tuple(label for label, _ in options if label and f", {label}, " in f", {answer}, ")
+    return Choice(as_str(question.get("question")), answer, options, picked)

@@ -14,8 +14,7 @@ from dataclasses import fields, replace
 from crucible.analysis.failures.failure_rules import LONGEST, classify, readable
 from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import Came, Refused, ask_checked, quoted, seen_by
-from crucible.clients.launch.ask import Asker
-from crucible.clients.launch.json_answers import objects_in
+from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, Renderer, load_template
 from crucible.documents.knowledge.items import PREVENTABLE, Attribution, Category, FailureReport

@@ -15,7 +15,7 @@ from crucible.analysis.findings.observed_calls import base_name
 from crucible.analysis.review.ask_loop import Refused, visible
 from crucible.analysis.review.review_prompt import MOST, MOST_FACTS
 from crucible.analysis.review.review_record import SAID, Line, Record, Tag
-from crucible.clients.launch.json_answers import objects_in
+from crucible.clients.launch.ask import objects_in
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import long_words, overlap
 from crucible.documents.markdown.containment import cut, normal_line

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crucible.clients.claude_code.call_results import AGENT_TOOLS, TASK_TOOLS, content_text, facts_of_use
-from crucible.clients.claude_code.questions import ASKING_TOOLS, edited_plan
+from crucible.clients.claude_code.result_rows import ASKING_TOOLS, edited_plan
 from crucible.clients.claude_code.state import OpenCall, State
 from crucible.clients.events import (
     Answered,

@@ -29,10 +29,10 @@ from typing import Any
 
 import orjson
 
+from crucible.clients.claude_code.call_results import outputs_folder
 from crucible.clients.claude_code.lineage import NO_ROWS, Rows, followed, followers, rows_of
 from crucible.clients.claude_code.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.clients.claude_code.state import State
-from crucible.clients.claude_code.stored_outputs import outputs_folder
 from crucible.clients.events import At, Event, Unreadable
 from crucible.clients.jsonl_reader import read_file, read_records
 from crucible.clients.log_values import as_str, count

@@ -1,17 +1,18 @@
-"""How tool calls end, in Codex's rollouts: outcome, text, small facts, plans.
+"""How tool calls, questions and plans end in Codex's rollouts.
 
-Owns the headers and sentences of tool results.  Which call a result belongs to is `tools`'s.
+A plan is part of an answer, not a call.  What the user decides is the next prompt, and the mode of its turn.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from crucible.clients.codex.values import dicts, parsed
-from crucible.clients.events import CallEnd, TaskState
-from crucible.clients.log_values import Row, as_dict, as_str, line_count, number
+from crucible.clients.codex.files import dicts, parsed
+from crucible.clients.codex.state import State
+from crucible.clients.events import At, CallEnd, Choice, PlanSettled, PromptKind, QuestionsAnswered, TaskState
+from crucible.clients.log_values import Row, as_dict, as_list, as_str, choice_of, line_count, number
 
 
 class Result(NamedTuple):
@@ -194,3 +195,51 @@ def tasks_of_script(script: str) -> tuple[TaskState, ...]:
         TaskState(str(n), re.sub(r"\\(.)", r"\1", double or single or tick), status)
         for n, (double, single, tick, status) in enumerate(found, 1)
     )
+
+
+QUESTION_TOOL = "request_user_input"
+_NOTE, _OTHER = "user_note: ", "None of the above"
+_IMPLEMENT = "Implement the plan."
+_FRESH = "A previous agent produced the plan below to accomplish the user's task."
+
+
+def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> QuestionsAnswered:
+    """The questions of a call with the answers in its result, matched by id."""
+    told = as_dict(parsed(output).get("answers"))
+    questions = dicts(arguments.get("questions"))
+    given = (as_list(as_dict(told.get(as_str(question.get("id")))).get("answers")) for question in questions)
+    return QuestionsAnswered(at, call, tuple(map(choice_of, questions, map(_words, given))))
+
+
+def _words(given: Iterable[object]) -> list[str]:
+    """The user's labels and notes; with a note, the label for "none of these" is dropped."""
+    words = [word for each in given if (word := as_str(each).removeprefix(_NOTE))]
+    return [word for word in words if word != _OTHER or len(words) == 1]
+
+
+def read_retained(state: State, row: Row, at: At) -> None:
+    """An answer in the client's own record; needed if the question came from a script, whose calls are not logged."""
+    call = as_str(row.get("call_id"))
+    if as_str(row.get("type")) == "verified_answer" and call not in state.calls:
+        choices = (_retained(each) for each in dicts(row.get("questions")))
+        state.out.append(QuestionsAnswered(at, call, tuple(choices)))
+
+
+def _retained(told: Row) -> Choice:
+    """A question, perhaps with the picked option after it, and the answer with its note."""
+    question, (label, _, note) = (
+        as_str(told.get("question")),
+        as_str(told.get("answer")).partition(f"\n{_NOTE}"),
+    )
+    asked, picked, description = question.rpartition(f"\n{label}: ")
+    options = [{"label": label, "description": description}] if picked else []
+    return choice_of({"question": asked or question, "options": options}, _words([label, note]))
+
+
+def settle_plan(state: State, at: At, text: str) -> PromptKind:
+    """Emit what a prompt decides about the proposed plan; return the kind of the prompt."""
+    plan, state.plan = state.plan, ""
+    approved = text.strip() == _IMPLEMENT
+    if plan and (approved or state.mode):
+        state.out.append(PlanSettled(at, "", plan, approved or (False if state.mode == "plan" else None)))
+    return PromptKind.PLAN if text.startswith(_FRESH) else PromptKind.TYPED

@@ -14,21 +14,24 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from crucible.clients.codex.families import (
+from crucible.clients.codex.files import (
     Head,
+    Line,
     families,
+    first_lines,
     head_of,
     is_rollout,
     kin_of,
+    made_at,
     near,
+    reach_of_file,
+    read_lines,
     rollouts,
     subagents_of,
     title_of,
 )
-from crucible.clients.codex.files import Line, first_lines, reach_of_file, read_lines
 from crucible.clients.codex.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.clients.codex.state import State, parent_of
-from crucible.clients.codex.values import made_at
 from crucible.clients.events import At, Event, Titled
 from crucible.clients.log_values import Row, as_str, as_time, number
 from crucible.clients.session_files import Reach, Transcript, check_reachable

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crucible.clients.codex.questions import settle_plan
+from crucible.clients.codex.call_results import settle_plan
+from crucible.clients.codex.files import dicts
 from crucible.clients.codex.state import State
 from crucible.clients.codex.subagents import read_notice
 from crucible.clients.codex.texts import (
@@ -14,7 +15,6 @@ from crucible.clients.codex.texts import (
     split_plan,
 )
 from crucible.clients.codex.tools import read_user_shell
-from crucible.clients.codex.values import dicts
 from crucible.clients.events import At, Injected, Interrupted, Prompted, PromptKind, Reasoned, Replied
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
-from crucible.clients.codex.files import Line
+from crucible.clients.codex.call_results import read_retained
+from crucible.clients.codex.files import Line, dicts
 from crucible.clients.codex.messages import (
     interrupt,
     read_item_message,
@@ -21,11 +22,9 @@ from crucible.clients.codex.messages import (
     read_ui_prompt,
     read_ui_thought,
 )
-from crucible.clients.codex.questions import read_retained
 from crucible.clients.codex.state import Events, State, is_subagent, parent_of
 from crucible.clients.codex.subagents import read_activity, read_agent_message
 from crucible.clients.codex.tools import API_CALLS, UI_CALLS
-from crucible.clients.codex.values import dicts
 from crucible.clients.events import (
     Answered,
     At,

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from crucible.clients.codex.files import dicts, parsed
 from crucible.clients.codex.state import State
 from crucible.clients.codex.texts import inside
-from crucible.clients.codex.values import dicts, parsed
 from crucible.clients.events import (
     At,
     CallEnd,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from crucible.clients.codex.values import dicts
+from crucible.clients.codex.files import dicts
 from crucible.clients.log_values import Row, as_list, as_str
 
 

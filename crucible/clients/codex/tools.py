@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crucible.clients.codex.call_results import (
+    QUESTION_TOOL,
     Result,
+    answered,
     command_line,
     of_command,
     of_output,
@@ -18,7 +20,7 @@ from crucible.clients.codex.call_results import (
     tasks_of,
     tasks_of_script,
 )
-from crucible.clients.codex.questions import QUESTION_TOOL, answered
+from crucible.clients.codex.files import dicts, parsed
 from crucible.clients.codex.state import OpenCall, State
 from crucible.clients.codex.subagents import (
     AGENT_TOOLS,
@@ -27,7 +29,6 @@ from crucible.clients.codex.subagents import (
     read_statuses,
     start_agent,
 )
-from crucible.clients.codex.values import dicts, parsed
 from crucible.clients.events import (
     At,
     CallEnd,

@@ -12,9 +12,8 @@ from itertools import count as count_up
 from typing import NamedTuple
 
 from crucible.clients.events import CallEnd, Choice, TaskState
-from crucible.clients.gemini.values import is_response, parts_of, pictures, text_of
-from crucible.clients.log_questions import choice_of
-from crucible.clients.log_values import Row, as_dict, as_list, as_str, count, line_count
+from crucible.clients.gemini.texts import is_response, parts_of, pictures, text_of
+from crucible.clients.log_values import Row, as_dict, as_list, as_str, choice_of, count, line_count
 
 AGENT_TOOLS = frozenset({"invoke_agent", "delegate_to_agent"})
 """Tools that hand work to a subagent; older versions have a tool for each agent, and the call has an `agentId`."""

@@ -21,14 +21,14 @@ from crucible.clients.events import At, ContextSeen, Event, Titled, Unreadable
 from crucible.clients.gemini.conversation import (
     Conversation,
     Damage,
+    LogFile,
     Slot,
     TakenBack,
     is_metadata,
     read_conversation,
 )
-from crucible.clients.gemini.files import LogFile
 from crucible.clients.gemini.messages import Teller
-from crucible.clients.gemini.values import row_id
+from crucible.clients.gemini.texts import row_id
 from crucible.clients.jsonl_reader import read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable

@@ -57,9 +57,14 @@ from crucible.clients.gemini.texts import (
     Speech,
     is_acknowledgement,
     is_cancellation,
+    is_response,
+    is_thought,
+    parts_of,
+    pictures,
+    row_id,
     said_by_user,
+    text_of,
 )
-from crucible.clients.gemini.values import is_response, is_thought, parts_of, pictures, row_id, text_of
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count
 
 _HUMAN = {

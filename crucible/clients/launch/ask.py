@@ -1,16 +1,17 @@
-"""Ask an agent: a client, a command line of the user's, or a model of the `llm` library.
+"""Ask an agent: a client, a user's command line, or a model of the `llm` library; and parse the answer.
 
-Defines what is started, in which environment, and how its answer is parsed.  A client given by name can only answer; a command line runs as it is.  All are
-marked as our own in prompt and environment, so that no hook and no import takes them in, and run in an empty folder, without a project's instructions.
+A client given by name can only answer.  Every program runs in an empty folder and is marked as ours in prompt and environment,
+so that no hook captures it and no import takes it in.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from crucible.clients.launch.answering_process import MOST_BYTES, Exited, Reins,
 from crucible.clients.launch.programs import NO_FILES, ClientProgram, client_of
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
 from crucible.core.errors import AgentFailed
+from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import AgentSettings
 
 _FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
@@ -287,3 +289,31 @@ def _count(usage: Mapping[str, Any], *names: str) -> int | None:
 def _is_number(value: object) -> bool:
     """Whether it counts something: not JSON's `NaN`, `Infinity`, or an integer that nobody can keep."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+_FENCE = late_pattern(r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+_LONGEST = 100_000
+"""Code points of an answer that are looked at."""
+_MOST_TRIES = 50
+
+
+def objects_in(answer: str) -> Iterator[Mapping[str, object]]:
+    """The JSON objects in an answer, those in a fence before all others; each may come twice."""
+    answer = answer[:_LONGEST]
+    for place in (*(found[1] for found in _FENCE.finditer(answer)), answer):
+        yield from _objects(place)
+
+
+def _objects(text: str) -> Iterator[Mapping[str, object]]:
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    for _ in range(_MOST_TRIES):
+        if at < 0:
+            return
+        try:
+            row, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield row
+        at = text.find("{", end)

@@ -21,8 +21,7 @@ from crucible.clients.events import (
     TaskState,
     ToolReturned,
 )
-from crucible.clients.log_questions import choice_of
-from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, count, line_count
+from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, choice_of, count, line_count
 
 AGENT_TOOLS = frozenset({"task", "subagent"})
 """`task` became `subagent` in 2.0; both hand work to a session of its own."""

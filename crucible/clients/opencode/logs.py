@@ -16,10 +16,8 @@ from pathlib import Path
 from crucible.clients.events import Event
 from crucible.clients.opencode.database import is_database, opened
 from crucible.clients.opencode.messages import bare_title, kind_in, tell
-from crucible.clients.opencode.stored import Head, Store
-from crucible.clients.opencode.tables import Tables, has_sessions
-from crucible.clients.opencode.tree import Tree, read_export, read_head, session_files
-from crucible.clients.opencode.values import utc
+from crucible.clients.opencode.stored import Head, Store, utc
+from crucible.clients.opencode.stores import Tables, Tree, has_sessions, read_export, read_head, session_files
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.core.errors import TranscriptError
 

@@ -18,8 +18,7 @@ from math import inf
 from typing import NamedTuple
 
 from crucible.clients.log_values import Row, as_dict, as_str
-from crucible.clients.opencode.stored import Message, Part
-from crucible.clients.opencode.values import millis
+from crucible.clients.opencode.stored import Message, Part, millis
 
 _NEAR = 60_000
 """Milliseconds within which a row's own column tells better than its data when it was written.  Later, the row was

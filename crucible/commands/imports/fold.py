@@ -28,12 +28,9 @@ from crucible.clients.registry import Dialect
 from crucible.clients.session_files import SubagentFile, Transcript
 from crucible.commands.imports.import_report import Importing, ImportOptions, UnreadableRow, told_rows
 from crucible.commands.imports.note_families import Family, Returns, is_inline
-from crucible.commands.imports.note_sources import SourceTable, source_name
-from crucible.commands.imports.resumed_sessions import Tickets, who_was_before
-from crucible.commands.imports.strands import Strand, mark_of, written_at
-from crucible.commands.imports.sync_loss import LastSecond, look_at_last_second
+from crucible.commands.imports.note_sources import SourceTable, Tickets, source_name, who_was_before
+from crucible.commands.imports.strands import LastSecond, Strand, WholeTurns, look_at_last_second, mark_of, written_at
 from crucible.commands.imports.transcript_search import reason_at
-from crucible.commands.imports.whole_turns import WholeTurns
 from crucible.core.errors import TranscriptError
 from crucible.documents.recording.call_details import Details
 from crucible.documents.recording.recorder import Recorder

@@ -1,16 +1,13 @@
-"""Transcripts into a vault: new notes, old notes brought up to date, and a report of both.
+"""Import transcripts: create notes, update old ones, and report both.
 
-Owns the run: one transcript at a time and under a lock, and what is done about one that cannot be read.  Which
-transcripts there are is `finding`'s, what one comes to `folding`'s, which note it belongs to `sources`'.
-
-A run can be killed at any time and repeated: a parent's note is written before its subagents', every id is found again
-by the note's `sources`, and whole events that were kept already are not kept twice.
+A run can be killed at any time and repeated: a parent's note is written before its subagents', ids are found again by `sources`,
+and events are kept once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,7 +18,6 @@ from typing import TypeAlias
 
 from crucible.clients.registry import Dialect
 from crucible.clients.session_files import Transcript
-from crucible.commands.imports.continuations import link_moves
 from crucible.commands.imports.fold import Folding, JoinsError, LeftOutError
 from crucible.commands.imports.import_report import Importing, ImportOptions, ImportReport, UnreadableRow
 from crucible.commands.imports.note_sources import SourceTable, source_name
@@ -39,13 +35,33 @@ from crucible.core.errors import (
 )
 from crucible.core.locks import locked
 from crucible.documents.markdown.source import Edit
+from crucible.documents.session.edits import set_field
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
+from crucible.documents.session.properties import link_to
 from crucible.documents.session.refresh import refresh
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.shared_notes import holds_others
 from crucible.vault.events.event_summary import Facts, save_meta
 from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import note_name
+
+
+def link_moves(vault: Vault, table: SourceTable, moves: Iterable[tuple[str, str]], created: Collection[str]) -> None:
+    """`moves` are pairs of sources, the earlier one first."""
+    for earlier, later in moves:
+        paths = table.find(earlier), table.find(later)
+        if paths[0] is None or paths[1] is None or paths[0] == paths[1]:
+            continue
+        names = [note_name(path.name) for path in paths if path]
+        if any(name in created for name in names):
+            vault.update(paths[0], lambda note, to=names[1]: _linked(note, "continued_by", to))  # type: ignore[misc]
+            vault.update(paths[1], lambda note, to=names[0]: _linked(note, "continues", to))  # type: ignore[misc]
+
+
+def _linked(note: Note, key: str, to: str) -> list[Edit]:
+    return set_field(note.source, note.session, key, link_to(to)) if note.session.properties.get(key) is None else []
+
 
 Progress = Callable[[int, int, str], None]
 """Told how many transcripts are done, of how many, and which one is next ("" at the end)."""

@@ -1,28 +1,107 @@
-"""One log of a native session while it is imported: its recorder, its note if it has one, its whole events.
+"""One log of a native session during an import: its recorder, its note, and its events.
 
-Owns that an event is recorded and kept whole at once, so that memory does not grow with a transcript.  Which log an
-event belongs to, and what becomes of the notes, is `importing`'s.
+An event is recorded and stored at once, so that memory does not grow with the transcript.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
 from crucible.analysis.findings.detector import Detector
-from crucible.clients.events import Event, Prompted, Unknown, Unreadable
-from crucible.commands.imports.sync_loss import LastSecond
+from crucible.clients.events import (
+    Answered,
+    ContinuedIn,
+    Event,
+    Faulted,
+    Interrupted,
+    Prompted,
+    PromptKind,
+    Replied,
+    Resumed,
+    Rewound,
+    ToolUsed,
+    Unknown,
+    Unreadable,
+)
+from crucible.documents.recording.entry_texts import intervention
 from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import Draft
+from crucible.documents.session.markup import render_entry
 from crucible.documents.session.refresh import Said
-from crucible.documents.session.session import Status
+from crucible.documents.session.session import Prose, Session, Status
 from crucible.documents.session.shared_notes import holds_others, place_in
 from crucible.documents.session.status_rules import is_our_reason
 from crucible.documents.session.sync_mark import rows_by_source
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Note
+
+_SECOND = timedelta(seconds=1)
+_INSTANT = timedelta(microseconds=1)
+_SAID = {PromptKind.TYPED, PromptKind.STEERING}
+"""Prompts whose words a note holds as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastSecond:
+    """`known_until` is the time after which all is new, None when the note tells no time.
+
+    `ends_before`: the transcript stops before the note does.  `undecided`: words of that second are not in the note, and
+    no time parts them from words that are.
+    """
+
+    known_until: datetime | None
+    ends_before: bool = False
+    undecided: bool = False
+
+
+def look_at_last_second(note: Note, events: Iterable[Event]) -> LastSecond:
+    """Where the note ends among these events of one log."""
+    last = _last_told(note.session)
+    if last is None:
+        return LastSecond(None)
+    lines = set(map(_bare, note.source.text.split("\n")))
+    known = last
+    ends_before = True
+    new: list[datetime] = []
+    for event in events:
+        time = event.at.time
+        ends_before = ends_before and (time is None or time < last)
+        if time is None or not last <= time <= last + _SECOND:
+            continue
+        words = _lines(event)
+        if not words <= lines:
+            new.append(time)
+        elif words:
+            known = max(known, time)
+    if new and min(new) > known:
+        return LastSecond(min(new) - _INSTANT)
+    return LastSecond(last + _SECOND, ends_before, bool(new))
+
+
+def _last_told(session: Session) -> datetime | None:
+    phases = (time for phase in session.all_phases() for time in (phase.started, phase.ended))
+    return max((t for t in (session.started, session.ended, *phases) if t), default=None)
+
+
+def _lines(event: Event) -> set[str]:
+    """The lines that a prompt or an answer has in a note."""
+    if isinstance(event, Replied):
+        rendered = render_entry(Prose(event.text))
+    elif isinstance(event, Prompted) and event.kind in _SAID and event.text.strip():
+        rendered = render_entry(intervention(event))
+    else:
+        return set()
+    return set(map(_bare, rendered)) - {""}
+
+
+def _bare(line: str) -> str:
+    """Without the marks of the quotes it stands in; inline work stands in more of them."""
+    return line.strip("> \t\r")
+
 
 OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
 """Gives a strand its id, and a writer unless nothing may be written."""
@@ -197,3 +276,33 @@ def mark_of(note: Note | None, source: str) -> str:
 def written_at(path: Path) -> datetime:
     """When a file was last written to."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
+
+
+_BEGINS = Prompted | Resumed | Replied | ToolUsed
+_ENDS = Answered | Interrupted | Faulted | Rewound | ContinuedIn
+
+
+class WholeTurns:
+    """`cut` tells, once all events were asked for, whether some were left for the next time."""
+
+    def __init__(self) -> None:
+        self.cut = False
+
+    def until_last_end(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events without those of a turn that has no end yet; a turn is held in memory until its end."""
+        held: list[Event] = []
+        for event in events:
+            if _is_end(event):
+                yield from held
+                held.clear()
+                yield event
+            elif held or isinstance(event, _BEGINS):
+                held.append(event)
+            else:
+                yield event
+        self.cut = bool(held)
+
+
+def _is_end(event: Event) -> bool:
+    """Whether the trunk's own turn is over; the oldest versions have a subagent's rows between."""
+    return not event.at.agent and (isinstance(event, _ENDS) or (isinstance(event, Replied) and event.final))

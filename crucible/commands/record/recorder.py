@@ -15,11 +15,9 @@ from crucible.commands.record.cleaning import Cleaning
 from crucible.commands.record.current_phase import closing, counted, in_phase, joining, new_phase
 from crucible.commands.record.entries import Told, Verbs, check_count, told_error
 from crucible.commands.record.note_writer import Clock, Writer, aware, utc_now, whole_second
-from crucible.commands.record.stop import end_session, pause_session
-from crucible.commands.record.stop_bookmark import finished, keep_bookmark, remark
+from crucible.commands.record.stop import end_session, finished, keep_bookmark, pause_session, remark
 from crucible.commands.record.subagent import Delegated, InlineWork, begin_child, tell_parent
-from crucible.commands.record.task_list import Change, added, moved, read_items, replaced
-from crucible.commands.record.tasks import change_tasks
+from crucible.commands.record.tasks import Change, added, change_tasks, moved, read_items, replaced
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, PhaseField, Standing, Step, TaskList

@@ -1,7 +1,6 @@
-"""Pausing and ending a session, and what is done once its note says so.
+"""Pause or end a recorded session, then run `END_STEPS`, and keep its bookmark and brief.
 
-`END_STEPS` run in order when the note is written; each says in a line what it did.  A step that fails is a warning: the
-session has ended all the same.  Whoever has more to do at a session's end (a history, what was learned) adds a step.
+A step that fails is a warning: the session has ended all the same.
 """
 
 from __future__ import annotations
@@ -10,20 +9,75 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
-from crucible.commands.record.cleaning import Cleaning
+from crucible.commands.record.cleaning import Cleaning, check_text
 from crucible.commands.record.current_phase import closing
 from crucible.commands.record.entries import told_error
 from crucible.commands.record.note_writer import PATIENCE, Writer, whole_second
-from crucible.commands.record.stop_bookmark import Remark, keep_bookmark, keep_brief
 from crucible.commands.record.subagent import tell_parent
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, Standing, Summary
 from crucible.documents.session.properties import format_time
-from crucible.documents.session.session import Status
+from crucible.documents.session.session import Status, Task
 from crucible.memory.bookmarks.bookmark import StopReason
+from crucible.memory.bookmarks.make_bookmark import mark
+from crucible.memory.summary.brief_update import update_brief
 from crucible.vault.events.event_reader import last_time
 from crucible.vault.events.event_summary import Facts, save_meta
+from crucible.vault.notes.projects import folder_in_project
+
+
+class Remark(NamedTuple):
+    """What is said beside a pause: a note, and what is in the way; cleaned."""
+
+    note: str = ""
+    blockers: tuple[str, ...] = ()
+
+
+def remark(note: str, blockers: Sequence[str], clean: Cleaning) -> Remark:
+    """`UsageError` for what is no text."""
+    given = (blockers,) if isinstance(blockers, str) else tuple(blockers)
+    for text in (note, *given):
+        check_text(text)
+    return Remark(clean.block(note), tuple(filter(None, map(clean.line, given))))
+
+
+def keep_bookmark(writer: Writer, why: StopReason, when: datetime, said: Remark = Remark()) -> None:  # noqa: B008  frozen
+    """Keep where the session stands now."""
+    try:
+        session = writer.read_whole()
+        # Another project's files say nothing of this session.
+        folder = folder_in_project(*writer.surroundings, session.project or "")
+        mark(
+            writer.vault,
+            session,
+            why,
+            now=when,
+            redact=writer.redact,
+            folder=folder,
+            note=said.note,
+            blockers=said.blockers,
+        )
+    except CrucibleError as error:
+        writer.say(error)
+    except OSError as error:
+        writer.warnings.append(f"no bookmark: {error}")
+
+
+def keep_brief(writer: Writer) -> None:
+    """Bring the note's brief up to date."""
+    try:
+        update = update_brief(writer.vault, writer.path, redact=writer.redact)
+    except CrucibleError as error:
+        writer.say(error)
+        return
+    writer.warnings += [update.problem] if update.problem else []
+
+
+def finished(before: Sequence[Task], after: Sequence[Task]) -> bool:
+    """Whether a task is completed that was not."""
+    done = {task.id for task in before if task.status == "completed"}
+    return any(task.status == "completed" and task.id not in done for task in after)
 
 
 class Ended(NamedTuple):

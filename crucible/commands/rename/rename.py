@@ -23,8 +23,14 @@ from pathlib import Path, PurePath, PurePosixPath
 
 import yaml
 
-from crucible.commands.rename.rename_history import move_history
-from crucible.commands.rename.rename_targets import Left, check_is_session, copy_bookmarks, move_events, move_tasks
+from crucible.commands.rename.rename_targets import (
+    Left,
+    check_is_session,
+    copy_bookmarks,
+    move_events,
+    move_history,
+    move_tasks,
+)
 from crucible.core import files
 from crucible.core.errors import CrucibleError, LockTimeout
 from crucible.core.locks import Lock, locked

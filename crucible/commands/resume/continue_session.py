@@ -19,9 +19,7 @@ from crucible.clients.launch.programs import CLIENTS, ClientProgram, client_of, 
 from crucible.clients.registry import Dialect
 from crucible.clients.session_files import Transcript
 from crucible.commands.resume.context_parts import drift_part
-from crucible.commands.resume.extent import find_extent
-from crucible.commands.resume.position_line import last_active
-from crucible.commands.resume.resume_material import Drift, Material
+from crucible.commands.resume.resume_material import Drift, Material, find_extent, last_active
 from crucible.core.errors import CrucibleError, TranscriptError, UsageError
 from crucible.core.text.durations import age_words
 from crucible.documents.session.session import Session, Status

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, assert_never
 
-from crucible.commands.resume.extent import Extent, Placed
+from crucible.commands.resume.resume_material import Extent, Placed
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import labelled, quote_line
 from crucible.documents.session.note_entries import MARKS

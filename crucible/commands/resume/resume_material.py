@@ -1,13 +1,19 @@
-"""What picking a session up again is made of: frozen values that the other modules of this room hand to each other."""
+"""What a resume context is made of: the session up to its `resume_point`, its bookmark, the drift, and its position."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
-from crucible.documents.session.session import Session
-from crucible.memory.bookmarks.bookmark import Bookmark
+from crucible.core.errors import CrucibleError
+from crucible.core.text.durations import age_words
+from crucible.documents.session.session import Callout, Entry, Intervention, Phase, Session, Status, Subagent, ToolCalls
+from crucible.memory.bookmarks.bookmark import Bookmark, task_at_work
+from crucible.vault.index.time_filters import AFTERWARDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +84,127 @@ class Context:
     left_out: tuple[LeftOut, ...] = ()
     is_tight: bool = False
     """Whether decisions had to be cut to a line each; errors and tasks are then, too."""
+
+
+Kind = TypeVar("Kind")
+
+
+class Placed(NamedTuple):
+    """An entry and the id of its phase, "start" before the first one."""
+
+    phase: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A session up to where it is picked up.
+
+    `session` has no phases behind that; `later` are those.  `phase` is the one it is picked up in, None in a session without
+    phases.  `head` are the entries before the first phase without the brief, `entries` all others.  `problem` is a line
+    of ours, "" for none.
+    """
+
+    session: Session
+    phase: Phase | None
+    head: tuple[Placed, ...]
+    entries: tuple[Placed, ...]
+    later: tuple[Phase, ...] = ()
+    problem: str = ""
+
+    def of(self, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
+        """Every entry of that kind with its phase, in the order of the note; also those of inline subagents."""
+        todo = [*reversed((*self.head, *self.entries))]
+        while todo:
+            phase, entry = todo.pop()
+            if isinstance(entry, kind):
+                yield phase, entry
+            # What a subagent is told are no human's words.
+            if isinstance(entry, Subagent) and kind is not Intervention:
+                todo += [Placed(phase, inner) for inner in reversed(entry.entries)]
+
+
+def find_extent(session: Session) -> Extent:
+    """Up to the phase that `resume_point` names, all of it if it names none."""
+    point, later, problem = session.resume_point, tuple[Phase, ...](), ""
+    flat = list(session.all_phases())
+    named = [at for at, phase in enumerate(flat) if f"{phase.id}.".startswith(f"{point}.")]
+    if named:
+        kept = {phase.id for phase in flat[: named[-1] + 1]}
+        later = tuple(
+            phase for phase in flat[named[-1] + 1 :] if "." not in phase.id or phase.id.partition(".")[0] in kept
+        )
+        phases = (
+            replace(phase, subphases=tuple(sub for sub in phase.subphases if sub.id in kept))
+            for phase in session.phases
+            if phase.id in kept
+        )
+        session = replace(session, phases=tuple(phases))
+    elif point:
+        problem = f"resume_point {point[:60]!r} names no phase of the note, so all of the session is shown"
+    shown = list(session.all_phases())
+    head = tuple(Placed("start", entry) for entry in session.preamble if not _is_brief(entry))
+    entries = tuple(Placed(phase.id, entry) for phase in shown for entry in phase.entries)
+    return Extent(session, shown[-1] if shown else None, head, entries, later, problem)
+
+
+def _is_brief(entry: Entry) -> bool:
+    return isinstance(entry, Callout) and entry.kind == "abstract"
+
+
+def raw_size(entry: Entry) -> int:
+    """About how many characters of a note an entry is; what is inside an inline subagent counts."""
+    if isinstance(entry, ToolCalls):
+        return sum(len(call.call) + len(call.result) + 8 for call in entry.calls)
+    texts = (
+        getattr(entry, name, None) for name in ("text", "words", "note", "rationale", "resolution", "summary", "task")
+    )
+    return sum(len(text) for text in texts if text) + sum(map(raw_size, getattr(entry, "entries", ())))
+
+
+def position_line(extent: Extent, bookmark: Bookmark | None, now: datetime) -> str:
+    """As `You are in phase-3 of 7, at task 3 of 5; last active 2 h ago.`, all words of ours."""
+    phases = len(extent.session.phases) + sum(1 for phase in extent.later if "." not in phase.id)
+    where = f"in {extent.phase.id} of {phases}" if extent.phase else "before the first phase"
+    task = task_words(extent.session)
+    active = last_active(extent.session, bookmark)
+    age = f"last active {age_words(now - active)}" if active else "when it was last active is unknown"
+    return f"You are {where}{f', {task}' if task else ''}; {age}."
+
+
+def task_words(session: Session) -> str:
+    """`at task 3 of 5`, `all 5 tasks done`, "" without tasks."""
+    task, done = task_at_work(session), sum(task.status == "completed" for task in session.tasks)
+    if task:
+        other = f", {done} done" if done != task.number - 1 else ""
+        return f"at task {task.number} of {len(session.tasks)}{other}"
+    return f"all {done} tasks done" if done > 1 else "its task is done" if done else ""
+
+
+def last_active(session: Session, bookmark: Bookmark | None) -> datetime | None:
+    """The newest time that the note or the bookmark knows of."""
+    times = [time for phase in session.all_phases() for time in (phase.started, phase.ended) if time]
+    times += [time for time in (session.started, session.ended) if time]
+    if bookmark and bookmark.why not in AFTERWARDS:
+        times.append(bookmark.at)
+    known = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
+    return max(known, default=bookmark.at if bookmark else None)
+
+
+def check_at_rest(session: Session, files: Sequence[Path], client: str, *, now: datetime, idle: timedelta) -> None:
+    """Refuse an active session that somebody may be at work on.
+
+    `files` are those that grow while it runs, its note's and its spool's; `client` is the client that runs, "" for none.
+    """
+    if session.status is not Status.ACTIVE:
+        return
+    hint = f"`cru session pause {session.id}` stops it for now, --force goes on all the same"
+    if client:
+        raise CrucibleError(f"{session.id}: it is active, and its client still runs: {client}", hint)
+    times = [last_active(session, None)]
+    for path in files:
+        with suppress(OSError):
+            times.append(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    newest = max(filter(None, times), default=None)
+    if newest and now - newest < idle:
+        raise CrucibleError(f"{session.id}: it is active, something happened {age_words(now - newest)}", hint)

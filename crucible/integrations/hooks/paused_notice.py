@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crucible.commands.briefing.briefing_parts import Quoter, whole_words
 from crucible.commands.resume.choose_session import Paused, newest_first
-from crucible.commands.resume.extent import find_extent
+from crucible.commands.resume.resume_material import find_extent
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings, VaultSettings

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import Refused, ask_checked, quoted, seen_by
-from crucible.clients.launch.ask import Asker
-from crucible.clients.launch.json_answers import objects_in
+from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.secrets import Redact
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template

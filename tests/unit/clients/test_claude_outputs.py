@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from crucible.clients.claude_code import logs as claude_code
-from crucible.clients.claude_code.stored_outputs import MOST
+from crucible.clients.claude_code.call_results import MOST
 from crucible.clients.events import SubagentReturned, ToolReturned
 from tests.unit.clients.building import SESSION, Row, assistant, dump, one, result, text, use
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crucible.clients import registry as dialects
 from crucible.clients.claude_code import logs as claude_code
 from crucible.clients.codex import logs as codex
-from crucible.clients.codex.families import head_of, kin_of
+from crucible.clients.codex.files import head_of, kin_of
 from crucible.clients.events import (
     ContextSeen,
     Event,

@@ -14,7 +14,7 @@ from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import LOOKED, Came, Refused, ask_checked, quoted, seen_by, visible
 from crucible.analysis.review.asked_agent import TimeUsedUp
 from crucible.clients.launch.answering_process import Stopped, TimedOut
-from crucible.clients.launch.json_answers import objects_in
+from crucible.clients.launch.ask import objects_in
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import AgentFailed
 from crucible.core.templates import OwnTemplate

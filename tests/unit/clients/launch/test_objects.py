@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.clients.launch.json_answers import objects_in
+from crucible.clients.launch.ask import objects_in
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crucible.commands import record
-from crucible.commands.record import stop_bookmark as bookmarking
+from crucible.commands.record import stop as bookmarking
 from crucible.core.errors import EditRefused, UsageError, VaultError
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, load_bookmarks
 from crucible.memory.summary.brief import find_brief

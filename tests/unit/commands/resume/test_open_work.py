@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from crucible.commands.resume.extent import find_extent
-from crucible.commands.resume.open_work import OpenWork, Said, find_open_work
+from crucible.commands.resume.context_parts import OpenWork, Said, find_open_work
+from crucible.commands.resume.resume_material import find_extent
 from crucible.documents.session.session import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, task_at_work
 from tests.unit.commands.resume.contexts import START, phase, session

@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from crucible.commands.resume.extent import find_extent
-from crucible.commands.resume.position_line import last_active, position_line
+from crucible.commands.resume.resume_material import find_extent, last_active, position_line
 from crucible.core.text.durations import age_words
 from crucible.documents.session.session import Task
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.resume.extent import find_extent
 from crucible.commands.resume.recent_entries import Window, choose_window
+from crucible.commands.resume.resume_material import find_extent
 from crucible.core.tokens import Estimate
 from crucible.documents.session.session import (
     Callout,

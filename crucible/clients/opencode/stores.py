@@ -1,0 +1,328 @@
+"""Where OpenCode keeps sessions: SQLite tables (1.2 and 2.0), the older tree of JSON files, and exported documents.
+
+Columns came and went, so a missing one is empty.  A database migrated to 2.0 may hold a session in both shapes: the newer one
+counts as soon as it has messages.  The tree is `storage/session/<project>/<session>.json`,
+`storage/message/<session>/<message>.json` and `storage/part/<message>/<part>.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from crucible.clients.log_values import Row, as_dict, as_list, as_str
+from crucible.clients.opencode.database import Database
+from crucible.clients.opencode.stored import Head, Message, Part, message_of_row, millis, parse
+
+_HEADS = ("session_v2", "session")
+_HEAD = (
+    *("id", "parent_id", "title", "directory", "version", "agent"),
+    *("time_created", "time_updated", "permission", "revert"),
+)
+_ROW = ("id", "time_created", "time_updated", "data")
+
+
+def has_sessions(database: Database) -> bool:
+    """Whether these are OpenCode's tables."""
+    heads = any({"id", "directory"} <= set(database.columns(table)) for table in _HEADS)
+    first = all("data" in database.columns(table) for table in ("message", "part"))
+    return heads and (first or "data" in database.columns("session_message"))
+
+
+class Tables:
+    """The sessions of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def heads(self) -> list[Head]:
+        """All sessions, the oldest first."""
+        found: dict[str, Head] = {}
+        for table in _HEADS:
+            for row in self._select(table, _HEAD):
+                head = _head(row)
+                if head.id:
+                    found.setdefault(head.id, head)
+        return sorted(found.values(), key=lambda head: (head.created, head.id))
+
+    def head(self, session: str) -> Head | None:
+        """One session, None when it is not here."""
+        found = (_head(row) for table in _HEADS for row in self._select(table, _HEAD, "id", session))
+        return next(found, None)
+
+    def messages(self, session: str) -> Iterator[Message]:
+        """The messages of a session in their order."""
+        if self._is_second(session):
+            for row in self._select("session_message", (*_ROW, "type"), "session_id", session, order="seq, id"):
+                yield _second(row)
+            return
+        for row in self._select("message", _ROW, "session_id", session, order="time_created, id"):
+            yield self._first(row)
+
+    def message(self, session: str, ident: str) -> Message | None:
+        """One message again."""
+        if self._is_second(session):
+            rows = self._select("session_message", (*_ROW, "type"), "id", ident)
+            return next((_second(row) for row in rows), None)
+        return next((self._first(row) for row in self._select("message", _ROW, "id", ident)), None)
+
+    def size(self, session: str) -> tuple[int, int, str]:
+        """The last time that anything was written, the number of messages, and the first one's id."""
+        table, order = ("session_message", "seq, id") if self._is_second(session) else ("message", "time_created, id")
+        head = self.head(session)
+        last, number, first = (head.updated if head else 0), 0, ""
+        for row in self._select(table, ("id", "time_updated"), "session_id", session, order=order):
+            last, number, first = (
+                max(last, millis(row["time_updated"])),
+                number + 1,
+                first or as_str(row["id"]),
+            )
+        return last, number, first
+
+    def _is_second(self, session: str) -> bool:
+        """Whether the newer tables hold this session's messages."""
+        rows = self._select("session_message", ("id",), "session_id", session, order="id LIMIT 1")
+        return any(True for _ in rows)
+
+    def _first(self, row: Row) -> Message:
+        parts = self._select("part", _ROW, "message_id", row["id"], order="id")
+        ident = as_str(row["id"])
+        return Message(
+            ident,
+            millis(row["time_created"]),
+            millis(row["time_updated"]),
+            parse(row["data"]),
+            tuple(_part(part, ident, number) for number, part in enumerate(parts)),
+            f"message {ident}: no JSON object",
+        )
+
+    def _select(
+        self, table: str, wanted: tuple[str, ...], key: str = "", value: object = None, order: str = "id"
+    ) -> Iterator[dict[str, Any]]:
+        """The wanted columns by name, None for those that this version lacks; nothing without the table or the key."""
+        there = self._database.columns(table)
+        if "id" not in there or (key and key not in there):
+            return
+        names = [name if name in there else "NULL" for name in wanted]
+        where = f' WHERE "{key}" = ?' if key else ""
+        order = ", ".join(part for part in order.split(", ") if part.split(" ")[0] in there)
+        sql = f'SELECT {", ".join(names)} FROM "{table}"{where} ORDER BY {order}'  # noqa: S608  names of our own
+        for row in self._database.rows(sql, *((value,) if key else ())):
+            yield dict(zip(wanted, row, strict=True))
+
+
+def _head(row: Row) -> Head:
+    return Head(
+        as_str(row["id"]),
+        as_str(row["parent_id"]),
+        as_str(row["title"]),
+        as_str(row["directory"]),
+        as_str(row["version"]),
+        as_str(row["agent"]),
+        millis(row["time_created"]),
+        millis(row["time_updated"]),
+        began_by_command(row["permission"]),
+        as_str((parse(row["revert"]) or {}).get("messageID")),
+    )
+
+
+def began_by_command(permission: object) -> bool:
+    """Whether the rules of a session, JSON or as a value, are those of `opencode run`: nobody is there to be asked."""
+    rules = as_list(permission) if not isinstance(permission, str) else _rules(permission)
+    denied = {as_str(as_dict(rule).get("permission")) for rule in rules if as_dict(rule).get("action") == "deny"}
+    return {"question", "plan_enter"} <= denied
+
+
+def _rules(text: str) -> list[Any]:
+    return as_list((parse(f'{{"rules":{text}}}') or {}).get("rules"))
+
+
+def _part(row: Row, message: str, number: int) -> Part:
+    ident = as_str(row["id"]) or f"{message}.{number}"
+    created, updated = millis(row["time_created"]), millis(row["time_updated"])
+    return Part(ident, created, updated, parse(row["data"]), f"part {ident}: no JSON object")
+
+
+def _second(row: Row) -> Message:
+    ident = as_str(row["id"])
+    created, updated = millis(row["time_created"]), millis(row["time_updated"])
+    data = parse(row["data"])
+    if data is None:
+        return Message(ident, created, updated, None, (), f"session_message {ident}: no JSON object")
+    return message_of_row(ident, as_str(row["type"]), created, updated, data)
+
+
+_LOOK = 1 << 16
+_ROLES = frozenset({"user", "assistant"})
+
+
+def session_files(storage: Path) -> list[Path]:
+    """The files of all sessions in a `storage` folder."""
+    return sorted(path for path in (storage / "session").glob("*/*.json") if path.is_file())
+
+
+def read_head(path: Path) -> Head | None:
+    """The session in a file of the tree, None when it is none."""
+    data = _read(path)
+    if path.parent.parent.name != "session" or data is None or "messages" in data:
+        return None
+    # Files are found by their names, so the name is the id.
+    return _head_tree({**data, "id": path.stem}) if as_str(data.get("id")) or "time" in data else None
+
+
+def read_export(path: Path) -> Export | None:
+    """An exported session, None when the file holds none."""
+    try:
+        with path.open("rb") as file:
+            look = file.read(_LOOK)
+            begin = look.find(b"{")
+            if begin < 0 or b'"info"' not in look:
+                return None
+            # What the client says on its way may stand before the document.
+            data = parse(look[begin:] + file.read())
+    except OSError:
+        return None
+    if data is None or not isinstance(data.get("messages"), list) or not as_str(as_dict(data.get("info")).get("id")):
+        return None
+    return Export(data)
+
+
+def _read(path: Path) -> Row | None:
+    try:
+        return parse(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _head_tree(data: Row) -> Head:
+    times = as_dict(data.get("time"))
+    return Head(
+        as_str(data.get("id")),
+        as_str(data.get("parentID")),
+        as_str(data.get("title")),
+        as_str(data.get("directory")) or as_str(as_dict(data.get("location")).get("directory")),
+        as_str(data.get("version")),
+        as_str(data.get("agent")),
+        millis(times.get("created")),
+        millis(times.get("updated")),
+        began_by_command(data.get("permission")),
+        as_str(as_dict(data.get("revert")).get("messageID")),
+    )
+
+
+def _time(data: Row | None) -> int:
+    return millis(as_dict((data or {}).get("time")).get("created"))
+
+
+def _part_tree(data: Row | None, ident: str, reason: str) -> Part:
+    times = as_dict((data or {}).get("time"))
+    return Part(ident, millis(times.get("start")), 0, data, reason)
+
+
+# --- the tree --------------------------------------------------------------------------------------------------------
+
+
+class Tree:
+    """The sessions of a `storage` folder."""
+
+    def __init__(self, storage: Path) -> None:
+        self._storage = storage
+
+    def heads(self) -> list[Head]:
+        """All sessions, the oldest first; one whose file cannot be read is named after it."""
+        found = [read_head(path) or Head(path.stem) for path in session_files(self._storage)]
+        return sorted(found, key=lambda head: (head.created, head.id))
+
+    def head(self, session: str) -> Head | None:
+        """One session, None when it is not here."""
+        paths = (path for path in session_files(self._storage) if path.stem == session)
+        return next((read_head(path) or Head(session) for path in paths), None)
+
+    def messages(self, session: str) -> Iterator[Message]:
+        """The messages of a session in their order."""
+        for _, path in self._ordered(session):
+            yield self._message(session, path)
+
+    def message(self, session: str, ident: str) -> Message | None:
+        """One message again."""
+        paths = (folder / f"{ident}.json" for folder in self._folders(session))
+        return next((self._message(session, path) for path in paths if path.is_file()), None)
+
+    def size(self, session: str) -> tuple[int, int, str]:
+        """The last time that anything was written, the number of messages, and the first one's id."""
+        head = self.head(session)
+        names = sorted(path.stem for path in self._files(session))
+        return (head.updated if head else 0), len(names), names[0] if names else ""
+
+    def _folders(self, session: str) -> tuple[Path, ...]:
+        return tuple(self._storage.joinpath(*way, session) for way in (("message",), ("session", "message")))
+
+    def _files(self, session: str) -> Iterator[Path]:
+        for folder in self._folders(session):
+            yield from folder.glob("*.json")
+
+    def _ordered(self, session: str) -> list[tuple[tuple[int, str], Path]]:
+        return sorted(((_time(_read(path)), path.stem), path) for path in self._files(session))
+
+    def _message(self, session: str, path: Path) -> Message:
+        data, ident = _read(path), path.stem
+        inner = as_list((data or {}).get("parts"))
+        parts = _inner(ident, inner) if inner else self._parts(session, ident)
+        return Message(ident, _time(data), 0, data, tuple(parts), f"message {ident}.json: no JSON object")
+
+    def _parts(self, session: str, message: str) -> Iterator[Part]:
+        for way in (("part", message), ("session", "part", session, message)):
+            for path in sorted(self._storage.joinpath(*way).glob("*.json")):
+                yield _part_tree(_read(path), path.stem, f"part {path.stem}.json: no JSON object")
+
+
+def _inner(message: str, parts: list[object]) -> Iterator[Part]:
+    for number, raw in enumerate(parts):
+        data = raw if isinstance(raw, dict) else None
+        ident = as_str(as_dict(raw).get("id")) or f"{message}.{number}"
+        yield _part_tree(data, ident, f"part {ident}: no JSON object")
+
+
+# --- an export -------------------------------------------------------------------------------------------------------
+
+
+class Export:
+    """One session in one document, in either generation's shape."""
+
+    def __init__(self, data: Row) -> None:
+        self._head = _head_tree(as_dict(data["info"]))
+        found = [_exported(raw, number) for number, raw in enumerate(as_list(data["messages"]))]
+        self._messages = {message.id: message for message in found}
+
+    def heads(self) -> list[Head]:
+        """The session."""
+        return [self._head]
+
+    def head(self, session: str) -> Head | None:
+        """The session, None for any other."""
+        return self._head if session == self._head.id else None
+
+    def messages(self, _session: str) -> Iterator[Message]:
+        """Its messages, in the order of the document."""
+        yield from self._messages.values()
+
+    def message(self, _session: str, ident: str) -> Message | None:
+        """One message again."""
+        return self._messages.get(ident)
+
+    def size(self, _session: str) -> tuple[int, int, str]:
+        """The last time that anything was written, the number of messages, and the first one's id."""
+        return self._head.updated, len(self._messages), next(iter(self._messages), "")
+
+
+def _exported(raw: object, number: int) -> Message:
+    data = as_dict(raw)
+    info = as_dict(data.get("info")) or data
+    ident = as_str(info.get("id")) or f"message-{number}"
+    if not info:
+        return Message(ident, 0, 0, None, (), f"message {number} of the export: no object")
+    if as_str(info.get("role")) not in _ROLES and isinstance(info.get("type"), str):
+        return message_of_row(ident, as_str(info.get("type")), _time(info), 0, info)
+    parts = tuple(_inner(ident, as_list(data.get("parts"))))
+    return Message(ident, _time(info), 0, info, parts)
