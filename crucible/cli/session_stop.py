@@ -13,10 +13,10 @@ from crucible.cli.index_access import asked
 from crucible.cli.output import say, warn
 from crucible.cli.vault_access import folders_of
 from crucible.clients.launch.ask import Asker
-from crucible.commands.briefing.compact_memory import compact, live_sessions
 from crucible.commands.capture.after_stop import Ended, Helpers, after_stop
 from crucible.commands.capture.question import Ask
 from crucible.core.errors import CrucibleError
+from crucible.memory.history.compact_memory import compact, live_sessions
 from crucible.memory.history.history_folder import entry_path
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.vault.index.index import Index

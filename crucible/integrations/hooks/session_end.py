@@ -16,7 +16,6 @@ from typing import NamedTuple
 from crucible.analysis.review.ask_budget import budget_of
 from crucible.analysis.review.asked_agent import Agent
 from crucible.clients.launch.ask import asker_of
-from crucible.commands.briefing.compact_memory import compact, live_sessions
 from crucible.commands.capture.after_stop import Helpers, after_stop
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.secrets.redaction import redact_of
@@ -26,6 +25,7 @@ from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.make_bookmark import mark
+from crucible.memory.history.compact_memory import compact, live_sessions
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import open_embedded

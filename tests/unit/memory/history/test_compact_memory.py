@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.briefing.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
+from crucible.memory.history.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
 from crucible.core.settings.session_settings import MemorySettings
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest, load_bookmarks
 from crucible.memory.history.memory_log import (
@@ -176,19 +176,19 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from crucible.memory.bookmarks.bookmark import append_bookmark
-from crucible.memory.bookmarks.bookmark import Bookmark, Why
+from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 root, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(5000):
     if (root / "stop").exists():
         break
     at = datetime(2026, 2, 22, tzinfo=UTC) + timedelta(seconds=number)
-    append_bookmark(root, Bookmark(f"b-{name}-{number}", f"2026-02-22-{name}", at, Why.ENDED, note="n" * 50), fsync=False)
+    append_bookmark(root, Bookmark(f"b-{name}-{number}", f"2026-02-22-{name}", at, StopReason.ENDED, note="n" * 50), fsync=False)
     print(f"b-{name}-{number}", flush=True)
 """
 _COMPACT = """
 import sys
 from pathlib import Path
-from crucible.commands.briefing.compact_memory import compact
+from crucible.memory.history.compact_memory import compact
 from crucible.core.settings.session_settings import MemorySettings
 from crucible.vault.notes.vault import Vault
 vault = Vault(Path(sys.argv[1]))
