@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.history.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
 from crucible.core.settings.session_settings import MemorySettings
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest, load_bookmarks
+from crucible.memory.history.compact_memory import ANNOUNCED, REACHED, Compacted, compact, live_sessions
 from crucible.memory.history.memory_log import (
     Memory,
     MemoryKind,
