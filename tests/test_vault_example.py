@@ -223,7 +223,7 @@ def test_the_readme_shows_what_a_briefing_says(copied: Vault, monkeypatch: pytes
         def now(cls, tz: tzinfo | None = None) -> Self:
             return cls(2026, 11, 23, 9, tzinfo=tz)
 
-    monkeypatch.setattr("crucible.cli.briefing_context.datetime", Then)
+    monkeypatch.setattr("crucible.cli.briefing_commands.datetime", Then)
     told = Cru(copied)("briefing", "--project", "shop").stdout.split("\n")
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = page.partition("$ cru briefing --project shop\n")[2].partition("\n```")[0].split("\n")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import click
 
-from crucible.cli.briefing_context import BriefingOptions, MadeBriefing, make_briefing
+from crucible.cli.briefing_commands import MadeBriefing, make_briefing
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments
 from crucible.cli.output import say, warn
@@ -82,7 +82,7 @@ def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow
     """
     door = ctx.ensure_object(Door)
     chosen = _named(named) if named is not None else None
-    told = make_briefing(door, BriefingOptions(None, budget, workflow))
+    told = make_briefing(door, None, budget, workflow)
     for source in told.briefing.failed:
         warn(f"left out: {source.name}: {source.failure}")
     chosen = chosen or _last_used(told)

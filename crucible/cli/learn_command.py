@@ -21,7 +21,6 @@ from crucible.cli.id_arguments import SESSION
 from crucible.cli.learn_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, Chosen, choose, kin_of, with_options
 from crucible.cli.learn_report import (
     CaseTally,
-    Target,
     propose_rules,
     rows_of,
     say_exported,
@@ -183,8 +182,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
         ask_first(vault, chosen.paths, ways.named)
     redact = remembering(redact_of(vault.settings.secrets))
     if ways.rules is not None:
-        target = Target(ways.rules, ways.write, ways.yes)
-        is_whole = propose_rules(vault, chosen.paths, redact, target, format_)
+        is_whole = propose_rules(vault, chosen.paths, redact, ways.rules, format_, write_file=ways.write, yes=ways.yes)
         return 0 if is_whole and chosen.complete else PROBLEMS_FOUND
     improve = improver_of(
         vault,

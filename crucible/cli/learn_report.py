@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -116,42 +116,36 @@ def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ())
 
     `sides` are the names of all splits; an empty one is reported.
     """
-    if format_ == "json":
-        write_json(
-            {
-                "files": [
-                    {"path": str(one.path), "split": one.split, "rows": one.rows, "bytes": one.size}
-                    for one in done.files
-                ],
-                "card": str(done.card) if done.card else None,
-                "rows": done.tally.rows,
-                "left_out": dict(sorted(done.tally.left_out.items())),
-                "redactions": dict(sorted(done.tally.redactions.items())),
-            }
-        )
-    elif format_ is not None:
-        for path in (*(one.path for one in done.files), *([done.card] if done.card else [])):
-            write(str(path))
-    left = ", ".join(f"{count} {name}" for name, count in sorted(done.tally.left_out.items()))
-    say(f"{_counted(done.tally.rows, 'row')}" + (f"; of no use in this shape: {left}" if left else ""))
-    if not done.tally.rows and format_ is not None:
+    tally = done.tally
+    left_out = sorted(tally.left_out.items())
+    exported = {
+        "files": [
+            {"path": str(one.path), "split": one.split, "rows": one.rows, "bytes": one.size} for one in done.files
+        ],
+        "card": str(done.card) if done.card else None,
+        "rows": tally.rows,
+        "left_out": dict(left_out),
+        "redactions": dict(sorted(tally.redactions.items())),
+    }
+    if format_ is not None:
+        _write_files(exported, filter(None, (*(one.path for one in done.files), done.card)), format_)
+    left = ", ".join(f"{count} {name}" for name, count in left_out)
+    say(f"{_counted(tally.rows, 'row')}" + (f"; of no use in this shape: {left}" if left else ""))
+    if not tally.rows and format_ is not None:
         say("nothing was written")
-    bare = [side for side in sides if not done.tally.by["split"][side]]
-    if bare and done.tally.rows:
+    bare = [side for side in sides if not tally.by["split"][side]]
+    if bare and tally.rows:
         say(
             f"no row came to {', '.join(bare)}: sessions that belong together stay together, so few of them part unevenly",
             style="yellow",
         )
-    _say_redactions(done.tally.redactions)
+    _say_redactions(tally.redactions)
 
 
 def say_kept(vault: Vault, kept: Kept, format_: str) -> None:
     """Write the paths of new and replaced notes, or JSON, and report the counts."""
-    if format_ == "json":
-        write_json({name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()})
-    else:
-        for path in (*kept.new, *kept.replaced):
-            write(str(path))
+    exported = {name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()}
+    _write_files(exported, (*kept.new, *kept.replaced), format_)
     say(
         f"{_counted(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} as they were, "
         f"{len(kept.left)} left as you reviewed or changed them"
@@ -162,12 +156,9 @@ def say_kept(vault: Vault, kept: Kept, format_: str) -> None:
 
 def say_puzzles(put: Put, format_: str) -> None:
     """Write the paths of the puzzles' files, or JSON, and report the counts."""
-    if format_ == "json":
-        found = {name: [str(path) for path in getattr(put, name)] for name in ("written", "same", "left")}
-        write_json({**found, "redactions": dict(sorted(put.redactions.items()))})
-    else:
-        for path in (*put.written, *put.same):
-            write(str(path))
+    exported: dict[str, object] = {name: [*map(str, getattr(put, name))] for name in ("written", "same", "left")}
+    exported["redactions"] = dict(sorted(put.redactions.items()))
+    _write_files(exported, (*put.written, *put.same), format_)
     say(f"{_counted(len(put.written), 'file')} written, {len(put.same)} as they were")
     if put.left:
         say(
@@ -182,10 +173,16 @@ def say_puzzles(put: Put, format_: str) -> None:
 
 
 def _say_redactions(redactions: Mapping[str, int]) -> None:
-    found = Counter(redactions)
-    if found:
-        told = ", ".join(f"{count} {rule}" for rule, count in sorted(found.items()))
-        say(f"taken out: {told}")
+    if redactions:
+        say(f"taken out: {', '.join(f'{count} {rule}' for rule, count in sorted(redactions.items()))}")
+
+
+def _write_files(exported: object, paths: Iterable[object], format_: str) -> None:
+    if format_ == "json":
+        write_json(exported)
+        return
+    for path in paths:
+        write(str(path))
 
 
 def _counted(count: int, name: str) -> str:
@@ -195,25 +192,20 @@ def _counted(count: int, name: str) -> str:
 _NAMES = ("AGENTS.md", "CLAUDE.md")
 
 
-class Target(NamedTuple):
-    """The file, or a folder of its project; whether to write it, and without asking."""
-
-    file: str
-    write: bool
-    yes: bool
-
-
 def propose_rules(
     vault: Vault,
     paths: Sequence[Path],
     redact: Callable[[str], tuple[str, object]],
-    target: Target,
+    file: str,
     format_: str,
+    *,
+    write_file: bool,
+    yes: bool,
 ) -> bool:
     """Print the diff, or all corrections as JSON, and write the file if that was asked for; False if a note could not be read."""
     wrong: list[CrucibleError] = []
     rules = rules_of(_sessions(vault, paths, wrong), redact)
-    place = Path(from_here(target.file))
+    place = Path(from_here(file))
     place = _place(place.resolve()) if place.is_dir() else place
     old = _text(place)
     new = with_rules(old, rules)
@@ -227,7 +219,7 @@ def propose_rules(
     say(f"{recurring} of {len(rules)} corrections recur over sessions; `--format json` lists all")
     if new == old:
         say(f"{place.name}: nothing to add")
-    elif target.write and _is_agreed(place, yes=target.yes):
+    elif write_file and _is_agreed(place, yes=yes):
         if _text(place) != old:
             raise NoteChanged(f"{place}: changed in the meantime", "run it again")
         files.write_atomic(place.resolve(), new.encode())
