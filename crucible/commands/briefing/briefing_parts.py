@@ -69,7 +69,7 @@ class Cut(NamedTuple):
     """The number of items of a rank that did not fit."""
 
     what: str
-    count: int  # type: ignore[assignment]  # a tuple's method of that name, which nobody calls here
+    count: int  # type: ignore[assignment]  # hides a method of tuples
 
 
 class Briefing(NamedTuple):
@@ -119,7 +119,7 @@ class Quoter:
 
 
 def whole_words(cell: object) -> str:
-    """A text of the index, which cuts long ones: without the half word at its end, of which nobody could say whether it is a secret's."""
+    """A cell of the index, which cuts long texts, without a half word at its end: it could be part of a secret."""
     text = str(cell or "")
     if len(text) < CALLOUT_LENGTH:
         return text

@@ -215,15 +215,15 @@ class _Gathered:
         self.position = self.sources.read("position", self._position, "")
         if view and wanted.tasks and tasks.show_task_status:
             self._tasks = self.sources.read("tasks", lambda: self._overview(view), None)
-        told = SectionBuilder(known, self._quoter, wish.now)
+        builder = SectionBuilder(known, self._quoter, wish.now)
         # Each section skips what an earlier one shows, so open ends come before decisions.
         parts: list[tuple[str, Callable[[], Section]]] = [
-            ("memory", told.conventions),
-            ("tasks", lambda: told.tasks(self._tasks, counts=tasks.show_recall_summary)),
-            ("inbox", lambda: told.waiting(self._waiting())),
-            ("history", told.open_ends),
-            ("sessions", told.decisions),
-            ("sessions", lambda: told.sessions(chosen.history_depth)),
+            ("memory", builder.conventions),
+            ("tasks", lambda: builder.tasks(self._tasks, counts=tasks.show_recall_summary)),
+            ("inbox", lambda: builder.waiting(self._waiting())),
+            ("history", builder.open_ends),
+            ("sessions", builder.decisions),
+            ("sessions", lambda: builder.sessions(chosen.history_depth)),
             ("profile", self._profile),
             ("include_files", lambda: included_section(wish.folder, chosen.include_files, self._quoter)),
         ]
@@ -241,9 +241,11 @@ class _Gathered:
         def answer() -> Section:
             try:
                 recall, type_of = opened()
-                told = {str(row["id"]) for row in self._known.sessions}
+                shown = {str(row["id"]) for row in self._known.sessions}
                 asked = [question_of(query, self._wish.project) for query in dict.fromkeys(self.queries)]
-                return knowledge_section(recall, asked, self._wish.now, type_of=type_of, told=told, quoter=self._quoter)
+                return knowledge_section(
+                    recall, asked, self._wish.now, type_of=type_of, shown=shown, quoter=self._quoter
+                )
             except IndexBroken as error:  # recall's own index, which trying again does not fix
                 raise CrucibleError(str(error), error.hint) from error
 

@@ -109,13 +109,13 @@ def build_digest(
     position: Sequence[str], items: Iterable[Item], lines: int = LINES, leaning: Leaning = Leaning.NEITHER
 ) -> Digest:
     """At most that many lines, at least one; of a rank the first items are kept."""
-    told = tuple(position[: max(1, lines)])
+    head = tuple(position[: max(1, lines)])
     found = list(items)
     groups = {rank: [one for one in found if one.rank is rank] for rank in sorted(Rank, reverse=True)}
-    counts = _counts({rank: len(group) for rank, group in groups.items()}, max(0, lines - len(told)), leaning)
+    counts = _counts({rank: len(group) for rank, group in groups.items()}, max(0, lines - len(head)), leaning)
     kept = tuple(one for rank, group in groups.items() for one in group[: counts[rank]])
     lost = ((rank, len(groups[rank]) - counts[rank]) for rank in sorted(Rank))
-    return Digest(told, kept, tuple(Cut(rank.word, count) for rank, count in lost if count))
+    return Digest(head, kept, tuple(Cut(rank.word, count) for rank, count in lost if count))
 
 
 def _counts(there: Mapping[Rank, int], room: int, leaning: Leaning) -> dict[Rank, int]:
@@ -145,9 +145,9 @@ def digest_items(
     )
     once, found = Shown(), list[Item]()
     for rank, facts in groups:
-        told = [one for one in facts if is_new(once, one.text)]
-        for at, alike in rank_alike([f"{one.text} {one.why} {one.session}" for one in told], aim):
-            one = told[at]
+        fresh = [one for one in facts if is_new(once, one.text)]
+        for at, alike in rank_alike([f"{one.text} {one.why} {one.session}" for one in fresh], aim):
+            one = fresh[at]
             if text := _shown(one, rank, quoter):
                 guess = " (inferred)" if one.source == Found.MODEL else ""
                 found.append(Item(text, rank, f"{_GROUPS[rank]}{guess}", alike, one.finding))

@@ -274,7 +274,7 @@ def _of_memory(one: Memory) -> Fact:
 def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFacts:
     """Add the lines that a person wrote in histories, and drop questions answered there."""
     found, answered = list(known.facts), set[tuple[str, str]]()
-    said = {(one.session, key_of(one.text)) for one in found}
+    known_keys = {(one.session, key_of(one.text)) for one in found}
     for entry in _entries(vault, known, project):
         at = utc(entry.started) if entry.started else entry.session_id[:10]
         for part, kind in _PARTS.items():
@@ -282,9 +282,11 @@ def with_histories(vault: Vault, known: ProjectFacts, project: str) -> ProjectFa
                 key = entry.session_id, key_of(line.text)
                 if _ANSWERED.search(line.text) or _ANSWERED.search(line.why):
                     answered.add(key)
-                elif key not in said and not line.text.startswith(PAUSED):  # the position shows this
+                elif key not in known_keys and not line.text.startswith(PAUSED):  # the position shows this
                     found.append(Fact(kind, line.text, entry.session_id, at, line.why, source="history"))
-    left = (one for one in found if not any(one.session == at and key_of(one.text) in said for at, said in answered))
+    left = (
+        one for one in found if not any(one.session == at and key_of(one.text) in question for at, question in answered)
+    )
     return _with(known, left)
 
 

@@ -110,12 +110,12 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
     if position is None:
         of = quoter.line(project, 80)
         return (f"Where work stands: no session {f'of {of} ' if of else ''}yet",)
-    told = [f"Where work stands: {_words(position, now, quoter)}"]
+    lines = [f"Where work stands: {_words(position, now, quoter)}"]
     if note := quoter.line(position.note, _TEXT):
-        told.append(f"Noted there: {note}")
+        lines.append(f"Noted there: {note}")
     if blockers := "; ".join(filter(None, (quoter.line(one, _WHY) for one in position.blockers[:3]))):
-        told.append(f"In the way: {blockers}")
-    return tuple(told)
+        lines.append(f"In the way: {blockers}")
+    return tuple(lines)
 
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:

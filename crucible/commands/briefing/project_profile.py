@@ -164,8 +164,8 @@ def load_profile(root: Path, project: str, clean: Callable[[str], str] = str) ->
     found = find_frontmatter(source)
     if found.values.get("type") != NOTE_TYPE:
         raise VaultError(f"{place}: its type is not `{NOTE_TYPE}`", f"write `type: {NOTE_TYPE}` into its properties")
-    told = found.values.get("project")
-    if isinstance(told, str) and told.strip().casefold() != project.strip().casefold():
+    named = found.values.get("project")
+    if isinstance(named, str) and named.strip().casefold() != project.strip().casefold():
         raise VaultError(f"{place}: it is about another project", "its property `project` says which")
     lines = clean("\n".join(source.lines[found.lines.end :])).split("\n")
     return Profile(
@@ -237,20 +237,20 @@ class Proposal(NamedTuple):
 
 def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal | None:
     """Propose a profile from the project's files; None if they say nothing.  `tidy` redacts secrets and paths."""
-    told: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
+    by_heading: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
     sources: list[str] = []
     for name in (*_READMES, *_MANIFESTS, *_RULES):
-        text = "" if name in _READMES and told["Purpose"] else read_text(folder, name) or ""
-        said = [*_said(name, text.replace("\r\n", "\n"))] if text else []
-        sources += [name] if said else []
-        for heading, line in said:
-            told[heading].append(line)
+        text = "" if name in _READMES and by_heading["Purpose"] else read_text(folder, name) or ""
+        found = [*_profile_lines(name, text.replace("\r\n", "\n"))] if text else []
+        sources += [name] if found else []
+        for heading, line in found:
+            by_heading[heading].append(line)
     if not sources:
         return None
     names = sorted(one.name for one in folder.iterdir() if one.is_dir() and not one.is_symlink())
-    told["Layout"] = [f"{name}/" for name in names if name not in _SKIPPED and not name.startswith(".")]
+    by_heading["Layout"] = [f"{name}/" for name in names if name not in _SKIPPED and not name.startswith(".")]
     blocks = [render_title(normal_line(project) or "Project")]
-    for heading, lines in told.items():
+    for heading, lines in by_heading.items():
         clean = (normal_line(tidy(line)) for line in dict.fromkeys(lines[:_MOST]))
         shown = "\n".join(f"- {contain(cut(line, _LINE))}" for line in clean if line)
         blocks += [f"## {heading}\n\n{shown}"] if shown else []
@@ -258,13 +258,13 @@ def propose(folder: Path, project: str, tidy: Callable[[str], str]) -> Proposal 
     return Proposal(head + "\n" + "\n\n".join(blocks) + "\n", tuple(sources))
 
 
-def _said(name: str, text: str) -> Iterator[tuple[str, str]]:
+def _profile_lines(name: str, text: str) -> Iterator[tuple[str, str]]:
     """The lines of a file for the profile, each with its heading."""
     if name in _RULES:
         for heading, first in _RULE.findall(_CODE.sub("", text)):
             yield "Conventions", ": ".join(filter(None, (heading.rstrip(" \t#"), first)))
     elif name in _READMES:
-        yield from (("Purpose", said) for said in islice(_paragraphs(text), 1))
+        yield from (("Purpose", paragraph) for paragraph in islice(_paragraphs(text), 1))
     elif name == "Makefile":
         yield from (("Commands", f"make {target}") for target in dict.fromkeys(_TARGET.findall(text)))
     elif (table := _table(text)) or name == "go.mod":
@@ -282,9 +282,9 @@ def _paragraphs(text: str) -> Iterator[str]:
     """The paragraphs with text, without headings, badges and images."""
     for paragraph in text.split("\n\n"):
         lines = (line for line in paragraph.split("\n") if not line.startswith(_NO_PROSE))
-        said = " ".join(_NOISE.sub("", _NOISE.sub("", " ".join(lines))).split())
-        if len(said) > _SHORTEST:
-            yield said
+        paragraph_text = " ".join(_NOISE.sub("", _NOISE.sub("", " ".join(lines))).split())
+        if len(paragraph_text) > _SHORTEST:
+            yield paragraph_text
 
 
 def _table(text: str) -> dict[str, Any]:

@@ -54,9 +54,9 @@ def aim_of(workflow: Workflow) -> Aim:
     steps = list(workflow.walk())
     tags = workflow.properties.get("tags")
     named = [workflow.name, workflow.title, *(map(str, tags) if isinstance(tags, list) else [])]
-    told = [workflow.preamble, *(text for step in steps for text in (step.name, step.prose))]
+    prose = [workflow.preamble, *(text for step in steps for text in (step.name, step.prose))]
     data = [datum.name for step in steps for datum in (*step.inputs(), *step.outputs())]
-    words = stems(" ".join((*named, *told, *data))[:_READ])
+    words = stems(" ".join((*named, *prose, *data))[:_READ])
     return Aim(words - stems("workflow"), _leaning(named, [step.name for step in steps]))
 
 

@@ -187,13 +187,13 @@ class SectionBuilder:
 
     def _session(self, row: Row, outcomes: Sequence[Fact]) -> Item:
         """A session with the first outcome that says more than its title."""
-        line, said = self._quoter.line, whole_words(row["title"])
+        line, about_title = self._quoter.line, whole_words(row["title"])
         began = time_of(begun(row))
         about = ", ".join(filter(None, (day_words(began, self._now) if began else "", str(row["status"] or ""))))
         text = f"{line(str(row['id']), 130)} ({line(about, 60)})"
-        if title := line(said, _TITLE):
+        if title := line(about_title, _TITLE):
             text = f"{text}: {title}"
-        outcome = next((one for one in outcomes if not _are_alike(stems(said), stems(one.text))), None)
+        outcome = next((one for one in outcomes if not _are_alike(stems(about_title), stems(one.text))), None)
         if outcome:
             text = f"{text} → {line(outcome.text, _OUTCOME)}"
         return Item(text, Rank.LESSON, finding=next((one.finding for one in (outcome, *outcomes) if one), ""))
@@ -219,13 +219,13 @@ class SectionBuilder:
 
     def waiting(self, items: Sequence[Waiting]) -> Section:
         """Inbox items that wait for a human."""
-        told = []
+        lines = []
         for one in items[:_WAITING]:
-            said = ": ".join(filter(None, (one.title, one.text)))
-            self._once.add(said)
+            content = ": ".join(filter(None, (one.title, one.text)))
+            self._once.add(content)
             name = self._quoter.line(one.id, 150)
-            told.append(Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(said)} ({name})", Rank.TODO))
-        return Section("inbox", "Waits for a human", tuple(told), max(0, len(items) - _WAITING))
+            lines.append(Item(f"{one.kind.value.replace('_', ' ')}: {self._quoter.line(content)} ({name})", Rank.TODO))
+        return Section("inbox", "Waits for a human", tuple(lines), max(0, len(items) - _WAITING))
 
     def _item(self, one: Fact, rank: Rank, name: str, why: str = "") -> Iterator[Item]:
         """An item, unless its content was shown before."""
@@ -251,17 +251,17 @@ class SectionBuilder:
         yield from (Item(self._task(task), Rank.LESSON, "recently completed") for task in recent[:_COMPLETED])
 
     def _standing(self, one: ListedTask, counts: Mapping[Ref, RecallCounts]) -> str:
-        told = [self._task(one.task)]
+        parts = [self._task(one.task)]
         if one.waits_for:
             ids = [self._quoter.line(task.ref.id, 40) for task in one.waits_for[:4]]
             more = len(one.waits_for) - len(ids)
-            told.append(f"waits for {', '.join(ids)}{f' and {more} more' if more > 0 else ''}")
+            parts.append(f"waits for {', '.join(ids)}{f' and {more} more' if more > 0 else ''}")
         found = counts.get(one.task.ref, RecallCounts())
         named = found._asdict().items()
         recalled = [f"{number} {what if number > 1 else what[:-1]}" for what, number in named if number]
         if recalled:
-            told.append(f"recall: {', '.join(recalled)}; `cru task pick` loads them")
-        return "; ".join(told)
+            parts.append(f"recall: {', '.join(recalled)}; `cru task pick` loads them")
+        return "; ".join(parts)
 
     def _task(self, task: OpenTask) -> str:
         return f"{self._quoter.line(str(task.ref), 180)}: {self._quoter.line(whole_words(task.content), _TASK)}"
@@ -272,23 +272,23 @@ def _cut(name: str, title: str, items: Sequence[Item], most: int) -> Section:
 
 
 MOST_WORDS, MOST_ITEMS = 10, 5
-_WORD_RECALLED = late_pattern(r"[^\W\d_][\w-]{2,40}")
+_KEYWORD = late_pattern(r"[^\W\d_][\w-]{2,40}")
 _WANTED = frozenset({"decision", "evidence", "pattern"})
-"""Types of items that are told."""
+"""Types of knowledge items to show."""
 _TEXT = 220
 
 Type = Callable[[Hit], str]
-"""The type of a hit's item of knowledge, "" where nobody knows it."""
+"""Gives the type of a hit's knowledge item, "" if unknown."""
 
 
 def keywords(texts: Iterable[str], most: int = MOST_WORDS) -> str:
     """The most frequent words of these texts, in order of appearance."""
     count: Counter[str] = Counter()
     for text in texts:
-        count.update([*dict.fromkeys(word.casefold() for word in _WORD_RECALLED.findall(text[:2000]))])
-    told = [word for word in count if word not in stop_words("briefing") and not word.startswith("cru-")]
-    chosen = set(sorted(told, key=lambda word: -count[word])[:most])
-    return " ".join(word for word in told if word in chosen)
+        count.update([*dict.fromkeys(word.casefold() for word in _KEYWORD.findall(text[:2000]))])
+    words = [word for word in count if word not in stop_words("briefing") and not word.startswith("cru-")]
+    chosen = set(sorted(words, key=lambda word: -count[word])[:most])
+    return " ".join(word for word in words if word in chosen)
 
 
 def knowledge_section(
@@ -297,7 +297,7 @@ def knowledge_section(
     now: datetime,
     *,
     type_of: Type,
-    told: Collection[str],
+    shown: Collection[str],
     quoter: Quoter,
 ) -> Section:
     """The best hits of each question, in turns, each once; not of sessions in `told`."""
@@ -308,7 +308,7 @@ def knowledge_section(
         type_ = "decision" if event.kind is EventKind.DECISION else type_of(hit)
         if event.kind is EventKind.DECISION and not is_useful(Fact(type_, event.text, event.session, why=event.text)):
             continue
-        if len(items) < MOST_ITEMS and event.session not in told and (not type_ or type_ in _WANTED):
+        if len(items) < MOST_ITEMS and event.session not in shown and (not type_ or type_ in _WANTED):
             title = f"{quoter.line(event.title, 120)}: " if event.title else ""
             text = f"{type_ or 'knowledge'}: {title}{quoter.line(event.text, _TEXT)} ({quoter.line(event.id, 150)})"
             rank = Rank.DECISION if type_ == "decision" else Rank.LESSON

@@ -306,7 +306,7 @@ class _Merger:
             _most(step.agent for step in steps),
             _most(step.channel for step in steps),
             max((step.grade for step in steps), key=_CARE.index),
-            (*_unsaid(_remarks(steps), below), *column.remarks),
+            (*_not_below(_remarks(steps), below), *column.remarks),
             _acts(steps),
             column.report,
             tuple(dict.fromkeys(self._takes(column))),
@@ -330,16 +330,16 @@ class _Merger:
 
 def _remarks(steps: Sequence[DraftStep]) -> Iterator[Remark]:
     """Each remark once, the ones with a reason if any has one."""
-    told: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
+    by_text: defaultdict[tuple[RemarkKind, str], dict[str, Remark]] = defaultdict(dict)
     for remark in (remark for step in steps for remark in step.remarks):
-        told[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
-    for reasons in told.values():
+        by_text[remark.kind, normal_line(remark.text)].setdefault(normal_line(remark.why), remark)
+    for reasons in by_text.values():
         yield from (remark for why, remark in reasons.items() if why or len(reasons) == 1)
 
 
-def _unsaid(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[Remark]:
+def _not_below(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[Remark]:
     """The remarks that the steps below do not have."""
-    told = {
+    known = {
         (remark.kind, normal_line(remark.text), why)
         for child in below
         for one in child.walk()
@@ -347,7 +347,7 @@ def _unsaid(remarks: Iterable[Remark], below: Sequence[DraftStep]) -> Iterator[R
         for why in ("", normal_line(remark.why))
     }
     for remark in remarks:
-        if (remark.kind, normal_line(remark.text), normal_line(remark.why)) not in told:
+        if (remark.kind, normal_line(remark.text), normal_line(remark.why)) not in known:
             yield remark
 
 

@@ -205,16 +205,16 @@ class _Repeater:
         acts = node.acts()
         before = self._last_changed
         is_changed = any(act.deed in CHANGING and is_done(act) for act in acts)
-        told = [one for one in lines_of(filter(is_done, acts)) if one.kind is not RemarkKind.CHECK]
+        commands = [one for one in lines_of(filter(is_done, acts)) if one.kind is not RemarkKind.CHECK]
         is_handed_on = hands_on(acts)
         if self._last_changed is not None:  # from here on, talk only adds to the work
             repeats = is_handed_on or (bool(words.lead) and _delegates(node))
         else:
-            looks = any(one.kind is RemarkKind.LOOK for one in told)
+            looks = any(one.kind is RemarkKind.LOOK for one in commands)
             is_own = node is self._first or looks or is_handed_on or _delegates(node)
             repeats = bool(words.lead) and is_own
         if not _asked(node) or key_of(node.name) in self._again or repeats:
-            self._repeat(node, words, {one.text for one in told})
+            self._repeat(node, words, {one.text for one in commands})
         elif before is not None and not (is_changed and _ended_red(before)):
             _absorb(before, node)
             return
@@ -267,8 +267,8 @@ class _Repeater:
 
     def _generalize(self, node: Node, name: str, asked: str) -> None:
         """Keep only the words of a step that apply to another run."""
-        told = [one for one in node.remarks if one.kind is not RemarkKind.ASKED]
-        kept = (held(one, is_one_off=id(node) in self._one_off) for one in told)
+        others = [one for one in node.remarks if one.kind is not RemarkKind.ASKED]
+        kept = (held(one, is_one_off=id(node) in self._one_off) for one in others)
         node.remarks = [*([Remark(RemarkKind.ASKED, asked)] if asked else []), *filter(None, kept)]
         node.name = name
         node.is_late = False

@@ -101,11 +101,11 @@ def filled(text: str, parameters: Sequence[Parameter]) -> str:
         return text
     values = "|".join(re.escape(value) for value in sorted(names, key=len, reverse=True) if not value.isdigit())
     numbers = "|".join(value for value in names if value.isdigit())
-    told = [
+    patterns = [
         rf"(?<![\w{{])(v?)({values})(?![\w}}])" if values else "",
         rf"({_NUMBERED})({numbers})\b" if numbers else "",
     ]
-    found = re.compile("|".join(filter(None, told)))
+    found = re.compile("|".join(filter(None, patterns)))
 
     def put(match: re.Match[str]) -> str:
         before, value = [group for group in match.groups() if group is not None]

@@ -41,31 +41,31 @@ _PHASE, _TEXT, _RESULT = 6000, 1500, 200
 
 def phase_text(phase: Phase, seen: Callable[[str], str]) -> str:
     """A phase as text; only our own words start a line.  `seen` redacts each text before it is cut."""
-    told = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry, seen) if line)
-    return f"PHASE {normal_line(seen(phase.name))[:200]}:\n{shorten(told, _PHASE)}"
+    text = "\n".join(line for entry in phase.all_entries() for line in _entry_lines(entry, seen) if line)
+    return f"PHASE {normal_line(seen(phase.name))[:200]}:\n{shorten(text, _PHASE)}"
 
 
 def _entry_lines(entry: Entry, seen: Callable[[str], str]) -> Iterator[str]:
-    def told(what: str, text: str, more: str | None = None, label: str = "") -> str:
-        said = f"{what}: {hang(shorten(seen(text), _TEXT))}"
-        return f"{said}\n{label}: {hang(shorten(seen(more), _TEXT))}" if more else said
+    def labelled(what: str, text: str, more: str | None = None, label: str = "") -> str:
+        line = f"{what}: {hang(shorten(seen(text), _TEXT))}"
+        return f"{line}\n{label}: {hang(shorten(seen(more), _TEXT))}" if more else line
 
     match entry:
         case Prose():
-            yield told("AGENT", entry.text)
+            yield labelled("AGENT", entry.text)
         case ToolCalls():
-            yield told("TOOLS", "\n".join(_call_line(call, seen) for call in entry.calls))
+            yield labelled("TOOLS", "\n".join(_call_line(call, seen) for call in entry.calls))
         case Decision():
-            yield told("DECISION", entry.text, entry.rationale, "BECAUSE")
+            yield labelled("DECISION", entry.text, entry.rationale, "BECAUSE")
         case Failure():
-            yield told("ERROR", entry.text, entry.resolution, "MENDED BY")
+            yield labelled("ERROR", entry.text, entry.resolution, "MENDED BY")
         case Intervention():
-            yield told("USER", entry.words)
+            yield labelled("USER", entry.words)
         case Subagent():
             name = normal_line(seen(entry.agent.name))
-            yield told(f"SUBAGENT {name}", entry.task or entry.text, entry.summary, "CAME BACK WITH")
+            yield labelled(f"SUBAGENT {name}", entry.task or entry.text, entry.summary, "CAME BACK WITH")
         case Callout():
-            yield told(normal_line(seen(entry.kind)).upper(), f"{entry.title} {entry.text}".strip())
+            yield labelled(normal_line(seen(entry.kind)).upper(), f"{entry.title} {entry.text}".strip())
         case _:
             assert_never(entry)
 
@@ -135,8 +135,8 @@ def refine(
 
     seen = seen_by(redact)
     tagged = tag(replace(draft, steps=tuple(_seen(step, seen) for step in draft.steps)))
-    told = [_told(session, seen) for session in sessions]
-    shown = quoted("\n\n".join(budget.fit(one, len(told)) for one in told))
+    texts = [_session_text(session, seen) for session in sessions]
+    shown = quoted("\n\n".join(budget.fit(one, len(texts)) for one in texts))
     came = ask_checked(
         asker,
         # Every text of the draft is redacted.  Redacting all of it at once would damage ids.
@@ -169,7 +169,7 @@ def _seen(step: Step, seen: Callable[[str], str]) -> Step:
     )
 
 
-def _told(session: Session, seen: Callable[[str], str]) -> str:
+def _session_text(session: Session, seen: Callable[[str], str]) -> str:
     """The title and phases of a session as text."""
     title = normal_line(seen(session.title))[:200] or session.id
     return "\n\n".join((f"SESSION: {title}", *(phase_text(phase, seen) for phase in session.phases)))

@@ -171,11 +171,11 @@ def _unreadable(found: Workflow) -> list[str]:
 def _lost_lines(found: Workflow, tagged: Tagged, origins: Mapping[int, Sequence[Step]]) -> Iterator[str]:
     """Decisions and corrections that their step lost."""
     for number, origin in tagged.steps.items():
-        kept = {said for said in _items_of(origin.prose) if said.startswith(_KEPT)}
+        kept = {item for item in _items_of(origin.prose) if item.startswith(_KEPT)}
         holders = [step for step in found.walk() if origin in origins[step.place.line]]
         if kept and not holders:
             yield f"the step {{{tagged.word}{number}}} is gone, and a decision stands on it: keep its id in a heading"
-        elif kept - {said for step in holders for said in _items_of(step.prose)}:
+        elif kept - {item for step in holders for item in _items_of(step.prose)}:
             yield f"the step {{{tagged.word}{number}}} has lost “Decided” or “Constraint” lines, or their words"
 
 
@@ -196,15 +196,15 @@ def _items_of(prose: str) -> list[str]:
 
 def _made_up(found: Workflow, draft: Workflow) -> Iterator[str]:
     """Words, agents, channels, commands and data that the draft does not have."""
-    told = {said for prose in (draft.preamble, *(step.prose for step in draft.walk())) for said in _items_of(prose)}
+    known = {item for prose in (draft.preamble, *(step.prose for step in draft.walk())) for item in _items_of(prose)}
     texts = [("the preamble", found.preamble), *((f"“{step.name}”", step.prose) for step in found.walk())]
     for where, prose in texts:
-        for said in _items_of(prose):
-            label = _LABELLED.match(said)
-            if said not in told and label:
+        for item in _items_of(prose):
+            label = _LABELLED.match(item)
+            if item not in known and label:
                 yield f"{where} has a line “{label[1].capitalize()}: …” that the draft has not: copy such lines as they are"
-            elif said not in told:
-                yield f"{where} has words that the draft has not: “{normal_line(said)[:60]}”; add no prose"
+            elif item not in known:
+                yield f"{where} has words that the draft has not: “{normal_line(item)[:60]}”; add no prose"
     agents = {step.agent.name.casefold() for step in draft.walk() if step.agent}
     channels = {step.channel for step in draft.walk()} | {None}
     conditions = {flow.condition for step in draft.walk() for flow in step.flows}
@@ -275,11 +275,11 @@ class _Merger:
             children=tuple(map(self._step, step.children)),
         )
 
-    def _agent(self, told: AgentRef | None, own: Sequence[AgentRef]) -> AgentRef | None:
+    def _agent(self, named: AgentRef | None, own: Sequence[AgentRef]) -> AgentRef | None:
         """The draft's agent of this name, with its version."""
-        if told is None:
+        if named is None:
             return own[0] if own else None
-        name = told.name.casefold()
+        name = named.name.casefold()
         return next((one for one in own if one.name.casefold() == name), self._agents[name])
 
     def _prose(self, text: str) -> str:

@@ -61,8 +61,8 @@ _PROOFS = {Deed.TEST: "the tests", Deed.CHECK: "the checks"}
 
 def work_name(acts: Sequence[Act]) -> str:
     """The work in a few words: `Edit limiter.py and run the tests`; "" for nothing that has a name."""
-    told = [*_changes(acts), *_proofs(acts)] or [*_others(acts)]
-    joined = join_words(told)
+    parts = [*_changes(acts), *_proofs(acts)] or [*_others(acts)]
+    joined = join_words(parts)
     return tidy_name(joined[:1].upper() + joined[1:])
 
 

@@ -150,9 +150,9 @@ def _preamble(parameters: Sequence[Parameter], commands: Iterable[str]) -> Itera
         values.setdefault(one.name, []).append(one)
     if values:
         yield from ("Parameters of a run, given with `--input NAME=VALUE`:", "")
-    for name, told in values.items():
-        examples = " or ".join(code_span(value) for value in dict.fromkeys(one.value for one in told))
-        yield f"- Parameter `{name}`: {told[0].meaning}, such as {examples}"
+    for name, group in values.items():
+        examples = " or ".join(code_span(value) for value in dict.fromkeys(one.value for one in group))
+        yield f"- Parameter `{name}`: {group[0].meaning}, such as {examples}"
     own = [f"`{{{{{name}}}}}`" for name in dict.fromkeys(commands) if name not in values]
     if own:
         yield from (*([""] if values else []), f"Written for each run by its agent: {', '.join(own)}")
@@ -181,8 +181,8 @@ def _prose(remarks: Sequence[Remark]) -> Iterator[str]:
     commands = [one for one in remarks if one.kind in _COMMANDS]
     others = sorted((one for one in remarks if one.kind not in _COMMANDS), key=lambda one: _ORDER.index(one.kind))
     left = Counter(_MOST)
-    told = [*dict.fromkeys((one.kind, _line(one)) for one in others)]
-    for kind, text in (*told, *((one.kind, _line(one)) for one in commands)):
+    lines = [*dict.fromkeys((one.kind, _line(one)) for one in others)]
+    for kind, text in (*lines, *((one.kind, _line(one)) for one in commands)):
         if text and left.get(kind, 1):
             left[kind] -= kind in left
             yield f"- {LABELS[kind]}:{text}"

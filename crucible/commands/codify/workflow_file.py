@@ -59,8 +59,8 @@ def sessions_of(source: Source) -> frozenset[str]:
     values = find_frontmatter(source).values
     if kind_of(values.get("type")) == "session":
         return frozenset()
-    told = values.get(_SESSIONS)
-    return frozenset(_ids(told if isinstance(told, list) else [told]))
+    links = values.get(_SESSIONS)
+    return frozenset(_ids(links if isinstance(links, list) else [links]))
 
 
 def keep_note(vault: Vault, text: str, slug: str, *, force: bool = False) -> Kept:
@@ -116,8 +116,8 @@ def keep_as(vault: Vault, path: Path, text: str, *, force: bool = False) -> Kept
 # --- links to sessions -----------------------------------------------------------------------------------------------
 
 
-def _ids(told: list[Value]) -> Iterator[str]:
-    for item in told:
+def _ids(links: list[Value]) -> Iterator[str]:
+    for item in links:
         found = _LINK.fullmatch(item.strip()) if isinstance(item, str) else None
         if found and (name := note_name(parse_linktext(found[1]).target.rpartition("/")[2])):
             yield name

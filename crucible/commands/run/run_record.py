@@ -150,16 +150,16 @@ def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
         if f"\n{DIGEST}:" not in note.source.text:
             continue
         session = note.session
-        told = session.properties.get(LINK)
-        if told == link or (session.id in named and not _is_of_another(vault, str(told), link)):
+        linked = session.properties.get(LINK)
+        if linked == link or (session.id in named and not _is_of_another(vault, str(linked), link)):
             began = format_time(session.started) if session.started else ""
             found.append((began, path.name, session))
     return max(found, key=lambda each: each[:2])[2] if found else None
 
 
-def _is_of_another(vault: Vault, told: str, link: str) -> bool:
+def _is_of_another(vault: Vault, linked: str, link: str) -> bool:
     """True if a session names another existing note; a missing one may have been this note before it was moved."""
-    meant, own = _WIKILINK.fullmatch(told), _WIKILINK.fullmatch(link)
+    meant, own = _WIKILINK.fullmatch(linked), _WIKILINK.fullmatch(link)
     if not meant:
         return False
     table = LinkTable(map(vault.relative, vault.note_paths()))
@@ -233,8 +233,8 @@ def _answer(phase: Phase) -> str:
 
 
 def _held(job: Job, phase: Phase) -> dict[str, bool]:
-    told = [_LINE.fullmatch(entry.text.strip()) for entry in phase.entries if isinstance(entry, Decision)]
-    by_number = {int(line[1]): line[3] == "yes" for line in told if line}
+    lines = [_LINE.fullmatch(entry.text.strip()) for entry in phase.entries if isinstance(entry, Decision)]
+    by_number = {int(line[1]): line[3] == "yes" for line in lines if line}
     return {
         condition.text: by_number[number] for number, condition in enumerate(job.conditions, 1) if number in by_number
     }

@@ -27,7 +27,7 @@ from crucible.commands.run.jobs import (
     RunObserver,
     RunReport,
 )
-from crucible.commands.run.step_prompt import Commands, build_prompt, decide_conditions, read_said
+from crucible.commands.run.step_prompt import Commands, build_prompt, decide_conditions, parse_answer
 from crucible.core.errors import AgentFailed, CrucibleError
 from crucible.core.secrets import Redact
 from crucible.core.templates import Renderer
@@ -260,10 +260,10 @@ def _ask(setup: RunSetup, job: Job, runner: Runner, prompt: str, when: datetime)
     outcome, is_late = JobOutcome.DONE, False
     try:
         answer = runner.asker.ask(prompt)
-        said = read_said(_clean(setup, answer.text))
-        text, tokens = said.text, answer.tokens_used
-        if said.is_done is False:
-            outcome, reason = failed, said.why or "it says that it failed"
+        parsed = parse_answer(_clean(setup, answer.text))
+        text, tokens = parsed.text, answer.tokens_used
+        if parsed.is_done is False:
+            outcome, reason = failed, parsed.why or "it says that it failed"
         else:
             held = decide_conditions(job, text, runner.asker, setup.commands)
     except AgentFailed as error:
@@ -277,9 +277,9 @@ def _ask(setup: RunSetup, job: Job, runner: Runner, prompt: str, when: datetime)
 
 def _last_words(setup: RunSetup, error: Exited) -> str:
     try:
-        return read_said(_clean(setup, read_answer(error.said.decode("utf-8", "replace"), "").text)).text
-    except CrucibleError as told:
-        return _clean(setup, str(told))
+        return parse_answer(_clean(setup, read_answer(error.said.decode("utf-8", "replace"), "").text)).text
+    except CrucibleError as failure:
+        return _clean(setup, str(failure))
 
 
 def _clean(setup: RunSetup, text: str) -> str:

@@ -82,7 +82,7 @@ def _inputs(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, str]) 
     """A line for each datum, then each answer that holds one of them."""
     names = {each.index: each.step.name for each in plan.jobs}
     lines: list[str] = []
-    said: dict[int, None] = {}
+    sources: dict[int, None] = {}
     room = max(1000, min(_INPUT, _INPUTS // max(1, len(job.inputs))))
     blocks: list[str] = []
     for handed in job.inputs:
@@ -95,10 +95,10 @@ def _inputs(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, str]) 
         where, source, value = _found(handed, given, answers, names)
         lines.append(f"- {_datum(handed.datum)}: {where}")
         if source is not None:
-            said[source] = None
+            sources[source] = None
         if value is not None:
             blocks.append(f"`{_name(handed.datum)}`, given by the user:\n\n{_fenced(value, room)}")
-    blocks += [f"What “{_line(names[source])}” answered:\n\n{_fenced(answers[source], room)}" for source in said]
+    blocks += [f"What “{_line(names[source])}” answered:\n\n{_fenced(answers[source], room)}" for source in sources]
     return "\n\n".join(["\n".join(lines), *blocks]) if lines else ""
 
 
@@ -127,8 +127,8 @@ def _outputs(step: Step) -> str:
     data = step.outputs()
     if not data:
         return ""
-    told = "What is a file, write into this folder under that name; all else belongs into your answer."
-    return "\n".join([*(f"- {_datum(datum)}" for datum in data), "", told])
+    note = "What is a file, write into this folder under that name; all else belongs into your answer."
+    return "\n".join([*(f"- {_datum(datum)}" for datum in data), "", note])
 
 
 def _datum(datum: Datum) -> str:
@@ -143,7 +143,7 @@ def _name(datum: Datum) -> str:
 # --- the answer ------------------------------------------------------------------------------------------------------
 
 
-class Said(NamedTuple):
+class StepAnswer(NamedTuple):
     """An answer without its `STEP:` lines; `is_done` is None if it has none, `why` the reason of a failure."""
 
     text: str
@@ -155,16 +155,16 @@ _STEP = late_pattern(r"[\s>*_`#-]*STEP[*_`]*\s*:[\s*_`]*(done|failed)\b[*_`]*\s*
 _MARKS = " \t*_`"
 
 
-def read_said(answer: str) -> Said:
+def parse_answer(answer: str) -> StepAnswer:
     """Parse an answer; the last `STEP:` line counts."""
     lines = normal(answer).split("\n")
     found = [(at, match) for at, line in enumerate(lines) if (match := _STEP.fullmatch(line))]
     if not found:
-        return Said("\n".join(lines).strip("\n"))
+        return StepAnswer("\n".join(lines).strip("\n"))
     ends = {at for at, _ in found}
     text = "\n".join(line for at, line in enumerate(lines) if at not in ends).strip("\n")
     last = found[-1][1]
-    return Said(text, last[1] == "done", last[2].strip(_MARKS) if last[1] == "failed" else "")
+    return StepAnswer(text, last[1] == "done", last[2].strip(_MARKS) if last[1] == "failed" else "")
 
 
 TEMPLATE = "step.md.j2"
@@ -219,17 +219,17 @@ def decide_conditions(job: Job, answer: str, asker: Asker, commands: Commands) -
         if command:
             found[condition.text] = _succeeds(command, commands)
         else:
-            found[condition.text] = read_yes(asker.ask(_question(job, condition, answer)).text, condition)
+            found[condition.text] = parse_yes_no(asker.ask(_question(job, condition, answer)).text, condition)
     return found
 
 
-def read_yes(answer: str, condition: Condition) -> bool:
+def parse_yes_no(answer: str, condition: Condition) -> bool:
     """Parse the last line, one word; raises `Unclear` for anything but yes or no."""
     lines = [line.strip(" \t*_`.!>") for line in answer.split("\n")]
     word = next((line.casefold() for line in reversed(lines) if line), "")
     if word not in ("yes", "no"):
-        told = quote_span(word, 80)
-        raise Unclear(f"whether “{quote_span(condition.text, 80)}” holds is neither yes nor no, but “{told}”")
+        quoted = quote_span(word, 80)
+        raise Unclear(f"whether “{quote_span(condition.text, 80)}” holds is neither yes nor no, but “{quoted}”")
     return word == "yes"
 
 

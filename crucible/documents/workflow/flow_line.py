@@ -132,8 +132,8 @@ def _are_several(line: Line, names: Names) -> bool:
     if not cuts:
         return False
     parts = [line.text[a:b] for a, b in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(line.text)], strict=True)]
-    told = [read_flow_line(part.strip(" \t"), line.place, names) for part in parts if part.strip(" \t.")]
-    return len(told) > 1 and all(one.flows or one.unread for one in told)
+    parsed = [read_flow_line(part.strip(" \t"), line.place, names) for part in parts if part.strip(" \t.")]
+    return len(parsed) > 1 and all(one.flows or one.unread for one in parsed)
 
 
 def _outside_code(pattern: re.Pattern[str], line: Line) -> Iterator[re.Match[str]]:
@@ -209,11 +209,11 @@ class _Sentence:
         start, end = self._parts[last]
         if not condition and _MAKES.match(self._text, start, end):
             return FlowLine((Flow(stages, None, "", self._place),), opens=True)
-        behind = self._stages(last, last + 1)
+        after = self._stages(last, last + 1)
         targets = self._targets(start, end)
-        if targets and not (behind and not condition and self._names.own in map(key_of, targets)):
+        if targets and not (after and not condition and self._names.own in map(key_of, targets)):
             return FlowLine(tuple(self._leading(stages, condition, targets)))
-        return FlowLine((Flow(stages + behind, condition, "", self._place),)) if behind else _NOTHING
+        return FlowLine((Flow(stages + after, condition, "", self._place),)) if after else _NOTHING
 
     def _leading(
         self, stages: tuple[tuple[Datum, ...], ...], condition: Condition | None, targets: Sequence[str]
@@ -245,11 +245,11 @@ class _Sentence:
         start, _ = self._parts[at]
         found = _PROCEED.match(self._text, start, self._end)
         target = self._named(self._text[found.end() : self._end]) if found else ""
-        behind = found.end() if found else start
+        name_start = found.end() if found else start
         bare = first == 0 and at == 1 and self._parts[0][0] == self._parts[0][1]
         stages = () if bare else self._stages(first, at)
         return (
-            FlowLine((Flow(stages, condition, target, self._place, self._where(target, behind)),))
+            FlowLine((Flow(stages, condition, target, self._place, self._where(target, name_start)),))
             if stages is not None and target
             else _NOTHING
         )
@@ -273,9 +273,9 @@ class _Sentence:
         text = self._text[start:end]
         if "`" in text:
             return []
-        whole = _unwrapped(text)
-        if self._is_step(whole):
-            return [whole]
+        name = _unwrapped(text)
+        if self._is_step(name):
+            return [name]
         names = [_unwrapped(part) for part in text.split(",")]
         return names if all(map(self._is_step, names)) else []
 
@@ -354,16 +354,16 @@ def render_flow_line(flow: Flow, steps: Container[str] = ()) -> str:
         stages.append(f"proceed to {_render_target(flow.target)}")
     if flow.condition is None:
         return " → ".join(stages if len(stages) > 1 else ["", *stages]).lstrip(" ")
-    behind = " → ".join(stages)
+    rest = " → ".join(stages)
     if flow.condition.is_otherwise:
-        return f"Otherwise → {behind}"
+        return f"Otherwise → {rest}"
     text = flow.condition.text
     # Two blanks may be an escape of `contain_line`.
     text = text.strip(" ") if text.isprintable() else normal_line(text)
-    line = f"If {text} → {behind}"
+    line = f"If {text} → {rest}"
     read = read_flow_line(line, Place(0, 1), Names(steps)).flows
     kept = len(read) == 1 and read[0].condition == Condition(text) and read[0].stages == flow.stages
-    return line if kept else f"If {code_span(text)} → {behind}"
+    return line if kept else f"If {code_span(text)} → {rest}"
 
 
 def _is_target(text: str, steps: Container[str]) -> bool:

@@ -191,8 +191,8 @@ def _label(data: list[str], condition: Condition | None) -> str:
     names = ", ".join([*data[:_MOST_NAMES], *(["…"] if len(data) > _MOST_NAMES else [])])
     if condition is None:
         return names
-    said = "Otherwise" if condition.is_otherwise else f"If {condition.text}"
-    return f"{said}, {names}" if names else said
+    prefix = "Otherwise" if condition.is_otherwise else f"If {condition.text}"
+    return f"{prefix}, {names}" if names else prefix
 
 
 # --- Mermaid ---------------------------------------------------------------------------------------------------
@@ -248,6 +248,6 @@ def _dot(scene: _Scene) -> Iterator[str]:
     for joint, name in scene.joints:
         yield f'  {joint} [shape=oval, label="{dot_text(name)}"];'
     for arrow in scene.arrows:
-        said = ([f'label="{dot_text(arrow.label)}"'] if arrow.label else []) + ["style=dashed"] * arrow.dotted
-        yield f"  {arrow.source} -> {arrow.target}{' [' + ', '.join(said) + ']' if said else ''};"
+        attributes = ([f'label="{dot_text(arrow.label)}"'] if arrow.label else []) + ["style=dashed"] * arrow.dotted
+        yield f"  {arrow.source} -> {arrow.target}{' [' + ', '.join(attributes) + ']' if attributes else ''};"
     yield "}"

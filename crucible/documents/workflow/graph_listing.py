@@ -126,11 +126,11 @@ def _handed(graph: Graph, at: int, bundles: Sequence[Bundle]) -> Iterator[_Hand]
 
 
 def _hand(data: Sequence[str], condition: Condition | None, targets: Sequence[str]) -> list[str]:
-    said: list[str] = []
+    lead: list[str] = []
     if condition is not None:
-        said = ["Otherwise"] if condition.is_otherwise else ["If", *_words(shown(condition.text))]
-        said[-1] += "," if data else ""
-    return [*said, *_listed(data), "→", *_listed(targets)]
+        lead = ["Otherwise"] if condition.is_otherwise else ["If", *_words(shown(condition.text))]
+        lead[-1] += "," if data else ""
+    return [*lead, *_listed(data), "→", *_listed(targets)]
 
 
 def _datum(datum: Datum) -> str:

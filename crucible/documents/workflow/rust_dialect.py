@@ -31,18 +31,14 @@ _GATE = late_pattern(r"^>\s*\[!gate\]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """All numbers are positions of steps in the note.
-
-    `below[at]` are the children of `at` in the order to write them, `below[-1]` the steps that have no parent; `ends[at]` is
-    behind the last step below `at`.
-    """
+    """The children of each step in the order to write them (`below[-1]`: the top steps), and where its steps end."""
 
     below: list[list[int]]
     ends: list[int]
 
 
 def arrange(graph: Graph) -> Siblings:
-    """Siblings in the order in which the graph runs them, by the last step of each; those in a circle as they stand, at the end."""
+    """Order siblings as the graph runs them, by the last step of each; those in a circle come last."""
     count = len(graph.steps)
     rank = [count + at for at in range(count)]
     for place, at in enumerate(graph.order):
@@ -61,9 +57,8 @@ def arrange(graph: Graph) -> Siblings:
 def side_by_side(graph: Graph) -> set[int]:
     """The steps that get an `&`: siblings in a row, none of which waits for another.
 
-    What must run alone breaks a row: a step with a gate (the Rust Crucible allows none in a row), one that a condition leads to, one that
-    stands in a circle, and one of whose data nothing is known, so that nobody knows what it waits for.  The step behind a row
-    has no mark, for two rows would be one.
+    A row ends before a step that must run alone: one with a gate, after a condition, in a circle, or without known data.  The
+    step after a row has no mark, since two rows would be one.
     """
     tree = arrange(graph)
     alone = _alone(graph)

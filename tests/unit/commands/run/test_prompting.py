@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.run.jobs import RunInputs
-from crucible.commands.run.step_prompt import build_prompt, find_template, read_said
+from crucible.commands.run.step_prompt import build_prompt, find_template, parse_answer
 from crucible.core.errors import VaultError
 from crucible.core.templates import OwnTemplate
 from tests.trusting import trusted
@@ -134,12 +134,12 @@ def test_a_long_answer_is_cut_in_the_middle_and_a_line_says_so(tmp_path: Path) -
     ],
 )
 def test_the_last_line_that_says_how_it_ended_counts(answer: str, said: tuple[str, bool | None, str]) -> None:
-    assert read_said(answer) == said
+    assert parse_answer(answer) == said
 
 
 @given(st.text(max_size=60).filter(lambda text: "STEP" not in text), st.booleans())
 def test_whatever_stands_before_the_last_line_it_is_read(text: str, done: bool) -> None:
-    found = read_said(f"{text}\nSTEP: {'done' if done else 'failed: why'}")
+    found = parse_answer(f"{text}\nSTEP: {'done' if done else 'failed: why'}")
     assert found.is_done is done
     assert "STEP" not in found.text
 
