@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crucible.analysis.findings.confidence import Pattern
 from crucible.analysis.findings.detector import Detector
+from crucible.analysis.findings.story import Pattern
 from crucible.clients.claude_code import logs as claude_code
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.analysis.failures.failure_judge import find_template
+from crucible.analysis.failures.failure_rules import find_template
 from crucible.analysis.review.ask_budget import BUDGET
 from crucible.analysis.review.asked_agent import Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
@@ -32,16 +32,15 @@ from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.launch.ask import Answer
-from crucible.commands.learn.attribution import attribute, judge_case
 from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
 from crucible.commands.learn.case_folder import keep_cases
 from crucible.commands.learn.case_gathering import Gathered, Gatherer, Wanted
 from crucible.commands.learn.export import Export, export_files, export_stream
 from crucible.commands.learn.puzzle_files import exports_folder, put_puzzles
+from crucible.commands.learn.puzzles import attribute, judge_case
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.selection import Dedupe, Picked, pick
+from crucible.commands.learn.selection import Dedupe, Families, Picked, Splits, parse_splits, pick
 from crucible.commands.learn.shapes import Shape
-from crucible.commands.learn.splits import Families, Splits, parse_splits
 from crucible.core.errors import UsageError
 from crucible.core.processes import cores, spread
 from crucible.core.secrets.redaction import redact_of, remembering

@@ -19,9 +19,8 @@ from crucible.cli.index_access import asked
 from crucible.cli.options import GivenPath, limit_option, one_of, only_option
 from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
-from crucible.commands.learn.selection import Dedupe
+from crucible.commands.learn.selection import Dedupe, Kin
 from crucible.commands.learn.shapes import Shape
-from crucible.commands.learn.splits import Kin
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import select

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.analysis.findings.confidence import Pattern
-from crucible.analysis.findings.first_sentences import asks, line, says_what
-from crucible.analysis.findings.layout import Asked, Option, asked_in, plan_of
+from crucible.analysis.findings.layout import Asked, Option, asked_in, asks, line, plan_of, said, says_what
+from crucible.analysis.findings.observed_calls import is_log
 from crucible.analysis.findings.replies import (
     LONG,
     SHORT,
@@ -27,15 +26,15 @@ from crucible.analysis.findings.replies import (
     picked,
     takes_all,
 )
-from crucible.analysis.findings.story import Story
+from crucible.analysis.findings.story import Pattern, Story
 from crucible.clients.events import PlanSettled, PromptKind, QuestionsAnswered
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word
 from crucible.core.text.words import long_words
 from crucible.documents.recording.user_answers import decision_of
-from crucible.documents.session.findings import Source
+from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.plain_text import SUMMARY
-from crucible.documents.session.session import Decision
+from crucible.documents.session.session import Decision, Noted
 
 HANDED_OVER = Pattern("plan handed over", Source.PLAN, 19, 20)
 APPROVED = Pattern("approved plan", Source.PLAN, 3, 3)
@@ -221,3 +220,32 @@ def _pair(about: str, reply: str) -> str:
     """A question, and the reply to it."""
     told = cut_at_word(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
     return f"{told}{_TO}{line(reply, SUMMARY - len(told) - len(_TO))}"
+
+
+INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 21, 49)
+
+_APPROACH, _REASON = 100, 300
+"""Least and most code points of an approach."""
+
+
+class Instructions:
+    """Instructions of one session."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._found: list[Noted] = []
+
+    def edited(self, settled: bool) -> None:
+        """Files changed; `settled` if the prompt is a decision already."""
+        turn = self._story.now
+        text, approach = turn.prompt.text, turn.approach
+        is_first = turn.edits == 1 and not settled and not turn.red and turn.kind is PromptKind.TYPED
+        if is_first and turn.answers.text and len(approach.text) >= _APPROACH and not asks(text) and not is_log(text):
+            grounds = INSTRUCTED.on(turn.prompt.row, approach.row)
+            self._found.append(
+                Noted(Kind.INSTRUCTION, line(text, SUMMARY), said(approach.text, _REASON) or None, grounds)
+            )
+
+    def noted(self) -> list[Noted]:
+        """The instructions so far."""
+        return list(self._found)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crucible.analysis.findings.corrections import Corrections
-from crucible.analysis.findings.decisions import Decisions
+from crucible.analysis.findings.decisions import Decisions, Instructions
 from crucible.analysis.findings.failures import Failures
-from crucible.analysis.findings.instructions import Instructions
 from crucible.analysis.findings.observed_calls import is_red, read_call
 from crucible.analysis.findings.open_ends import OpenEnds
 from crucible.analysis.findings.outcomes import Outcomes, commits_in

@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from crucible.analysis.findings.confidence import Pattern
-from crucible.analysis.findings.first_sentences import asks, line, prose
+from crucible.analysis.findings.layout import asks, line, prose
 from crucible.analysis.findings.observed_calls import (
     Call,
     base_name,
@@ -24,7 +23,7 @@ from crucible.analysis.findings.observed_calls import (
     signature,
 )
 from crucible.analysis.findings.replies import announced, narrates
-from crucible.analysis.findings.story import NOTHING, Said, Story, Turn
+from crucible.analysis.findings.story import NOTHING, Pattern, Said, Story, Turn
 from crucible.clients.events import CallEnd, PromptKind, ToolReturned
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word

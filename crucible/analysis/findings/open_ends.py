@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crucible.analysis.findings.closing_text import told
-from crucible.analysis.findings.confidence import Pattern
-from crucible.analysis.findings.first_sentences import asks, filled, line, prose, said, says_what
-from crucible.analysis.findings.layout import Asked, asked_in, options, plan_of
-from crucible.analysis.findings.story import Said, Story
+from crucible.analysis.findings.layout import (
+    Asked,
+    asked_in,
+    asks,
+    filled,
+    line,
+    options,
+    plan_of,
+    prose,
+    said,
+    says_what,
+)
+from crucible.analysis.findings.outcomes import told
+from crucible.analysis.findings.story import Pattern, Said, Story
 from crucible.clients.events import PlanSettled, PromptKind, TaskChanged, TaskState
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from crucible.analysis.findings.first_sentences import trimmed
-from crucible.analysis.findings.layout import Option, Options, options
+from crucible.analysis.findings.layout import Option, Options, options, trimmed
 from crucible.analysis.findings.observed_calls import Call
 from crucible.clients.events import PromptKind
 from crucible.core.text.words import long_words, overlap
+from crucible.documents.session.findings import Source
+from crucible.documents.session.session import Grounds
 
 _MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
@@ -180,3 +182,26 @@ class Story:
             trace.without(call.gone)
             if not trace.is_committed:
                 trace.without(call.restored)
+
+
+_ROW, _PREFIXED = 8, 20
+"""Characters of a row id that a note keeps; ids that begin with a kind and the time (`prt_1fff0b2c…`) need more."""
+
+
+def short_row(row: str) -> str:
+    """The first characters of a row id, as notes have it."""
+    return row[: _PREFIXED if "_" in row[:_ROW] else _ROW]
+
+
+class Pattern(NamedTuple):
+    """One way to detect a finding: `true` of the `read` findings were true."""
+
+    name: str
+    source: Source
+    true: int
+    read: int
+
+    def on(self, *rows: str) -> Grounds:
+        """The grounds of a finding that is based on these rows."""
+        kept = tuple(dict.fromkeys(short_row(row) for row in rows if row))
+        return Grounds(self.source, round((self.true + 1) / (self.read + 2), 2), kept)

@@ -21,8 +21,7 @@ from crucible.analysis.findings.observed_calls import (
     red_lines,
 )
 from crucible.analysis.findings.outcomes import commits_in, requests_in
-from crucible.analysis.review.record_lines_shortening import body_of, change, described, gist, outline, tidy
-from crucible.analysis.review.review_record import SAID, Line, Tag
+from crucible.analysis.review.review_record import SAID, Line, Tag, body_of, change, described, gist, outline, tidy
 from crucible.clients.events import (
     CallEnd,
     Compacted,

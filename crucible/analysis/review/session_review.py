@@ -17,9 +17,8 @@ from crucible.analysis.findings.detector import Detector
 from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import ask_checked, quoted, seen_by
 from crucible.analysis.review.record_lines import Placed, lines_of
-from crucible.analysis.review.review_answer import Claims, Said, read_answer
+from crucible.analysis.review.review_answer import RULES, Claims, Said, read_answer
 from crucible.analysis.review.review_merge import Detected, Merged, Told, merged
-from crucible.analysis.review.review_prompt import RULES
 from crucible.analysis.review.review_record import Line, Record, Tag, fit
 from crucible.clients.events import Prompted, Replied
 from crucible.clients.launch.ask import Asker

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.commands.learn.case import Case, Place, Review
-from crucible.commands.learn.case_notes import render_case
-from crucible.commands.learn.case_notes_reading import Read, is_as_written, is_case, read_case
+from crucible.commands.learn.case_notes import Read, is_as_written, is_case, read_case, render_case
 from crucible.core import files
 from crucible.core.errors import (
     NoteChanged,

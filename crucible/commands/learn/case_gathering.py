@@ -18,7 +18,7 @@ from typing import NamedTuple
 from crucible.analysis.tools.whole_calls import Evidence, load_evidence
 from crucible.commands.learn.case import Case, CaseType, Place, Puzzle, Review
 from crucible.commands.learn.case_folder import load_case
-from crucible.commands.learn.case_notes_reading import Read
+from crucible.commands.learn.case_notes import Read
 from crucible.commands.learn.extraction import extract
 from crucible.core.errors import CrucibleError
 from crucible.core.patterns import late_pattern

@@ -21,9 +21,10 @@ from crucible.commands.learn.case import (
     Puzzle,
     Trajectory,
     Turn,
+    names_of,
+    texts_of,
     type_of,
 )
-from crucible.commands.learn.case_texts import names_of, texts_of
 from crucible.commands.learn.excerpts import CUT
 from crucible.commands.learn.timeline import Timeline
 from crucible.core.patterns import late_pattern

@@ -10,13 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from crucible.analysis.failures.moments import CHANGES, RUNS, Moment
-from crucible.commands.learn.case import Case, Correction
+from crucible.commands.learn.case import Case, Correction, content_words, texts_of
 from crucible.commands.learn.case_making import make_case
-from crucible.commands.learn.case_texts import texts_of
 from crucible.commands.learn.excerpts import SIDE, brief, brief_turns, request_of, with_words
-from crucible.commands.learn.puzzles_proof import verification_after
-from crucible.commands.learn.timeline import Timeline, said_at
-from crucible.commands.learn.word_overlap import content_words
+from crucible.commands.learn.timeline import Timeline, said_at, verification_after
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Source
 from crucible.documents.session.session import Intervention, Outcome, Prose

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 from crucible.analysis.failures.moments import Moment
 from crucible.analysis.findings.replies import is_go_ahead
-from crucible.commands.learn.case import Case, Choice
+from crucible.commands.learn.case import Case, Choice, content_words
 from crucible.commands.learn.case_making import make_case
 from crucible.commands.learn.excerpts import SIDE, brief, request_of
-from crucible.commands.learn.puzzles_proof import verification_after
-from crucible.commands.learn.timeline import Timeline, placed, placed_at
-from crucible.commands.learn.word_overlap import content_words
+from crucible.commands.learn.timeline import Timeline, placed, placed_at, verification_after
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Kind, Source
 from crucible.documents.session.session import Intervention, Prose

@@ -12,8 +12,7 @@ from itertools import accumulate
 
 from crucible.analysis.failures.moments import CHANGES, Moment
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.commands.learn.case import Role, Turn
-from crucible.commands.learn.case_texts import mapped
+from crucible.commands.learn.case import Role, Turn, mapped
 from crucible.commands.learn.timeline import Timeline, turns_of
 from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.session.session import Intervention, Outcome, Prose

@@ -23,8 +23,8 @@ import orjson
 from crucible.commands.learn.case import Case
 from crucible.commands.learn.chat import Row
 from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.selection import Families, Splits
 from crucible.commands.learn.shapes import Provenance, Shape, row_of
-from crucible.commands.learn.splits import Families, Splits
 from crucible.core.errors import UsageError, VaultError, reason_of
 from crucible.core.patterns import late_pattern
 from crucible.core.templates import render_template

@@ -22,9 +22,10 @@ from crucible.commands.learn.case import (
     Role,
     Trajectory,
     Turn,
+    content_words,
+    texts_of,
 )
 from crucible.commands.learn.case_making import distinct, make_case, measured
-from crucible.commands.learn.case_texts import texts_of
 from crucible.commands.learn.corrections import find_corrections
 from crucible.commands.learn.decisions import find_choices
 from crucible.commands.learn.excerpts import (
@@ -37,11 +38,9 @@ from crucible.commands.learn.excerpts import (
     with_words,
 )
 from crucible.commands.learn.puzzles import find_puzzles
-from crucible.commands.learn.puzzles_proof import verification_after
 from crucible.commands.learn.rubric import is_gradable
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.timeline import Timeline, build_timeline, outcome_of, placed, said_at
-from crucible.commands.learn.word_overlap import content_words
+from crucible.commands.learn.timeline import Timeline, build_timeline, outcome_of, placed, said_at, verification_after
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.containment import cut, normal_line

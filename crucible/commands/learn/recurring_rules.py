@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 
-from crucible.commands.learn.word_overlap import content_words
+from crucible.commands.learn.case import content_words
 from crucible.core.text.words import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line
 from crucible.documents.markdown.wikilinks import without_links

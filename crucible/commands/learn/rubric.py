@@ -24,9 +24,9 @@ from crucible.commands.learn.case import (
     Puzzle,
     Trajectory,
     Turn,
+    content_words,
+    texts_of,
 )
-from crucible.commands.learn.case_texts import texts_of
-from crucible.commands.learn.word_overlap import content_words
 from crucible.core.patterns import late_pattern
 
 

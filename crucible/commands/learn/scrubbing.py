@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crucible.commands.learn.case import Case
-from crucible.commands.learn.case_texts import mapped
+from crucible.commands.learn.case import Case, mapped
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
 

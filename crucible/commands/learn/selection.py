@@ -9,17 +9,18 @@ accepted, the earliest, the first by its id.
 from __future__ import annotations
 
 import heapq
+import math
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
-from crucible.commands.learn.case import Case, Puzzle, Review
-from crucible.commands.learn.case_texts import texts_of
+from crucible.commands.learn.case import Case, Puzzle, Review, texts_of
+from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import overlap
 
@@ -98,3 +99,76 @@ def sketch_of(case: Case) -> frozenset[int]:
     words = [word for text in texts_of(body) for word in _WORD.findall(text.casefold())]
     runs = (" ".join(words[at : at + _RUN]) for at in range(max(len(words) - _RUN + 1, 1)))
     return frozenset(crc32(run.encode("utf-8", "surrogatepass")) for run in runs)
+
+
+_NAME = late_pattern(r"[a-z][a-z0-9_]{0,39}")
+_SHARE = late_pattern(r"[01]?(?:\.[0-9]{1,9})?")
+_HINT = "such as --split train=0.9,test=0.1"
+
+
+class Kin(NamedTuple):
+    """A session, and those that it comes from: its parent, what it goes on with, what goes on with it."""
+
+    session: str
+    others: tuple[str, ...] = ()
+
+
+class Families:
+    """Which sessions belong together.  Who is not known is a family alone."""
+
+    def __init__(self, kin: Iterable[Kin] = ()) -> None:
+        self._above: dict[str, str] = {}
+        for one in kin:
+            for other in one.others:
+                self._join(one.session, other)
+
+    def of(self, session: str) -> str:
+        """The name of a session's family: the first of its ids."""
+        while (above := self._above.get(session, session)) != session:
+            session = above
+        return session
+
+    def _join(self, one: str, other: str) -> None:
+        first, second = sorted((self.of(one), self.of(other)))
+        self._above[second] = first
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """Names with their shares, which together are 1, in the order they were given."""
+
+    shares: Mapping[str, float]
+    seed: int = 0
+
+    def side(self, family: str) -> str:
+        """The name of the split that a family belongs to, always the same one."""
+        digest = sha256(f"{self.seed}\0{family}".encode("utf-8", "surrogatepass")).digest()
+        place = int.from_bytes(digest[:7], "big") / (1 << 56)
+        passed = 0.0
+        for name, share in self.shares.items():
+            passed += share
+            if place < passed:
+                return name
+        return list(self.shares)[-1]
+
+
+def parse_splits(text: str, *, seed: int = 0) -> Splits:
+    """Parse `--split`: names with shares, as parts of 1.  `UsageError` for an invalid value."""
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, share = (piece.strip() for piece in part.partition("="))
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r}: no name of a split (small letters, digits and _)", _HINT)
+        if name in shares:
+            raise UsageError(f"the split {name!r} stands there twice", _HINT)
+        shares[name] = _share(name, share)
+    if not math.isclose(sum(shares.values()), 1.0, abs_tol=1e-6):
+        raise UsageError(f"the shares of --split come to {sum(shares.values()):g}, and not to 1", _HINT)
+    return Splits(shares, seed)
+
+
+def _share(name: str, text: str) -> float:
+    share = float(text or 0) if _SHARE.fullmatch(text) else 0.0
+    if not 0 < share <= 1:
+        raise UsageError(f"{text!r}: no share for {name!r}, which is above 0 and up to 1", _HINT)
+    return share

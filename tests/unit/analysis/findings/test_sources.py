@@ -7,8 +7,8 @@ import pkgutil
 import re
 
 import crucible.analysis.findings
-from crucible.analysis.findings.confidence import Pattern
-from crucible.analysis.findings.instructions import INSTRUCTED
+from crucible.analysis.findings.decisions import INSTRUCTED
+from crucible.analysis.findings.story import Pattern
 from crucible.documents.session.findings import Source
 from tests.paths import ROOT
 

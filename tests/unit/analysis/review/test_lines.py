@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.review.record_lines import Placed, lines_of
-from crucible.analysis.review.record_lines_shortening import body_of, tidy
-from crucible.analysis.review.review_record import Line, Record, Tag, fit
+from crucible.analysis.review.review_record import Line, Record, Tag, body_of, fit, tidy
 from crucible.clients.events import (
     At,
     CallEnd,

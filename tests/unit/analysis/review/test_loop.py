@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.failures.failure_judge import judge_fully
+from crucible.analysis.failures.failure_rules import judge_fully
 from crucible.analysis.review.ask_budget import BUDGET, Budget
 from crucible.analysis.review.ask_loop import LOOKED, Came, Refused, ask_checked, quoted, seen_by, visible
 from crucible.analysis.review.asked_agent import TimeUsedUp

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from crucible.commands.learn.case import Case
 from crucible.commands.learn.export import Export, export_files, export_stream, target_of
 from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.selection import Families, Kin, parse_splits
 from crucible.commands.learn.shapes import Shape
-from crucible.commands.learn.splits import Families, Kin, parse_splits
 from crucible.core.errors import UsageError, VaultError
 from crucible.core.secrets.scanner import Scanner
 from tests.unit.commands.learn.made import PUZZLE, WORKFLOW, any_case, case_of, made_cases, many_cases, said, used

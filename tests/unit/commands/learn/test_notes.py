@@ -27,8 +27,7 @@ from crucible.commands.learn.case import (
     Trajectory,
     Turn,
 )
-from crucible.commands.learn.case_notes import render_case
-from crucible.commands.learn.case_notes_reading import is_as_written, read_case
+from crucible.commands.learn.case_notes import is_as_written, read_case, render_case
 from crucible.documents.knowledge.items import Attribution, Category
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import find_property_links

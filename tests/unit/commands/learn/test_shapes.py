@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.learn.case import Case, Delegation, Role, Turn
-from crucible.commands.learn.case_notes import render_case
-from crucible.commands.learn.case_notes_reading import read_case
+from crucible.commands.learn.case_notes import read_case, render_case
 from crucible.commands.learn.chat import quoted, without_marks
 from crucible.commands.learn.excerpts import CUT
 from crucible.commands.learn.export import Export, export_stream, with_tools

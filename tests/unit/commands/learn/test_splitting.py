@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.learn.splits import Families, Kin, parse_splits
+from crucible.commands.learn.selection import Families, Kin, parse_splits
 from crucible.core.errors import UsageError
 
 _IDS = st.integers(0, 30).map(lambda number: f"2026-05-{number:02d}-x")

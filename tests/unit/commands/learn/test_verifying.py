@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.commands.learn.puzzles_proof import verification_after, verified_by
+from crucible.commands.learn.timeline import verification_after, verified_by
 from tests.unit.commands.learn.sown import done, says, timeline_of
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.failures.failure_judge import RULES, TEMPLATE, find_template, judge_fully
-from crucible.analysis.failures.failure_rules import LONGEST, classify
+from crucible.analysis.failures.failure_rules import LONGEST, RULES, TEMPLATE, classify, find_template, judge_fully
 from crucible.analysis.review.ask_budget import BUDGET
 from crucible.clients.launch.ask import Asker, Program
 from crucible.core.errors import AgentFailed, VaultError
