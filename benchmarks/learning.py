@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, good_run, seconds_of
-from crucible.analysis.tools.whole_calls import Evidence
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.commands.learn.export import Export, export_stream
 from crucible.commands.learn.extraction import extract
 from crucible.commands.learn.scrubbing import Scrubber

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crucible.analysis.findings.detector import Detector
-from crucible.analysis.findings.story import Pattern
+from crucible.analysis.findings.turns import Pattern
 from crucible.clients.claude_code import logs as claude_code
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted
 

@@ -9,13 +9,21 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 import click
 
-from crucible.analysis.review.ask_loop import seen_by
+from crucible.analysis.review.agent_questions import seen_by
 from crucible.cli.command_agent import agent_named, as_agent, say_spent
 from crucible.cli.environment import from_here, user_settings, vault_root
 from crucible.cli.options import Door, GivenPath, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, say, say_lines, write, write_json
-from crucible.commands.learn.puzzle_files import PuzzleFile, SolutionFile, read_puzzle_file, read_solution_file
-from crucible.commands.learn.puzzle_play import Verdict, judge_answer, parts_of, prompt_of
+from crucible.commands.learn.puzzle_files import (
+    PuzzleFile,
+    SolutionFile,
+    Verdict,
+    judge_answer,
+    prompt_of,
+    prompt_parts,
+    read_puzzle_file,
+    read_solution_file,
+)
 from crucible.commands.learn.rubric import CheckKind, Result
 from crucible.core.errors import AgentFailed, NoteUnreadable, UsageError, VaultNotFound
 from crucible.core.files import read_bytes
@@ -151,7 +159,7 @@ def _typed_lines(puzzle: PuzzleFile, given: int) -> Iterator[str]:
 
 def _puzzle_lines(puzzle: PuzzleFile, hints: int) -> Iterator[str]:
     """The puzzle's parts for a terminal, the question last."""
-    parts = parts_of(puzzle, hints)
+    parts = prompt_parts(puzzle, hints)
     for head, text in (
         *((name, parts[name]) for name in parts if name != "question"),
         ("question", parts["question"]),

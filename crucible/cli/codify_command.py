@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.analysis.review.asked_agent import Agent
-from crucible.analysis.tools.whole_calls import Evidence, load_evidence
+from crucible.analysis.review.agent_questions import Agent
+from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
 from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
 from crucible.cli.environment import from_here, working_directory
 from crucible.cli.id_arguments import SESSION

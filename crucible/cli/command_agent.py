@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import click
 
-from crucible.analysis.review.ask_budget import Budget, budget_of
-from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.review.agent_questions import Agent, Budget, budget_of
 from crucible.analysis.review.session_review import review
 from crucible.cli.environment import settings_path, user_settings
 from crucible.cli.options import Door

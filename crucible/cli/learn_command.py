@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.analysis.failures.failure_rules import find_template
-from crucible.analysis.review.ask_budget import BUDGET
-from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.failures.failure_causes import find_template
+from crucible.analysis.review.agent_questions import BUDGET, Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
 from crucible.cli.environment import from_here
 from crucible.cli.filters import session_filters
@@ -36,8 +35,8 @@ from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
 from crucible.commands.learn.case_folder import keep_cases
 from crucible.commands.learn.case_gathering import Gathered, Gatherer, Wanted
 from crucible.commands.learn.export import Export, export_files, export_stream
+from crucible.commands.learn.puzzle_cases import attribute, judge_case
 from crucible.commands.learn.puzzle_files import exports_folder, put_puzzles
-from crucible.commands.learn.puzzles import attribute, judge_case
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.selection import Dedupe, Families, Picked, Splits, parse_splits, pick
 from crucible.commands.learn.shapes import Shape

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.analysis.review.ask_budget import BUDGET
+from crucible.analysis.review.agent_questions import BUDGET
 from crucible.cli.command_agent import user_budget
 from crucible.cli.index_access import asked
 from crucible.cli.output import say, warn

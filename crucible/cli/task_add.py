@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import click
 
-from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.review.agent_questions import Agent
 from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_budget
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.review.agent_questions import Agent
 from crucible.cli import session_stop as stopped
 from crucible.cli.command_agent import as_agent
 from crucible.clients.launch.ask import Program

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from crucible.analysis.tools.recorded_calls import load_evidence
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import acts_of
-from crucible.analysis.tools.whole_calls import load_evidence
 from crucible.documents.session.session import (
     AgentRef,
     Callout,

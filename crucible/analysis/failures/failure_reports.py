@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-from crucible.analysis.failures.moments import Moment
 from crucible.analysis.findings.observed_calls import is_red
 from crucible.analysis.tools.file_kinds import kind_of, plain_words
+from crucible.analysis.tools.session_moments import Moment
 from crucible.documents.knowledge.items import FailureReport
 from crucible.documents.knowledge.novelty import words_of
 from crucible.documents.session.findings import Finding, Kind, Source, findings_of

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crucible.analysis.findings.layout import asks, line, plan_of, said
 from crucible.analysis.findings.observed_calls import Call
 from crucible.analysis.findings.replies import concedes
-from crucible.analysis.findings.story import Pattern, Said, Story
+from crucible.analysis.findings.text_layout import asks, line, plan_of, said
+from crucible.analysis.findings.turns import Pattern, Said, Story
 from crucible.clients.events import PromptKind
 from crucible.core.text.sentences import cut_at_word
 from crucible.core.text.words import long_words, overlap

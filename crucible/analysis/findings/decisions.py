@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.analysis.findings.layout import Asked, Option, asked_in, asks, line, plan_of, said, says_what
 from crucible.analysis.findings.observed_calls import is_log
 from crucible.analysis.findings.replies import (
     LONG,
@@ -26,7 +25,8 @@ from crucible.analysis.findings.replies import (
     picked,
     takes_all,
 )
-from crucible.analysis.findings.story import Pattern, Story
+from crucible.analysis.findings.text_layout import Asked, Option, asked_in, asks, line, plan_of, said, says_what
+from crucible.analysis.findings.turns import Pattern, Story
 from crucible.clients.events import PlanSettled, PromptKind, QuestionsAnswered
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word

@@ -13,7 +13,7 @@ from crucible.analysis.findings.failures import Failures
 from crucible.analysis.findings.observed_calls import is_red, read_call
 from crucible.analysis.findings.open_ends import OpenEnds
 from crucible.analysis.findings.outcomes import Outcomes, commits_in
-from crucible.analysis.findings.story import Said, Story
+from crucible.analysis.findings.turns import Said, Story
 from crucible.clients.events import (
     Answered,
     CallEnd,

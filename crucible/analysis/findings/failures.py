@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from crucible.analysis.findings.layout import asks, line, prose
 from crucible.analysis.findings.observed_calls import (
     Call,
     base_name,
@@ -23,7 +22,8 @@ from crucible.analysis.findings.observed_calls import (
     signature,
 )
 from crucible.analysis.findings.replies import announced, narrates
-from crucible.analysis.findings.story import NOTHING, Pattern, Said, Story, Turn
+from crucible.analysis.findings.text_layout import asks, line, prose
+from crucible.analysis.findings.turns import NOTHING, Pattern, Said, Story, Turn
 from crucible.clients.events import CallEnd, PromptKind, ToolReturned
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word

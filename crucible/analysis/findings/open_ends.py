@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crucible.analysis.findings.layout import (
+from crucible.analysis.findings.outcomes import told
+from crucible.analysis.findings.text_layout import (
     Asked,
     asked_in,
     asks,
@@ -19,8 +20,7 @@ from crucible.analysis.findings.layout import (
     said,
     says_what,
 )
-from crucible.analysis.findings.outcomes import told
-from crucible.analysis.findings.story import Pattern, Said, Story
+from crucible.analysis.findings.turns import Pattern, Said, Story
 from crucible.clients.events import PlanSettled, PromptKind, TaskChanged, TaskState
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from crucible.analysis.findings.layout import FEW, Section, filled, labelled, line, names, sections
 from crucible.analysis.findings.observed_calls import Call, base_name, checks_in, is_red, red_in
-from crucible.analysis.findings.story import Pattern, Story, Trace
+from crucible.analysis.findings.text_layout import FEW, Section, filled, labelled, line, names, sections
+from crucible.analysis.findings.turns import Pattern, Story, Trace
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import long_words, overlap
 from crucible.documents.recording.report_lines_blocks import Part

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crucible.analysis.findings.observed_calls import base_name
-from crucible.analysis.findings.story import short_row
-from crucible.analysis.review.ask_loop import Refused, visible
+from crucible.analysis.findings.turns import short_row
+from crucible.analysis.review.agent_questions import Refused, visible
 from crucible.analysis.review.review_record import SAID, Line, Record, Tag
 from crucible.clients.launch.ask import objects_in
 from crucible.core.patterns import late_pattern

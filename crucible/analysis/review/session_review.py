@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.analysis.findings.detector import Detector
-from crucible.analysis.review.ask_budget import BUDGET, Budget
-from crucible.analysis.review.ask_loop import ask_checked, quoted, seen_by
+from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked, quoted, seen_by
 from crucible.analysis.review.record_lines import Placed, lines_of
 from crucible.analysis.review.review_answer import RULES, Claims, Said, read_answer
 from crucible.analysis.review.review_merge import Detected, Merged, Told, merged

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.analysis.tools.session_files import Files, as_datum
 from crucible.analysis.tools.shell_acts import command_acts, is_command
 from crucible.analysis.tools.shell_paths import change_file, patch_acts, write_file
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.analysis.tools.whole_calls import Evidence
 from crucible.core.patterns import late_pattern
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Outcome, ToolCall

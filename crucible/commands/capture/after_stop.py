@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from crucible.analysis.review.ask_budget import BUDGET, Budget
+from crucible.analysis.review.agent_questions import BUDGET, Budget
 from crucible.analysis.review.session_review import review
 from crucible.clients.launch.ask import Asker
 from crucible.commands.capture.capture import Captured, capture_session

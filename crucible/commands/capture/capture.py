@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from crucible.analysis.tools.whole_calls import load_evidence
+from crucible.analysis.tools.recorded_calls import load_evidence
 from crucible.commands.capture.candidates import FAILURES, Candidate, Proposal, Way
 from crucible.commands.capture.capture_log import (
     Remembered,

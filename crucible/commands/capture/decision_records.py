@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crucible.analysis.failures.moments import Moment
+from crucible.analysis.tools.session_moments import Moment
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from crucible.analysis.failures.failure_causes import does_not_compile, says_nothing
 from crucible.analysis.failures.failure_reports import FailedRun, reports_of
-from crucible.analysis.failures.failure_rules import does_not_compile, says_nothing
-from crucible.analysis.failures.moments import Moment, moments_of
 from crucible.analysis.tools.file_kinds import is_test_file, kind_of, languages_of, plain_words, type_of
+from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.session_moments import Moment, moments_of
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, Kind
 from crucible.commands.capture.decision_records import read_record, records_of, subject_of
 from crucible.core.patterns import late_pattern

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from crucible.analysis.failures.failure_rules import classify
+from crucible.analysis.failures.failure_causes import classify
 from crucible.commands.capture.candidates import FAILURES, PRESELECTED, PROMPTED, Candidate, Kind, Proposal, Way
 from crucible.commands.capture.capture_log import Known, Remembered, State, key_of
 from crucible.core.patterns import UNSEEN

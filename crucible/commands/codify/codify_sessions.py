@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, cast
 
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.codify.alignment import align
 from crucible.commands.codify.draft_steps import (
     Draft,

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from crucible.analysis.review.ask_budget import BUDGET, Budget
-from crucible.analysis.review.ask_loop import ask_checked, quoted, seen_by, visible
+from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked, quoted, seen_by, visible
 from crucible.clients.launch.ask import Answer, Asker
 from crucible.commands.codify.refine_check import Tagged, accept, document_of, tag
 from crucible.core.settings.settings import VaultSettings

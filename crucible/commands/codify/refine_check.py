@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from crucible.analysis.review.ask_loop import Refused
+from crucible.analysis.review.agent_questions import Refused
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT, read_code_span
 from crucible.documents.markdown.containment import contain, contain_line, normal_line, uncontain, uncontain_line

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
-from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.codify.draft_steps import CONFLICT, NOISE, PROVING, STOPPED, Node, Remark, RemarkKind, StepRun
 from crucible.documents.markdown.containment import cut, normal_line, slug
 from crucible.documents.recording.subagent_ends import part_ending

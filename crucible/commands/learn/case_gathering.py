@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.tools.whole_calls import Evidence, load_evidence
+from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
 from crucible.commands.learn.case import Case, CaseType, Place, Puzzle, Review
 from crucible.commands.learn.case_folder import load_case
 from crucible.commands.learn.case_notes import Read

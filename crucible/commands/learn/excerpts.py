@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from crucible.analysis.failures.moments import CHANGES, Moment
+from crucible.analysis.tools.session_moments import CHANGES, Moment
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.commands.learn.case import Role, Turn, mapped
 from crucible.commands.learn.timeline import Timeline, turns_of

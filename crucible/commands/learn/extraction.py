@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import assert_never
 
-from crucible.analysis.failures.moments import Moment
-from crucible.analysis.tools.whole_calls import Evidence
+from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.session_moments import Moment
 from crucible.commands.learn.case import (
     Body,
     Case,
@@ -26,8 +26,8 @@ from crucible.commands.learn.case import (
     texts_of,
 )
 from crucible.commands.learn.case_making import distinct, make_case, measured
-from crucible.commands.learn.corrections import find_corrections
-from crucible.commands.learn.decisions import find_choices
+from crucible.commands.learn.correction_cases import find_corrections
+from crucible.commands.learn.decision_cases import find_choices
 from crucible.commands.learn.excerpts import (
     CUT,
     SENTENCE,
@@ -37,7 +37,7 @@ from crucible.commands.learn.excerpts import (
     request_of,
     with_words,
 )
-from crucible.commands.learn.puzzles import find_puzzles
+from crucible.commands.learn.puzzle_cases import find_puzzles
 from crucible.commands.learn.rubric import is_gradable
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.timeline import Timeline, build_timeline, outcome_of, placed, said_at, verification_after

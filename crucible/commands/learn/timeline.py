@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from crucible.analysis.failures.moments import Moment, moments_of
+from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.session_moments import Moment, moments_of
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import SHELLS
-from crucible.analysis.tools.whole_calls import Evidence
 from crucible.commands.learn.case import Call, Role, Turn
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.review.asked_agent import told_spent
+from crucible.analysis.review.agent_questions import told_spent
 from crucible.clients.launch.ask import program_of
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings

@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.review.ask_budget import budget_of
-from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.review.agent_questions import Agent, budget_of
 from crucible.clients.launch.ask import asker_of
 from crucible.commands.capture.after_stop import Helpers, after_stop
 from crucible.core.errors import CrucibleError, VaultError

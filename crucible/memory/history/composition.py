@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import chain
 from typing import TypeAlias
 
-from crucible.analysis.tools.whole_calls import Evidence
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import overlap
 from crucible.documents.session.findings import Finding, Kind, findings_of, is_named, without_guesses

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.tools.whole_calls import load_evidence
+from crucible.analysis.tools.recorded_calls import load_evidence
 from crucible.core import files
 from crucible.core.errors import CrucibleError, EditRefused, NoteExists, VaultError
 from crucible.core.git import digest_of, run_git

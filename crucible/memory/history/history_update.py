@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.tools.whole_calls import Evidence, load_evidence
+from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
 from crucible.core import files
 from crucible.core.errors import BadSessionId, CrucibleError, SessionNotFound
 from crucible.core.secrets import Redact

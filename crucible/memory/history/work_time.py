@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import acts_of
-from crucible.analysis.tools.whole_calls import Evidence
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import (
     Entry,

@@ -8,7 +8,7 @@ import re
 
 import crucible.analysis.findings
 from crucible.analysis.findings.decisions import INSTRUCTED
-from crucible.analysis.findings.story import Pattern
+from crucible.analysis.findings.turns import Pattern
 from crucible.documents.session.findings import Source
 from tests.paths import ROOT
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.analysis.review.asked_agent import Agent, TimeUsedUp
+from crucible.analysis.review.agent_questions import Agent, TimeUsedUp
 from crucible.clients.launch import ask as asking
 from crucible.clients.launch.answering_process import TimedOut
 from crucible.clients.launch.ask import Program

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.analysis.review.ask_loop import Refused
+from crucible.analysis.review.agent_questions import Refused
 from crucible.analysis.review.review_answer import Claim, Claims, Said, read_answer
 from crucible.analysis.review.review_record import Line, Record, Tag
 from crucible.documents.session.findings import Kind

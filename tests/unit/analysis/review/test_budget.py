@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.analysis.review.ask_budget import Budget, budget_of
+from crucible.analysis.review.agent_questions import Budget, budget_of
 from crucible.core.settings.settings import AgentSettings, load_vault_settings, read_user_settings
 from crucible.core.tokens import Estimate
 

@@ -9,10 +9,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.failures.failure_rules import judge_fully
-from crucible.analysis.review.ask_budget import BUDGET, Budget
-from crucible.analysis.review.ask_loop import LOOKED, Came, Refused, ask_checked, quoted, seen_by, visible
-from crucible.analysis.review.asked_agent import TimeUsedUp
+from crucible.analysis.failures.failure_causes import judge_fully
+from crucible.analysis.review.agent_questions import (
+    BUDGET,
+    LOOKED,
+    Budget,
+    Came,
+    Refused,
+    TimeUsedUp,
+    ask_checked,
+    quoted,
+    seen_by,
+    visible,
+)
 from crucible.clients.launch.answering_process import Stopped, TimedOut
 from crucible.clients.launch.ask import objects_in
 from crucible.clients.launch.session_marks import OWN_MARK

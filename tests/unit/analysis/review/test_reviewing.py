@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.analysis.review import session_review as reviewing
-from crucible.analysis.review.ask_budget import Budget
-from crucible.analysis.review.ask_loop import Refused
+from crucible.analysis.review.agent_questions import Budget, Refused
 from crucible.analysis.review.record_lines import Placed, lines_of
 from crucible.analysis.review.review_answer import Said, read_answer
 from crucible.analysis.review.review_merge import Detected, merged

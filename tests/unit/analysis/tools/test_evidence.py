@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from crucible.analysis.tools.recorded_calls import Evidence, evidence_of, load_evidence
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import acts_of
-from crucible.analysis.tools.whole_calls import Evidence, evidence_of, load_evidence
 from crucible.documents.markdown.source import Lines
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Outcome, ToolCall

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible.analysis.tools.recorded_calls import Evidence, evidence_of
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.shell_acts import command_acts
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
-from crucible.analysis.tools.whole_calls import Evidence, evidence_of
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Outcome, ToolCall
 from crucible.documents.workflow.flow_line import read_flow_line, render_flow_line

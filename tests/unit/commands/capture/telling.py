@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crucible.analysis.tools.whole_calls import Evidence, evidence_of
+from crucible.analysis.tools.recorded_calls import Evidence, evidence_of
 from crucible.commands.capture.candidates import Candidate, Kind
 from crucible.commands.capture.detection import NO, detect
 from crucible.documents.markdown.source import Lines

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.failures.moments import moments_of
-from crucible.analysis.tools.whole_calls import evidence_of
+from crucible.analysis.tools.recorded_calls import evidence_of
+from crucible.analysis.tools.session_moments import moments_of
 from crucible.commands.capture.candidates import PROPOSED, Candidate, Kind
 from crucible.commands.capture.decision_records import is_decision_record, subject_of
 from crucible.commands.capture.detection import apis_in, detect

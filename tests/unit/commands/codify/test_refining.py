@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.review.ask_loop import Refused
+from crucible.analysis.review.agent_questions import Refused
 from crucible.clients.launch.ask import Answer, Program
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.codify.refine import TEMPLATE, Refined, find_template, refine

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from crucible.analysis.tools.whole_calls import evidence_of
+from crucible.analysis.tools.recorded_calls import evidence_of
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.documents.session.session import Decision, Failure, Grounds, Intervention, Noted, Outcome, Prose, Session
 from crucible.documents.workflow.workflow import Step

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.analysis.tools.whole_calls import Evidence, load_evidence
+from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts

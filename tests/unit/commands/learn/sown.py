@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crucible.analysis.tools.whole_calls import evidence_of
+from crucible.analysis.tools.recorded_calls import evidence_of
 from crucible.commands.learn.case import Case, Puzzle
-from crucible.commands.learn.puzzles import find_puzzles
+from crucible.commands.learn.puzzle_cases import find_puzzles
 from crucible.commands.learn.timeline import Timeline, build_timeline
 from crucible.documents.session.session import (
     Entry,

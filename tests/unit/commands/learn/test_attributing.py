@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from crucible.analysis.failures.failure_rules import classify, find_template
+from crucible.analysis.failures.failure_causes import classify, find_template
 from crucible.commands.learn.case import Case, Fault, Puzzle
 from crucible.commands.learn.case_making import measured
 from crucible.commands.learn.case_notes import read_case, render_case
-from crucible.commands.learn.puzzles import attribute, judge_case, report_of
+from crucible.commands.learn.puzzle_cases import attribute, judge_case, report_of
 from crucible.core.errors import AgentFailed
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings, VaultSettings

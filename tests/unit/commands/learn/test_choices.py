@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crucible.analysis.tools.whole_calls import Evidence
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.commands.learn.case import Choice
-from crucible.commands.learn.decisions import find_choices
+from crucible.commands.learn.decision_cases import find_choices
 from crucible.commands.learn.extraction import is_teachable
 from crucible.commands.learn.timeline import build_timeline
 from crucible.documents.session.session import Decision, Entry, Grounds, Phase, Prose, Session

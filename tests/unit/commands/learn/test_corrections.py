@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crucible.commands.learn.case import Correction
-from crucible.commands.learn.corrections import find_corrections
+from crucible.commands.learn.correction_cases import find_corrections
 from crucible.documents.session.session import Entry, Noted, Outcome
 from tests.unit.commands.learn.extracted import call, corrected, timeline_of, user
 

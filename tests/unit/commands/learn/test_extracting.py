@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.tools.whole_calls import Evidence
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.commands.learn.case import (
     CaseType,
     Choice,

@@ -10,12 +10,13 @@ from crucible.commands.learn.case import Body, Choice, Correction
 from crucible.commands.learn.puzzle_files import (
     PuzzleFile,
     SolutionFile,
+    judge_answer,
+    prompt_of,
     read_puzzle_file,
     read_solution_file,
     render_puzzle_file,
     render_solution_file,
 )
-from crucible.commands.learn.puzzle_play import judge_answer, prompt_of
 from crucible.commands.learn.rubric import Check, CheckKind, check_answer, is_gradable, rubric_of
 from crucible.documents.markdown.source import Source
 from tests.unit.commands.learn.made import OPEN, PUZZLE, case_of, used

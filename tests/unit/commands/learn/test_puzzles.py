@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crucible.commands.learn.case import CaseType, Role
-from crucible.commands.learn.puzzles import find_puzzles
+from crucible.commands.learn.puzzle_cases import find_puzzles
 from crucible.commands.learn.timeline import Timeline
 from crucible.documents.session.session import Entry, Failure, Grounds, Outcome
 from tests.unit.commands.learn.sown import asked, body_of, done, error, failed, puzzles_of, says, timeline_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crucible.analysis.tools.recorded_calls import evidence_of
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.analysis.tools.whole_calls import evidence_of
 from crucible.commands.learn.case import Role
 from crucible.commands.learn.excerpts import request_of
 from crucible.commands.learn.timeline import build_timeline, turns_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crucible.analysis.tools.whole_calls import Evidence
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.commands.learn.case import Trajectory
 from crucible.commands.learn.extraction import find_trajectories
 from crucible.commands.learn.timeline import build_timeline

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.review.asked_agent import Agent
+from crucible.analysis.review.agent_questions import Agent
 from crucible.commands.capture.after_stop import Ended, Helpers
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings
 from crucible.documents.session.status_rules import Client

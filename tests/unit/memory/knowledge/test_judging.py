@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.failures.failure_rules import LONGEST, RULES, TEMPLATE, classify, find_template, judge_fully
-from crucible.analysis.review.ask_budget import BUDGET
+from crucible.analysis.failures.failure_causes import LONGEST, RULES, TEMPLATE, classify, find_template, judge_fully
+from crucible.analysis.review.agent_questions import BUDGET
 from crucible.clients.launch.ask import Asker, Program
 from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.templates import OwnTemplate, template_folder

@@ -11,12 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
-from crucible.analysis.review.ask_budget import BUDGET, Budget
-from crucible.analysis.review.ask_loop import Came, Refused, ask_checked, quoted, seen_by
+from crucible.analysis.review.agent_questions import BUDGET, Budget, Came, Refused, ask_checked, quoted, seen_by
 from crucible.analysis.tools.file_kinds import is_test_file, kind_of, plain_words, type_of
 from crucible.analysis.tools.toolchains import LINT
-from crucible.clients.launch.ask import Asker
-from crucible.clients.launch.ask import objects_in
+from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.patterns import UNSEEN, late_pattern
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, Renderer, load_template

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from crucible.analysis.tools.recorded_calls import Evidence, Said
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
-from crucible.analysis.tools.whole_calls import Evidence, Said
 from crucible.documents.session.session import Entry, Intervention, Outcome, Session, ToolCall, ToolCalls
 
 RUNS = frozenset((Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD))

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crucible.analysis.findings.layout import Option, Options, options, trimmed
 from crucible.analysis.findings.observed_calls import Call
+from crucible.analysis.findings.text_layout import Option, Options, options, trimmed
 from crucible.clients.events import PromptKind
 from crucible.core.text.words import long_words, overlap
 from crucible.documents.session.findings import Source

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.analysis.failures.failure_rules import classify, judge_fully
-from crucible.analysis.failures.moments import CHANGES, RUNS, Moment
-from crucible.analysis.review.ask_budget import BUDGET, Budget
+from crucible.analysis.failures.failure_causes import classify, judge_fully
+from crucible.analysis.review.agent_questions import BUDGET, Budget
 from crucible.analysis.tools.file_kinds import is_test_file
+from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.analysis.tools.session_files import Files
+from crucible.analysis.tools.session_moments import CHANGES, RUNS, Moment
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import acts_of
-from crucible.analysis.tools.whole_calls import Evidence
 from crucible.clients.launch.ask import Asker
 from crucible.commands.learn.case import Call, Case, Fault, Puzzle, Turn, mapped, texts_of
 from crucible.commands.learn.case_making import make_case

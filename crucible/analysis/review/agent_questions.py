@@ -1,0 +1,265 @@
+"""The user's agent as commands ask it: one time-out for all questions of a command, and a record of what each answer took."""
+
+from __future__ import annotations
+
+from collections import Counter as Counts
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from crucible.clients.launch.answering_process import Stopped, TimedOut
+from crucible.clients.launch.ask import Answer, Asker, Program
+from crucible.clients.launch.session_marks import OWN_MARK
+from crucible.core.errors import AgentFailed, CrucibleError
+from crucible.core.patterns import UNSEEN
+from crucible.core.settings.settings import AgentSettings
+from crucible.core.tokens import Counter, Estimate, counter_of
+from crucible.documents.markdown.containment import normal, normal_line
+from crucible.documents.markdown.quoting import fenced, hang, quote_line, shorten, unmarked
+from crucible.vault.logs.spending import Spent, keep_answer
+
+
+class TimeUsedUp(AgentFailed):
+    """A program was not asked, because earlier questions used up the time-out."""
+
+
+@dataclass
+class SoFar:
+    """Totals over all questions of a command: seconds used, what was spent, answers by model, and problems."""
+
+    used: float = 0.0
+    spent: Spent = field(default_factory=Spent)
+    models: Counts[str] = field(default_factory=Counts)
+    problems: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An asker whose questions share the program's time-out and whose answers' cost is recorded.
+
+    Only the seconds in which the program runs count, by `clock`; a human may be asked something in between.  Each answer's tokens and cost are
+    recorded in the vault at `root` (None: nowhere), with the time from `now`, the `purpose` and the `session`'s id.
+    """
+
+    program: Program
+    clock: Callable[[], float]
+    now: Callable[[], datetime]
+    root: Path | None = None
+    purpose: str = ""
+    session: str = ""
+    so_far: SoFar = field(default_factory=SoFar)
+
+    def about(self, purpose: str, session: str = "") -> Agent:
+        """The same agent, with the same time and totals, for another purpose."""
+        return replace(self, purpose=purpose, session=session)
+
+    def renewed(self) -> Agent:
+        """Give the agent its whole time-out again, for the next of several sessions or cases."""
+        self.so_far.used = 0.0
+        return self
+
+    def ask(self, prompt: str) -> Answer:
+        """The answer.  Raises `TimedOut` with the whole time-out once, and `TimeUsedUp` for every question after it."""
+        answer = self._asked(prompt)
+        self.so_far.spent = self.so_far.spent.plus(Spent.of(answer))
+        self.so_far.models[answer.model] += 1
+        if self.root is not None:
+            try:
+                keep_answer(self.root, answer, now=self.now(), purpose=self.purpose, session=self.session)
+            except CrucibleError as error:
+                self.so_far.problems[f"the answer's cost was not recorded: {error}"] = None
+        return answer
+
+    def _asked(self, prompt: str) -> Answer:
+        whole = self.program.timeout_seconds
+        if whole is None:
+            return self.program.ask(prompt)
+        if self.so_far.used >= whole:
+            raise TimeUsedUp("not asked: earlier questions used up agents.timeout_seconds")
+        begun = self.clock()
+        try:
+            return replace(self.program, timeout_seconds=whole - self.so_far.used).ask(prompt)
+        except TimedOut as error:
+            name = self.program.words[0].rpartition("/")[2]
+            self.so_far.used = whole
+            raise TimedOut(f"{name}: no answer within {whole:g} seconds in total", error.hint) from error
+        finally:
+            self.so_far.used += self.clock() - begun
+
+    @property
+    def spent(self) -> Spent:
+        """What all answers took so far."""
+        return self.so_far.spent
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be recorded, a line each."""
+        return tuple(self.so_far.problems)
+
+    def spent_line(self) -> str:
+        """`asked claude-haiku-4-5 twice: 8,210 tokens in, 940 out, $0.013`; "" if there was no answer."""
+        if not self.spent.count:
+            return ""
+        models = " and ".join(name or "an agent" for name in self.so_far.models)
+        return f"asked {models} {_times(self.spent.count)}: {told_spent(self.spent)}"
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def told_spent(spent: Spent) -> str:
+    """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price."""
+    is_counted, is_priced = spent.tokens_in or spent.tokens_out, spent.unpriced < spent.count
+    if not is_counted and not is_priced:
+        return "tokens and cost unknown"
+    tokens = f"{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out" if is_counted else "tokens unknown"
+    if not is_priced:
+        return f"{tokens}, cost unknown"
+    missing = f" ({spent.unpriced:,} without a price)" if spent.unpriced else ""
+    return f"{tokens}, {_dollars(spent.cost_usd)}{missing}"
+
+
+def _dollars(cost: float) -> str:
+    """Dollars with two decimals, with three below ten cents."""
+    return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.3f}"
+
+
+_WIDEST = 16
+"""The most code points that a token may have; longer texts are cut before they are counted."""
+
+
+class Budget(NamedTuple):
+    """The tokens of records, sessions and descriptions that one prompt may show."""
+
+    tokens: int = AgentSettings().budget_tokens
+    counter: Counter = Estimate()
+
+    def fit(self, text: str, parts: int = 1) -> str:
+        """The text, or its head and tail, within the budget, or within one of `parts` equal shares of it.  Redact first: half a secret is not found."""
+        most = max(1, self.tokens // max(1, parts))
+        limit = min(len(text), most * _WIDEST)
+        while (count := self.counter.count(found := shorten(text, limit))) > most:
+            limit = min(limit - 1, limit * most // count)
+            if limit <= 0:
+                return ""
+        return found
+
+
+BUDGET = Budget()
+"""The default budget."""
+
+
+def budget_of(settings: AgentSettings) -> Budget:
+    """The user's budget.  Raises `CrucibleError` if the tokenizer cannot be loaded."""
+    return Budget(settings.budget_tokens, counter_of(settings.tokenizer))
+
+
+LOOKED = 100_000
+"""Code points of an answer that are read."""
+_TRIES = 2
+_LONGEST = 400
+"""The most code points of a problem."""
+_MOST_COMPLAINTS = 20
+_NO_TEXT = "\ufffd"
+_Value = TypeVar("_Value")
+
+
+class Refused(Exception):
+    """An answer that cannot be used; `complaints` say why, each in one line."""
+
+    def __init__(self, complaints: Iterable[str]) -> None:
+        self.complaints = tuple(complaints)
+        super().__init__(self.complaints[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Came(Generic[_Value]):
+    """The result: the value, or None with the `problem`, and all answers that came."""
+
+    value: _Value | None
+    problem: str = ""
+    answers: tuple[Answer, ...] = ()
+
+
+def seen_by(redact: Callable[[str], tuple[str, object]]) -> Callable[[str], str]:
+    """The function that prepares texts for an agent, and its answers for us: normal form, no secrets, no invisible characters."""
+    return lambda text: redact(visible(text))[0]
+
+
+def visible(text: str) -> str:
+    """A text in normal form, without invisible characters."""
+    return normal(UNSEEN.sub("", text))
+
+
+def quoted(text: str) -> str:
+    """A text as data in a prompt, in a fence that the text cannot close."""
+    return fenced(unmarked(text), least=4)
+
+
+def ask_checked(
+    asker: Asker,
+    prompt: Callable[[str], str],
+    read: Callable[[str, str], _Value],
+    seen: Callable[[str], str],
+    *,
+    budget: Budget = BUDGET,
+    read_as: Callable[[str], str] | None = None,
+) -> Came[_Value]:
+    """Ask with `prompt("")`.  If the answer is refused, ask again with the reasons and the answer; if the program failed, ask again with "".
+
+    After a time-out nothing is asked again: the user has waited long enough.  `read` gets the answer's text, prepared by `seen`, and the model's name;
+    it returns a value or raises `Refused`.  With `read_as`, that prepares the text instead, and `read` must redact what it keeps.  A refused answer is
+    shown again within `budget`.  Raises only what `prompt` and `seen` raise on their own.
+    """
+    answers: list[Answer] = []
+    problem = refused = ""
+    for _ in range(_TRIES):
+        try:
+            given = prompt(refused)
+            answers.append(asker.ask(given))
+        except AgentFailed as error:
+            problem, refused = _line(seen(str(error))), ""
+            if isinstance(error, TimedOut | TimeUsedUp | Stopped):
+                break
+            continue
+        answer, text = answers[-1], ""
+        try:
+            text = _text_of(answer, given, read_as or seen)
+            return Came(_read(text, answer, read), "", tuple(answers))
+        except Refused as error:
+            problem = _line(seen(f"its answer was refused: {error}"))
+            refused = _refusal(error.complaints, text, seen, budget)
+    return Came(None, problem, tuple(answers))
+
+
+def _line(text: str) -> str:
+    return quote_line(text, _LONGEST)
+
+
+def _text_of(answer: Answer, prompt: str, seen: Callable[[str], str]) -> str:
+    given = answer.text[:LOOKED]
+    if OWN_MARK in given:
+        raise Refused(["it repeats the prompt"])
+    text = seen(given)
+    # A lone surrogate was replaced by it as well.  The agent may repeat one that the prompt showed.
+    if _NO_TEXT in text and _NO_TEXT not in prompt:
+        raise Refused(["it is not text"])
+    return text
+
+
+def _read(text: str, answer: Answer, read: Callable[[str, str], _Value]) -> _Value:
+    """The result of `read`; refused if a value is nested too deeply, too large or not a number."""
+    try:
+        return read(text, normal_line(answer.model)[:100])
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        raise Refused(["it cannot be parsed: answer in the form that was asked for"]) from error
+
+
+def _refusal(complaints: Iterable[str], text: str, seen: Callable[[str], str], budget: Budget) -> str:
+    """The complaints and the refused answer, quoted; only our own words begin a line."""
+    lines = [f"- {normal_line(seen(one))[:500]}" for one in [*complaints][:_MOST_COMPLAINTS]]
+    wrong, shown = "\n".join(lines), hang(budget.fit(seen(text)))
+    return quoted(f"[what was wrong]\n{wrong}\n[the answer]\n  {shown}")
