@@ -18,7 +18,7 @@ from crucible.core.settings.settings import AgentSettings
 from crucible.core.tokens import Counter, Estimate, counter_of
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.quoting import fenced, hang, quote_line, shorten, unmarked
-from crucible.vault.logs.spending import Spent, keep_answer
+from crucible.vault.logs.spending import Spending, keep_answer
 
 
 class TimeUsedUp(AgentFailed):
@@ -30,7 +30,7 @@ class SoFar:
     """Totals over all questions of a command: seconds used, what was spent, answers by model, and problems."""
 
     used: float = 0.0
-    spent: Spent = field(default_factory=Spent)
+    spent: Spending = field(default_factory=Spending)
     models: Counts[str] = field(default_factory=Counts)
     problems: dict[str, None] = field(default_factory=dict)
 
@@ -63,7 +63,7 @@ class Agent:
     def ask(self, prompt: str) -> Answer:
         """The answer.  Raises `TimedOut` with the whole time-out once, and `TimeUsedUp` for every question after it."""
         answer = self._asked(prompt)
-        self.so_far.spent = self.so_far.spent.plus(Spent.of(answer))
+        self.so_far.spent = self.so_far.spent.plus(Spending.of(answer))
         self.so_far.models[answer.model] += 1
         if self.root is not None:
             try:
@@ -89,7 +89,7 @@ class Agent:
             self.so_far.used += self.clock() - begun
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Spending:
         """What all answers took so far."""
         return self.so_far.spent
 
@@ -110,7 +110,7 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
-def told_spent(spent: Spent) -> str:
+def told_spent(spent: Spending) -> str:
     """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price."""
     is_counted, is_priced = spent.tokens_in or spent.tokens_out, spent.unpriced < spent.count
     if not is_counted and not is_priced:

@@ -11,15 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-<<<<<<< HEAD
-from crucible.analysis.review.ask_budget import BUDGET, Budget
-from crucible.analysis.review.ask_loop import Refused, ask_checked, quoted, seen_by
-from crucible.clients.launch.ask import Asker, objects_in
-=======
 from crucible.analysis.review.agent_questions import BUDGET, Budget, Refused, ask_checked, quoted, seen_by
-from crucible.clients.launch.ask import Asker
-from crucible.clients.launch.ask import objects_in
->>>>>>> 6088df8f (analysis, learn: name modules after what they hold)
+from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.secrets import Redact
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template
