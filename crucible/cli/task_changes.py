@@ -31,12 +31,11 @@ from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.session.findings import Kind, findings_of
 from crucible.documents.session.session import Status
 from crucible.documents.session.task_block import TASK_PICKED
-from crucible.memory.tasks.annotations import change_annotation, read_annotation
+from crucible.memory.tasks.annotations import change_annotation, read_annotation, shelf_of
 from crucible.memory.tasks.decision_flow import dependents_of, hand_on, inherited_from
 from crucible.memory.tasks.readiness import status_of
 from crucible.memory.tasks.task import Annotation, DecisionKind, OpenTask, Stage, TaskDecision, kinds_named
-from crucible.memory.tasks.task_context import Pickup, pick_up, recalled_ids, task_text
-from crucible.memory.tasks.task_knowledge import TAG, annotate_new, shelf_of
+from crucible.memory.tasks.task_context import TAG, Pickup, annotate_new, pick_up, recalled_ids, task_text
 from crucible.memory.tasks.task_rows import tasks_of
 from crucible.search.recall import Event, Recall
 from crucible.vault.events.event_reader import EventRecord, read_records

@@ -18,11 +18,10 @@ from crucible.cli.vault_access import open_vault
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.source import Problem
 from crucible.memory.tasks.annotations import AnnotationFolder, annotation_path, read_annotation, values_of
-from crucible.memory.tasks.overview import Overview, overview, shown_tasks
+from crucible.memory.tasks.overview import Overview, TaskScope, overview, shown_tasks
 from crucible.memory.tasks.readiness import ListedTask
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref
 from crucible.memory.tasks.task_context import RecallCounts, recalled_ids
-from crucible.memory.tasks.task_index import TaskScope
 from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
 

@@ -27,8 +27,7 @@ from crucible.documents.session.findings import Kind
 from crucible.memory.inbox.pending import Item as Waiting
 from crucible.memory.inbox.pending import places, read_items
 from crucible.memory.tasks.annotations import AnnotationFolder
-from crucible.memory.tasks.overview import ClientLists, Overview, overview, shown_tasks
-from crucible.memory.tasks.task_index import TaskScope
+from crucible.memory.tasks.overview import ClientLists, Overview, TaskScope, overview, shown_tasks
 from crucible.search.recall import Recall
 from crucible.vault.index.schema import View, shard_of
 from crucible.vault.index.time_filters import begun, time_of

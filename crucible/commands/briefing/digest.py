@@ -23,8 +23,8 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.findings import Source as Found
 from crucible.memory.history.memory_log import MemoryKind, key_of
 from crucible.memory.summary.brief_text import ShownTexts as Shown
+from crucible.memory.tasks.overview import TaskScope, gather
 from crucible.memory.tasks.task import Stage
-from crucible.memory.tasks.task_index import TaskScope, gather
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 

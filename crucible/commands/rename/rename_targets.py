@@ -15,8 +15,7 @@ from crucible.memory.bookmarks.resume_tickets import keep_rename
 from crucible.memory.history.history_folder import HISTORY, move_entry
 from crucible.memory.history.history_notes import read_entry
 from crucible.memory.history.memory_log import move_memories
-from crucible.memory.tasks.annotations import move_annotations
-from crucible.memory.tasks.task_knowledge import shelf_of
+from crucible.memory.tasks.annotations import move_annotations, shelf_of
 from crucible.vault.events.event_retention import move_flight
 from crucible.vault.notes.links import plan_rename
 from crucible.vault.notes.vault import Note, Vault

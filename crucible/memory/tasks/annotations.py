@@ -24,6 +24,7 @@ from crucible.documents.markdown.source import Problem, Source, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value, read_list, write_scalar
 from crucible.documents.session.session_id import check_session_id
 from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, Recalled, Ref, TaskDecision
+from crucible.vault.notes.vault import Vault
 
 LONGEST = 2000
 """Code points of a description and a query; the full text is with the task."""
@@ -152,6 +153,11 @@ class AnnotationFolder(NamedTuple):
 
     root: Path
     folder: str = ".crucible/tasks"
+
+
+def shelf_of(vault: Vault) -> AnnotationFolder:
+    """Where the vault's settings want its annotations."""
+    return AnnotationFolder(vault.root, vault.settings.tasks.annotations_dir)
 
 
 def annotation_path(shelf: AnnotationFolder, ref: Ref) -> Path:

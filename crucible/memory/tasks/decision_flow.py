@@ -19,7 +19,7 @@ from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.session.findings import Finding, Kind, findings_of, is_said_in
 from crucible.documents.session.properties import parse_time
 from crucible.documents.session.session import Session, Task
-from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation
+from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation, shelf_of
 from crucible.memory.tasks.task import (
     FLOWING,
     Annotation,
@@ -32,7 +32,6 @@ from crucible.memory.tasks.task import (
     kinds_named,
     stage_of,
 )
-from crucible.memory.tasks.task_knowledge import shelf_of
 from crucible.memory.tasks.task_rows import tasks_of
 from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.notes.vault import Vault

@@ -2,19 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError, VaultError
+from crucible.core.secrets import Redact
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import OwnTemplate, Renderer, load_template
+from crucible.documents.knowledge.items import ItemType
+from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.quoting import fence, labelled, quote_line, quote_span
-from crucible.memory.tasks.annotations import AnnotationFolder, read_annotation
+from crucible.memory.knowledge.knowledge_folder import load_item
+from crucible.memory.tasks.annotations import AnnotationFolder, change_annotation, read_annotation, shelf_of
 from crucible.memory.tasks.decision_flow import inherited_from, joined, sources_of
-from crucible.memory.tasks.task import FLOWING, Annotation, DecisionKind, Inherited, OpenTask, Recalled, Ref
-from crucible.memory.tasks.task_knowledge import Discovery, discoveries_for
-from crucible.search.recall import Event, EventKind
+from crucible.memory.tasks.task import FLOWING, Annotation, DecisionKind, Inherited, OpenTask, Recalled, Ref, Stage
+from crucible.search.recall import MOST, Event, EventKind, Hit, Question, Recall
 from crucible.vault.events.event_reader import EventRecord
+from crucible.vault.notes.vault import Vault
+
+LIMIT = 5
+"""What is kept of an answer, all kinds together."""
+
+_LISTS = {
+    ItemType.PATTERN: "patterns",
+    ItemType.FAILURE: "failures",
+    ItemType.DECISION: "decisions",
+}
+_SOUGHT = frozenset({EventKind.KNOWLEDGE, EventKind.DECISION})
+"""Items of knowledge, and what sessions decided: most vaults have more of the latter."""
+
+
+class AnnotatedTasks(NamedTuple):
+    """Tasks that were searched for with their results, and tasks that failed with the reason."""
+
+    asked: tuple[tuple[Ref, Recalled], ...] = ()
+    failed: tuple[tuple[Ref, str], ...] = ()
+
+
+def annotate_new(
+    vault: Vault, tasks: Iterable[OpenTask], recall: Recall, *, now: datetime, redact: Redact
+) -> AnnotatedTasks:
+    """Annotate those of the tasks that are not over and for which recall was not asked yet.
+
+    Each is asked for once, however often this is done, and by however many at a time. Nothing that goes wrong with
+    one keeps the others from theirs; it is asked for the next time.
+    """
+    asked: list[tuple[Ref, Recalled]] = []
+    failed: list[tuple[Ref, str]] = []
+    shelf = shelf_of(vault)
+    for task in tasks:
+        try:
+            if task.stage in {Stage.COMPLETED, Stage.DROPPED} or _was_asked(shelf, task.ref):
+                continue
+            words = redact(normal_line(task.content))[0]
+            found = _recalled(vault, task.ref, words, recall, now)
+            change_annotation(shelf, Annotation(task.ref, words, now), partial(_ask, found))
+            asked.append((task.ref, found))
+        except CrucibleError as error:
+            failed.append((task.ref, str(error)))
+    return AnnotatedTasks(tuple(asked), tuple(failed))
+
+
+def _was_asked(shelf: AnnotationFolder, ref: Ref) -> bool:
+    known, _ = read_annotation(shelf, ref)
+    return known is not None and bool(known.recalled.query)
+
+
+def _ask(found: Recalled, old: Annotation) -> Annotation:
+    return old if old.recalled.query else replace(old, recalled=found)
+
+
+def _recalled(vault: Vault, ref: Ref, words: str, recall: Recall, now: datetime) -> Recalled:
+    answer = recall.ask(Question(words, kinds=_SOUGHT, limit=MOST, context=0), now)
+    lists: dict[str, list[str]] = {name: [] for name in _LISTS.values()}
+    count = 0
+    for hit in answer.hits:
+        # What the session itself decided its agent knows.
+        kind = _list_of(vault, hit) if hit.event.session != ref.session else None
+        if kind and count < LIMIT:
+            lists[kind].append(hit.event.id)
+            count += 1
+    return Recalled(query=words, **{name: tuple(ids) for name, ids in lists.items()})
+
+
+def _list_of(vault: Vault, hit: Hit) -> str | None:
+    """Where its id is kept; None for what a task has no use for."""
+    if hit.event.kind is not EventKind.KNOWLEDGE:
+        return "decisions"
+    if not hit.path:  # only a server has it, and its type with it
+        return "patterns"
+    try:
+        item = load_item(vault, vault.root / hit.path).item
+    except CrucibleError:
+        return None
+    return _LISTS.get(item.type) if item else None
+
+
+TAG = "parallel-discovery"
+LONGEST = 500
+"""Characters that are shown of one."""
+MOST_DISCOVERIES = 20
+"""Discoveries that are shown at once, the newest."""
+
+
+class Discovery(NamedTuple):
+    """A discovery on one line; `task_id` is "" where the agent did not say, `seq` its record's number."""
+
+    text: str
+    task_id: str
+    applies_to: tuple[str, ...]
+    time: datetime | None
+    seq: int
+
+
+def discoveries_for(
+    records: Iterable[EventRecord], task_id: str = "", beside: Iterable[EventRecord] = ()
+) -> tuple[Discovery, ...]:
+    """Discoveries of other tasks, each text once, oldest first, the newest `MOST_DISCOVERIES`.
+
+    Records that the task `task_id` logged itself are skipped; `beside` are records of other sessions, whose task ids
+    are their own.
+    """
+    own = (one for one in _tagged(records) if not task_id or one.task_id != task_id)
+    found: dict[str, Discovery] = {}
+    for one in sorted((*own, *_tagged(beside)), key=lambda one: one.time.timestamp() if one.time else 0.0):
+        found.setdefault(one.text, one)
+    return tuple(found.values())[-MOST_DISCOVERIES:]
+
+
+def _tagged(records: Iterable[EventRecord]) -> Iterator[Discovery]:
+    for record in records:
+        tags = (*_words(record.values.get("tag")), *_words(record.values.get("tags")))
+        if TAG in tags and (one := _discovery(record)).text:
+            yield one
+
+
+def _discovery(record: EventRecord) -> Discovery:
+    text = record.values.get("content")
+    ids = _words(record.values.get("task_id"))
+    return Discovery(
+        cut(normal_line(text if isinstance(text, str) else ""), LONGEST),
+        ids[0] if ids else "",
+        _words(record.values.get("applies_to")),
+        record.time,
+        record.seq,
+    )
+
+
+def _words(value: object) -> tuple[str, ...]:
+    """A word or a list of them, as agents write either; an id may be a number."""
+    items = value if isinstance(value, list) else [value]
+    words = [str(one) if isinstance(one, int) else one for one in items if isinstance(one, (str, int))]
+    return tuple(filter(None, (normal_line(word) for word in words)))
 
 
 class RecallCounts(NamedTuple):
@@ -142,7 +284,7 @@ def context_of(pickup: Pickup, items: Sequence[Event], waits_for: Sequence[OpenT
         "inherited": fence(
             _decided(one.decision, one.rationale, one.from_task_id) for one in pickup.inherited[-_MOST:]
         ),
-        "discoveries": fence(_discovery(one) for one in pickup.discoveries[-_MOST:]),
+        "discoveries": fence(_quoted_discovery(one) for one in pickup.discoveries[-_MOST:]),
         "recalled": fence(_item(one, note.recalled if note else Recalled()) for one in items[:_MOST]),
         "own": fence(_own(note) if note else ()),
         "lookup": f"Note what you decide with `cru task annotate {called} --decision TEXT --rationale TEXT`, and end it with `cru task done {called}`.",
@@ -176,7 +318,7 @@ def _decided(said: str, rationale: str, task: str = "") -> str:
     return labelled("decision", "\n".join(filter(None, lines)), _ITEM)
 
 
-def _discovery(one: Discovery) -> str:
+def _quoted_discovery(one: Discovery) -> str:
     about, task = ", ".join(one.applies_to), one.task_id
     lines = (one.text, about and f"for: {about}", task and f"from task {task}")
     return labelled("discovery", "\n".join(filter(None, lines)), _ITEM)

@@ -20,7 +20,7 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.documents import place_note
 from crucible.search.embedded.note_changes import NoteChanges, flight_states
 from crucible.search.postgres.terms import Shelved, digest_of_item
-from crucible.search.recall import Document, Event
+from crucible.search.recall import Document, Event, ItemCatalog
 from crucible.vault.index.index import Index
 
 _VAULT, _CLONE = ".crucible/memory/vault-id", ".crucible/clone-id"
@@ -55,16 +55,8 @@ def _identity(root: Path, name: str) -> str:
     return found
 
 
-class Items(Protocol):
-    """Items that are no sessions, by their notes' paths."""
-
-    def stamps(self) -> Mapping[str, str]:
-        """As `shelf.Shelf` has it."""
-        ...
-
-    def document(self, name: str) -> Document | None:
-        """As `shelf.Shelf` has it."""
-        ...
+class Items(ItemCatalog, Protocol):
+    """Items of knowledge by their notes' paths."""
 
     def shelved(self) -> Mapping[str, Shelved]:
         """What is known of each, without its words."""

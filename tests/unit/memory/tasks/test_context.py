@@ -6,8 +6,7 @@ from hypothesis import given, settings
 
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
-from crucible.memory.tasks.task_context import LABEL, TEMPLATE, Pickup, recalled_ids, task_text
-from crucible.memory.tasks.task_knowledge import Discovery
+from crucible.memory.tasks.task_context import LABEL, TEMPLATE, Discovery, Pickup, recalled_ids, task_text
 from crucible.search.recall import Event, EventKind
 from crucible.vault.notes.vault import Vault
 from samples.hostile_texts import hostile_text

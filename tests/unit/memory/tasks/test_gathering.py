@@ -12,10 +12,20 @@ from pathlib import Path
 import pytest
 
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate
-from crucible.memory.tasks.overview import ClientLists, lists_in, overview, tasks_now, with_stores
+from crucible.memory.tasks.overview import (
+    EVERYTHING,
+    ClientLists,
+    FoundTasks,
+    TaskScope,
+    gather,
+    lists_in,
+    overview,
+    tasks_called,
+    tasks_now,
+    with_stores,
+)
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
 from crucible.memory.tasks.task_context import RecallCounts
-from crucible.memory.tasks.task_index import EVERYTHING, FoundTasks, TaskScope, gather, tasks_called
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
