@@ -21,7 +21,7 @@ from crucible.memory.tasks.annotations import AnnotationFolder, annotation_path,
 from crucible.memory.tasks.overview import Overview, TaskScope, overview, shown_tasks
 from crucible.memory.tasks.readiness import ListedTask
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref
-from crucible.memory.tasks.task_context import RecallCounts, recalled_ids
+from crucible.memory.tasks.task_pickup import RecallCounts, recalled_ids
 from crucible.search.recall import Event
 from crucible.vault.notes.vault import Vault
 

@@ -24,7 +24,7 @@ from crucible.memory.summary.brief_text import ShownTexts as Shown
 from crucible.memory.tasks.overview import Overview, shown_tasks
 from crucible.memory.tasks.readiness import ListedTask, TasksStatus
 from crucible.memory.tasks.task import OpenTask, Ref
-from crucible.memory.tasks.task_context import RecallCounts
+from crucible.memory.tasks.task_pickup import RecallCounts
 from crucible.search.recall import EventKind, Hit, Question, Recall
 from crucible.vault.index.schema import Row
 from crucible.vault.index.time_filters import begun, time_of

@@ -28,7 +28,7 @@ from crucible.memory.history.history_update import MadeHistory, make_history
 from crucible.memory.history.memory_log import remember
 from crucible.memory.tasks.decision_flow import hand_on
 from crucible.memory.tasks.task import Stage
-from crucible.memory.tasks.task_context import annotate_new
+from crucible.memory.tasks.task_knowledge import annotate_new
 from crucible.memory.tasks.task_rows import tasks_of
 from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Note, Vault

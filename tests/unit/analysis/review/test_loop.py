@@ -28,7 +28,7 @@ from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import AgentFailed
 from crucible.core.templates import OwnTemplate
 from crucible.documents.knowledge.items import FailureReport
-from crucible.memory.tasks.readiness import TEMPLATE, break_down
+from crucible.memory.tasks.task_breakdown import TEMPLATE, break_down
 from tests.saying import Says
 
 SECRET = "hunter" + "2-token"

@@ -14,7 +14,7 @@ from crucible.core.errors import VaultError
 from crucible.integrations.mcp.replies import PREFACE
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.knowledge.knowledge_folder import load_items
-from crucible.memory.tasks.task_context import discoveries_for
+from crucible.memory.tasks.task_pickup import discoveries_for
 from crucible.search.recall import EventKind
 from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.init_vault import init_vault

@@ -13,8 +13,8 @@ from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
 from crucible.core.templates import OwnTemplate
-from crucible.memory.tasks.readiness import MOST, TEMPLATE, Breakdown, Piece, break_down, find_template
 from crucible.memory.tasks.task import OpenTask, Ref
+from crucible.memory.tasks.task_breakdown import MOST, TEMPLATE, Breakdown, Piece, break_down, find_template
 from crucible.vault.notes.vault import Vault
 from tests.trusting import trusted
 

@@ -13,7 +13,7 @@ from crucible.documents.knowledge.items import Item, ItemType
 from crucible.memory.knowledge.add_item import add_item
 from crucible.memory.tasks.annotations import annotate, annotation_path, read_annotation, shelf_of
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage
-from crucible.memory.tasks.task_context import LIMIT, AnnotatedTasks, annotate_new
+from crucible.memory.tasks.task_knowledge import LIMIT, AnnotatedTasks, annotate_new
 from crucible.search.recall import Answer, Event, EventKind, Hit, Question, Snippet
 from crucible.vault.notes.vault import Vault
 

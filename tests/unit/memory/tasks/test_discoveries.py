@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.memory.tasks.task_context import LONGEST, MOST_DISCOVERIES, TAG, discoveries_for
+from crucible.memory.tasks.task_pickup import LONGEST, MOST_DISCOVERIES, TAG, discoveries_for
 from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.events.event_recorder import append_entry
 

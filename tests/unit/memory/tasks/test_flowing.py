@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate, annotation_path, read_annotation
 from crucible.memory.tasks.decision_flow import MOST_TOLD, dependents_of, flow_down, flows
 from crucible.memory.tasks.task import Annotation, DecisionKind, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
-from crucible.memory.tasks.task_context import pick_up
+from crucible.memory.tasks.task_pickup import pick_up
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
 

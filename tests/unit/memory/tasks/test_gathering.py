@@ -25,7 +25,7 @@ from crucible.memory.tasks.overview import (
     with_stores,
 )
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled, Ref, Stage
-from crucible.memory.tasks.task_context import RecallCounts
+from crucible.memory.tasks.task_pickup import RecallCounts
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault

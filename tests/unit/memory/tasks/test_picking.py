@@ -7,7 +7,7 @@ from pathlib import Path
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate, annotation_path
 from crucible.memory.tasks.decision_flow import sources_of
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
-from crucible.memory.tasks.task_context import TAG, RecallCounts, pick_up, recall_counts
+from crucible.memory.tasks.task_pickup import TAG, RecallCounts, pick_up, recall_counts
 from crucible.vault.events.event_reader import EventRecord
 
 
