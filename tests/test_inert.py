@@ -18,7 +18,6 @@ from crucible.commands.learn.case import Case, CaseType
 from crucible.commands.learn.case_notes import render_case
 from crucible.commands.learn.puzzle_files import render_puzzle_file
 from crucible.documents.knowledge.item_notes import render_item
-from crucible.documents.markdown.active_markup import OPENINGS
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import find_links
@@ -26,6 +25,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.memory.history.history_notes import render_history
+from tests.openings import OPENINGS
 from tests.unit.commands.learn.made import any_case
 from tests.unit.documents.session.strategies import sessions
 from tests.unit.documents.workflow.strategies import workflows

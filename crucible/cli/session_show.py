@@ -19,8 +19,8 @@ from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.commands.check.check_vault import link_table
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.source import Source
-from crucible.documents.session.finding_grounds import render_grounds
 from crucible.documents.session.findings import Finding, findings_of
+from crucible.documents.session.findings_block import render_grounds
 from crucible.documents.session.session import Grounds, Phase
 from crucible.documents.session.session_json import export_phase, export_session
 from crucible.vault.notes.session_notes import find_phase

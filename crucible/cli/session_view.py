@@ -25,7 +25,7 @@ from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.source import Problem
 from crucible.documents.markdown.wikilinks import Link, find_links, heading_key
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.finding_grounds import render_grounds
+from crucible.documents.session.findings_block import render_grounds
 from crucible.documents.session.session import (
     Callout,
     Decision,

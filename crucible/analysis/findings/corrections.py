@@ -15,7 +15,7 @@ from crucible.analysis.findings.turns import Pattern, Said, Story
 from crucible.clients.events import PromptKind
 from crucible.core.text.sentences import cut_at_word
 from crucible.core.text.words import long_words, overlap
-from crucible.documents.recording.path_display import relative
+from crucible.documents.recording.call_lines import relative
 from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.plain_text import SUMMARY, plain
 from crucible.documents.session.session import Noted

@@ -16,7 +16,7 @@ from crucible.analysis.findings.text_layout import FEW, Section, filled, labelle
 from crucible.analysis.findings.turns import Pattern, Story, Trace
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import long_words, overlap
-from crucible.documents.recording.report_lines_blocks import Part
+from crucible.documents.recording.report_lines import Part
 from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, plain
 from crucible.documents.session.session import Noted

@@ -9,7 +9,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.recording.report_lines_blocks import Block, Part, blocks_of
+from crucible.documents.recording.report_lines import Block, Part, blocks_of
 from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, meaningful, plain, sentences
 
 _HEAD, _TAIL = 9000, 5000

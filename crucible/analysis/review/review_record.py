@@ -18,7 +18,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import hang
 from crucible.documents.recording.call_lines import call_line
-from crucible.documents.recording.report_lines_blocks import Part, blocks_of
+from crucible.documents.recording.report_lines import Part, blocks_of
 from crucible.documents.session.plain_text import clipped, plain
 
 

@@ -30,7 +30,7 @@ from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.quoting import shorten
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.findings_block import read_noted, render_noted
-from crucible.documents.session.merge_findings import merge_findings
+from crucible.documents.session.merge_head import merge_findings
 from crucible.documents.session.session import (
     Callout,
     Decision,

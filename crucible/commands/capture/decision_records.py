@@ -9,7 +9,7 @@ from crucible.analysis.tools.session_moments import Moment
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal
-from crucible.documents.session.note_entries import fenced_lines
+from crucible.documents.markdown.fences import fenced_lines
 
 _TEXT = r"\.(?:md|mdx|markdown|adoc|asciidoc|asc|rst|txt|org|textile)"
 _FOLDER = r"(?:m?adrs?|adls?|log4brains|[\w-]*(?:decisi[oó]n|decis[õo]|d[ée]cision|entscheidung|besluit|decyzj)[\w-]*)"

@@ -15,7 +15,7 @@ from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
 from crucible.commands.codify.draft_steps import CONFLICT, NOISE, PROVING, STOPPED, Node, Remark, RemarkKind, StepRun
 from crucible.documents.markdown.containment import cut, normal_line, slug
-from crucible.documents.recording.subagent_ends import part_ending
+from crucible.documents.recording.entry_texts import part_ending
 from crucible.documents.recording.verdicts import verdict
 from crucible.documents.session.findings import Finding, Kind, Source, findings_by_phase, is_said_in
 from crucible.documents.session.session import (

@@ -32,7 +32,7 @@ from crucible.commands.imports.note_sources import SourceTable, Tickets, source_
 from crucible.commands.imports.strands import LastSecond, Strand, WholeTurns, look_at_last_second, mark_of, written_at
 from crucible.commands.imports.transcript_search import reason_at
 from crucible.core.errors import TranscriptError
-from crucible.documents.recording.call_details import Details
+from crucible.documents.recording.pending_calls import Details
 from crucible.documents.recording.recorder import Recorder
 from crucible.documents.session.names import new_session_id, slugify
 from crucible.documents.session.refresh import Said

@@ -22,16 +22,16 @@ from crucible.clients.session_files import SubagentFile
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.strands import Strand
 from crucible.core.settings.settings import VaultSettings
-from crucible.documents.recording.path_display import relative
+from crucible.documents.recording.call_lines import relative
 from crucible.documents.recording.report_lines import summary_of
 from crucible.documents.recording.session_draft import ChildNote, Draft, Setting, session_of
+from crucible.documents.session.counted_properties import spent_in, spent_lines
 from crucible.documents.session.merge_head import merged_tasks
 from crucible.documents.session.session import Decision, Failure, Mode, Prose, Session, Status
 from crucible.documents.session.shared_notes import as_guest
 from crucible.documents.session.status_rules import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
 from crucible.documents.session.sync_mark import HEARD
 from crucible.documents.session.task_block import CLOSED_TASKS
-from crucible.documents.session.usage_property import spent_in, spent_lines
 
 
 def is_inline(strand: Strand, trunk: Strand, mode: str) -> bool:

@@ -15,9 +15,8 @@ from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import harmless_json
 from crucible.documents.markdown.containment import contain, normal, uncontain
-from crucible.documents.markdown.fences import contain_code, uncontain_code
+from crucible.documents.markdown.fences import contain_code, fenced_lines, uncontain_code
 from crucible.documents.markdown.quoting import fenced
-from crucible.documents.session.note_entries import fenced_lines
 
 _FENCE = late_pattern(r" {0,3}(`{3,}|~{3,})([^`]*)")
 _HEADING = late_pattern(r"##[ \t](.*)")

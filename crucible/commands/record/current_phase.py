@@ -11,9 +11,9 @@ from datetime import datetime
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, PhaseField, Plan, Standing, Step
+from crucible.documents.session.counted_properties import KINDS, Spent, spent_lines, spent_more
 from crucible.documents.session.session import AgentRef, Callout, Phase, Session
 from crucible.documents.session.titles import UNTITLED
-from crucible.documents.session.usage_property import KINDS, Spent, spent_lines, spent_more
 
 
 def in_phase(plan: Plan, now: datetime) -> Plan:

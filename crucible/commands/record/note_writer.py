@@ -31,7 +31,7 @@ from crucible.documents.session.append import (
     append_wide,
     read_head,
 )
-from crucible.documents.session.redaction_counts import redacted_more
+from crucible.documents.session.counted_properties import redacted_more
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id
 from crucible.vault.events.event_recorder import append_entry

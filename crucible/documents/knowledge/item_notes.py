@@ -14,7 +14,7 @@ from crucible.documents.knowledge.items import Category, FailureCause, Item, Ite
 from crucible.documents.knowledge.typed_properties import Properties, linktext_of, property_of
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain, format_of, uncontain
-from crucible.documents.markdown.fences import contain_code, uncontain_code, whole_fences
+from crucible.documents.markdown.fences import contain_code, fenced_lines, uncontain_code, whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter
 from crucible.documents.markdown.quoting import fenced
 from crucible.documents.markdown.source import Problem, Source
@@ -22,8 +22,7 @@ from crucible.documents.markdown.wikilinks import LinkText, render_link
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.markup import render_title
 from crucible.documents.session.names import slugify
-from crucible.documents.session.note_entries import fenced_lines
-from crucible.documents.session.phase_headings import read_title
+from crucible.documents.session.note_entries import read_title
 from crucible.documents.session.session_id import check_session_id
 
 TEXT = "text"

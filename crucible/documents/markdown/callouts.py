@@ -6,32 +6,12 @@ is for the session room; here every kind is text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.line_scan import Kind
-from crucible.documents.markdown.outline import find_blocks
-from crucible.documents.markdown.source import Lines, Source
 
 _HEAD = late_pattern(r" {0,3}>[ \t]?\[!([^\]|\s][^\]|]*)(?:\|([^\]]*))?\]([+-]?)(?:[ \t]+(.*?))?[ \t]*$")
-
-_ALIASES = {
-    "abstract": ("summary", "tldr"),
-    "tip": ("hint", "important"),
-    "success": ("check", "done"),
-    "question": ("help", "faq"),
-    "warning": ("caution", "attention"),
-    "failure": ("fail", "missing"),
-    "danger": ("error",),
-    "quote": ("cite",),
-    "note": (),
-    "info": (),
-    "todo": (),
-    "bug": (),
-    "example": (),
-}
-_KIND_OF = {name: kind for kind, aliases in _ALIASES.items() for name in (kind, *aliases)}
 
 
 class RawCallout(NamedTuple):
@@ -46,16 +26,6 @@ class RawCallout(NamedTuple):
     fold: str = ""
     metadata: str = ""
 
-    @property
-    def shown_title(self) -> str:
-        """The title that Obsidian shows: the kind in title case when none is written."""
-        return self.title or self.kind.capitalize()
-
-
-def callout_kind(typed: str) -> str:
-    """The kind whose look Obsidian gives to a typed word; unknown words look like `note`."""
-    return _KIND_OF.get(typed.lower(), "note")
-
 
 def read_callout(lines: Sequence[str]) -> RawCallout | None:
     """The callout that a quote's lines make, or None for an ordinary quote."""
@@ -64,15 +34,6 @@ def read_callout(lines: Sequence[str]) -> RawCallout | None:
         return None
     # Kinds compare in lower case: Obsidian reads "[!Note]" as "[!note]".
     return RawCallout(head[1].lower(), head[4] or "", unquote_lines(lines[1:]), head[3], head[2] or "")
-
-
-def find_callouts(source: Source, first: int = 0) -> Iterator[tuple[Lines, RawCallout]]:
-    """Every top-level callout from line `first` on."""
-    for block in find_blocks(source, first).blocks:
-        if block.kind is Kind.QUOTE:
-            callout = read_callout(source.lines[block.first : block.end])
-            if callout:
-                yield Lines(block.first, block.end), callout
 
 
 def unquote_lines(lines: Iterable[str]) -> list[str]:

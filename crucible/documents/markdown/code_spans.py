@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.active_markup import SPAN_START
 
 FORMAT = 2
 """The current version of the escape rules, stored in a note's property `format`."""
+
+SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
+"""How a code span begins that a plugin acts on."""
 
 _RUN = late_pattern(r"`+")
 _CODE = late_pattern(rf"`*\s*(?=\\*{SPAN_START})")

@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import Literal
 
 from crucible.core.patterns import ANSI, late_pattern
-from crucible.documents.markdown.active_markup import SCHEME
 from crucible.documents.markdown.code_spans import (
     FORMAT,
     seal_code,
@@ -24,6 +23,7 @@ from crucible.documents.markdown.code_spans import (
     unseal_shown,
 )
 from crucible.documents.markdown.containment_inline import (
+    SCHEME,
     Pass,
     Rule,
     convert_inline,

@@ -20,8 +20,18 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.active_markup import BLOCK_ID, DATED, ENTITY, SCHEME, TAG
 from crucible.documents.markdown.code_spans import FORMAT, seal_code, unseal_code
+
+# What Obsidian and its plugins act on; tests check contained text against all of it.
+_TAG_END = r"\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0"
+TAG = rf"(?!\d+(?:[{_TAG_END}]|\Z))[^{_TAG_END}]"
+"""The first character of a tag after its `#`; a tag of digits only is none."""
+BLOCK_ID = r"[A-Za-z0-9-]+[^\S\n]*$"
+ENTITY = r"(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+SCHEME = r"(?i:\b(?:javascript|vbscript|data|file|obsidian))"
+"""Schemes of addresses that run or open something when clicked, even without `//`."""
+DATED = "[➕🛫⏳⌛📅📆🗓✅❌]\ufe0f?[ \t]*[0-9]{4}"
+"""The start of a task's date."""
 
 FIELDS = ("started", "ended", "tokens")
 """The keys of a phase's inline fields."""

@@ -12,8 +12,23 @@ from itertools import groupby
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.active_markup import FENCE_START, LANGUAGES
 from crucible.documents.markdown.code_spans import FORMAT, seal_shown, unseal_shown
+
+_LANGUAGES = """
+    apache applescript asciidoc asm astro awk bash bat batch bazel bibtex c c++ cc cfg clj clojure cmake cmd coffee
+    console cpp cr crystal cs csharp csproj css csv cue cxx cython d dart diff django docker dockerfile dosini dotenv
+    ebnf ejs elixir elm env erb erl erlang ex exs f90 fish fortran fs fsharp gherkin git gitignore gleam glsl go gomod
+    gotmpl gql gradle graphql groovy h haml handlebars haskell haxe hbs hcl hlsl hpp hs html http ini java javascript
+    jinja jinja2 jl js json json5 jsonc jsonl jsonnet jsp jsx julia just justfile kotlin kt kts latex less liquid lisp
+    llvm log lua m make makefile markdown matlab md mdx mk ml mm mojo mustache nasm nginx nim nix objc objective-c
+    objectivec ocaml odin output pascal patch perl php pl plain plaintext plist postgres powershell prisma prolog
+    properties proto protobuf ps1 psql pug pwsh py py3 pycon python python3 r racket raku rb re regex rego rst ruby
+    rust rs sass sc scala scheme scss sh shell shell-session shellscript sol solidity sparql sql sqlite starlark
+    stderr stdout svelte svg swift systemd tcl terminal terraform tex text tf thrift toml traceback ts tsv tsx twig
+    txt typescript typst v vb vbnet verilog vhdl vim viml vue wasm wat wgsl xml yaml yml zig zsh
+"""
+LANGUAGES = frozenset(_LANGUAGES.split())
+"""Info words of fences that only choose the syntax highlighting."""
 
 _OLD_FENCE_WORDS = frozenset({"tasks", "session-toon", "dataview", "dataviewjs", "query", "base", "mermaid"})
 """The info words that format 1 escapes."""
@@ -107,8 +122,10 @@ def _change_info(line: str, by: int, acts: _Acts) -> str:
     return line[: opener.start(4)] + info[1] + "\\" * max(0, len(info[2]) + by) + info[3]
 
 
-_FENCE_START = late_pattern(rf"\s*(?=\\*{FENCE_START})")
-_SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*{FENCE_START})")
+_ACTING_START = r"(?:\$?=|dice[\w+-]*:|button)"
+"""How the text of a fence begins that a plugin acts on."""
+_FENCE_START = late_pattern(rf"\s*(?=\\*{_ACTING_START})")
+_SEALED_FENCE_START = late_pattern(rf"(\s*)\\(?=\\*{_ACTING_START})")
 
 
 def seal_fence(lines: list[str], form: int) -> list[str]:
@@ -161,6 +178,11 @@ def whole_fences(text: str) -> list[tuple[int, int]]:
             found.append((first, closer + 1))
             at = closer + 1
     return found
+
+
+def fenced_lines(lines: Sequence[str]) -> frozenset[int]:
+    """The numbers of the lines that are inside whole fences."""
+    return frozenset(at for first, end in whole_fences("\n".join(lines)) for at in range(first, end))
 
 
 def _candidates(lines: list[str]) -> list[tuple[int, re.Match[str], int]]:

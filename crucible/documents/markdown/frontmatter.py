@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.core.errors import EditRefused
 from crucible.core.patterns import late_pattern
@@ -22,7 +22,6 @@ from crucible.documents.markdown.yaml_nodes import DEPTH, READ_ERRORS, Composed,
 from crucible.documents.markdown.yaml_scalars import (
     EXACT,
     Value,
-    read_list,
     render_entry,
     render_items,
     same_value,
@@ -142,18 +141,6 @@ def remove_key(source: Source, fm: Frontmatter, key: str) -> list[Edit]:
     if _reads_back(source, fm, edits, {k: v for k, v in fm.values.items() if k != key}):
         return edits
     raise EditRefused(f"line {_line(source, fm, key)}: {key!r} cannot be taken out without changing other keys")
-
-
-def append_item(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edit]:
-    """Edits that add an item to a list; a missing key becomes a list, a single value its first item."""
-    old = fm.values.get(key)
-    if isinstance(old, list):
-        items = old
-    elif key in {"tags", "aliases"}:
-        items = cast("list[Value]", read_list(old))
-    else:
-        items = [] if old is None else [old]
-    return set_key(source, fm, key, [*items, value])
 
 
 def render_frontmatter(values: Mapping[str, Value]) -> str:

@@ -37,11 +37,6 @@ class Scan(NamedTuple):
     unclosed: tuple[Hidden, ...]
 
 
-def code_ranges(text: str, start: int = 0) -> list[Span]:
-    """Fences, indented code and code spans, marks included."""
-    return [found.span for found in scan(text, start).hidden if found.kind in ("fence", "indented", "code")]
-
-
 def hidden_ranges(text: str, start: int = 0) -> list[Span]:
     """Everything that tags, links, block ids and footnotes are not looked for in."""
     return [found.span for found in scan(text, start).hidden]

@@ -61,7 +61,6 @@ HEADING = late_pattern(r"(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$", re.DOTA
 
 _FENCE = late_pattern(r"(`{3,})([^`]*)$|(~{3,})(.*)$", re.DOTALL)
 _RULE = late_pattern(r"([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-_DASHES = late_pattern(r"-+[ \t]*$")
 # One to three blanks and then what may be structure at the top level or may belong to a list item.
 _UNTIDY_INDENT = late_pattern(
     r" {1,3}(?:#{1,6}(?:[ \t]|$)|>|`{3}|~{3}|<|([-*_])[ \t]*(?:\1[ \t]*){2,}$|-+[ \t]*$|\*\*Tool calls:\*\*[ \t]*$)"

@@ -42,16 +42,20 @@ from crucible.clients.events import (
     UsageCounted,
 )
 from crucible.documents.markdown.containment import normal
-from crucible.documents.recording.call_details import Details
 from crucible.documents.recording.call_lines import one_line
-from crucible.documents.recording.entry_texts import happening, intervention, rewinding, whole_seconds
-from crucible.documents.recording.pending_calls import Calling, OpenPlace
-from crucible.documents.recording.placement import Placing
+from crucible.documents.recording.entry_texts import (
+    happening,
+    intervention,
+    put_to_user,
+    refusal,
+    rewinding,
+    whole_seconds,
+)
+from crucible.documents.recording.pending_calls import Calling, Details, OpenPlace
+from crucible.documents.recording.placement import Placing, Speakers, Switch
 from crucible.documents.recording.session_draft import Draft, Stretch
-from crucible.documents.recording.speakers import Speakers, Switch
 from crucible.documents.recording.task_list import Plan
 from crucible.documents.recording.token_counts import Usage
-from crucible.documents.recording.user_answers import put_to_user, refusal
 from crucible.documents.session.findings import Judge
 from crucible.documents.session.session import Callout, Prose
 from crucible.documents.session.status_rules import CLOSED, Turn

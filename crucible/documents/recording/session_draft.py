@@ -14,9 +14,9 @@ from typing import TypeAlias
 from crucible.core.text.sentences import cut_at_word
 from crucible.documents.markdown.containment import slug
 from crucible.documents.recording.call_lines import one_line
+from crucible.documents.recording.entry_texts import ending
 from crucible.documents.recording.report_lines import summary_of
-from crucible.documents.recording.subagent_ends import ending
-from crucible.documents.session.redaction_counts import redacted_lines
+from crucible.documents.session.counted_properties import redacted_lines
 from crucible.documents.session.session import (
     RECORDING,
     AgentRef,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crucible.clients.events import UsageCounted
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.recording.session_draft import Stretch
-from crucible.documents.session.usage_property import KINDS, Spent, spent_lines
+from crucible.documents.session.counted_properties import KINDS, Spent, spent_lines
 
 
 class _Message(NamedTuple):

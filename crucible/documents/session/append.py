@@ -28,7 +28,7 @@ from crucible.documents.markdown.hidden_ranges import scan
 from crucible.documents.markdown.line_scan import SEPARATOR
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value, same_value
-from crucible.documents.session.append_closing import add_summary, find_subagent, set_subagent
+from crucible.documents.session.callout_edits import add_summary, find_subagent, set_subagent
 from crucible.documents.session.edits import add_entry, add_phase, set_phase_field, set_tasks
 from crucible.documents.session.properties import FieldReader, read_fields
 from crucible.documents.session.session import Entry, Phase, Session, Subagent, Task

@@ -8,7 +8,7 @@ refused, with the line: `shown` checks every one.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -18,15 +18,82 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.markdown.containment_inline import FIELDS
 from crucible.documents.markdown.frontmatter import find_frontmatter, remove_key, set_key
-from crucible.documents.markdown.line_scan import SEPARATOR
-from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
+from crucible.documents.markdown.line_scan import SEPARATOR, scan_lines
+from crucible.documents.markdown.outline import parse_blocks
+from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.append_shown import check_shown, joined, phase_as_read, with_call, with_phase
 from crucible.documents.session.markup import render_call, render_entry, render_phase, separates
-from crucible.documents.session.note_body import FIELD
 from crucible.documents.session.properties import format_time, parse_time
-from crucible.documents.session.session import Entry, Phase, Session, Task, ToolCall, ToolCalls
+from crucible.documents.session.session import Entry, Phase, Prose, Session, Task, ToolCall, ToolCalls
+from crucible.documents.session.session_reader import FIELD, Body, read_session
 from crucible.documents.session.task_block import render_task, render_tasks
+
+
+def check_shown(source: Source, edits: list[Edit], expected: Session) -> list[Edit]:
+    """The edits, when the note then reads as `expected`; else `EditRefused` with the line."""
+    if edits and read_session(apply_edits(source, edits), expected.id, expected.format) != expected:
+        line = 1 + source.line_of(edits[0].span.start)
+        raise EditRefused(
+            f"{expected.id}:{line}: what stands around this line would change the meaning of what is written there",
+            "tidy it in the note and try again",
+        )
+    return edits
+
+
+def phase_as_read(lines: Sequence[str], form: int) -> Phase:
+    """Read a phase back from its rendered lines, which begin with its `##` heading."""
+    blocks = scan_lines(lines)
+    body = Body(lines, form)
+    body.read(parse_blocks(lines) if blocks is None else blocks)
+    return body.phases[0].phase()
+
+
+def joined(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Entries as they read after others were added: adjacent prose is one entry, adjacent calls are one list."""
+    for entry in added:
+        before = found[-1] if found else None
+        if isinstance(before, Prose) and isinstance(entry, Prose):
+            found = (*found[:-1], Prose(f"{before.text}\n\n{entry.text}"))
+        elif isinstance(before, ToolCalls) and isinstance(entry, ToolCalls):
+            found = (*found[:-1], ToolCalls(before.calls + entry.calls))
+        else:
+            found = (*found, entry)
+    return found
+
+
+def with_phase(session: Session, changed: Phase) -> Session:
+    """The session with the phase or sub-phase of that id exchanged."""
+
+    def swapped(phase: Phase) -> Phase:
+        if phase.id == changed.id:
+            return changed
+        return replace(phase, subphases=tuple(map(swapped, phase.subphases)))
+
+    return replace(session, phases=tuple(map(swapped, session.phases)))
+
+
+def with_call(session: Session, call: ToolCall, new: ToolCall) -> Session:
+    """The session with the call on the same lines replaced."""
+    return with_entries(session, lambda entries: _exchanged_call(entries, call, new))
+
+
+def with_entries(session: Session, change: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]) -> Session:
+    """The session with the entries of its preamble and of every phase changed."""
+
+    def in_phase(phase: Phase) -> Phase:
+        return replace(phase, entries=change(phase.entries), subphases=tuple(map(in_phase, phase.subphases)))
+
+    return replace(session, preamble=change(session.preamble), phases=tuple(map(in_phase, session.phases)))
+
+
+def _exchanged_call(entries: tuple[Entry, ...], call: ToolCall, new: ToolCall) -> tuple[Entry, ...]:
+    return tuple(
+        ToolCalls(tuple(new if one.lines == call.lines else one for one in entry.calls), entry.lines)
+        if isinstance(entry, ToolCalls)
+        else entry
+        for entry in entries
+    )
+
 
 _OPEN_ENDS = frozenset({"unclosed-fence", "unclosed-html", "too-large"})
 

@@ -8,12 +8,13 @@ written is `editing`'s and `markup`'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal
 from crucible.documents.markdown.line_scan import SEPARATOR
 from crucible.documents.markdown.source import NOWHERE, Edit, Source
+from crucible.documents.session.callout_edits import replace_entry
 from crucible.documents.session.edits import (
     add_entry,
     add_phase,
@@ -22,7 +23,7 @@ from crucible.documents.session.edits import (
     set_call,
     set_phase_field,
 )
-from crucible.documents.session.finding_grounds import normal_grounds
+from crucible.documents.session.findings_block import normal_grounds
 from crucible.documents.session.markup import render_body, render_entry, separates
 from crucible.documents.session.merge_head import counted, merge_head, quieted
 from crucible.documents.session.session import (
@@ -128,12 +129,8 @@ class _Merge:
                 return
 
     def _replace(self, entry: Entry, new: Entry) -> None:
-        if entry == new or entry.lines is NOWHERE:
-            return
-        span = self.source.span_of(entry.lines)
-        text = self.source.slice(span)
-        ending = text[len(text.rstrip("\r\n")) :]
-        self.edits.append(Edit(span, self.source.newline.join(render_entry(new, self.note.format)) + ending))
+        if entry != new and entry.lines is not NOWHERE:
+            self.edits += replace_entry(self.source, self.note, entry, new)
 
     # --- what was added ---
 
@@ -319,18 +316,12 @@ def _filled(entry: Subagent, old: Subagent, new: Subagent) -> Subagent:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Likeness:
-    """One way to know a phase again."""
-
-    key: Callable[[Phase], object]
-
-
-_LIKE = (
-    _Likeness(lambda phase: (phase.started, phase.name)),
-    _Likeness(lambda phase: phase.started),
-    _Likeness(lambda phase: phase.name),
+_KEYS: tuple[Callable[[Phase], object], ...] = (
+    lambda phase: (phase.started, phase.name),
+    lambda phase: phase.started,
+    lambda phase: phase.name,
 )
+"""By what a phase is recognized, the surest first."""
 
 
 def matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) -> list[Phase | None]:
@@ -340,16 +331,17 @@ def matched(base: Sequence[Phase], note: Sequence[Phase], *, is_shared: bool) ->
     """
     homes: list[Phase | None] = [None] * len(base)
     free = list(note)
-    for like in _LIKE:
+    for key in _KEYS:
         for place, phase in enumerate(base):
-            if homes[place] is None and like.key(phase) is not None:
-                found = next((other for other in free if _is_like(like, phase, other, is_shared)), None)
+            wanted = key(phase)
+            if homes[place] is None and wanted is not None:
+                alike = (other for other in free if key(other) == wanted)
+                found = next((one for one in alike if not (is_shared and _began_apart(phase, one))), None)
                 homes[place] = found
                 if found:
                     free = [other for other in free if other is not found]
     return homes
 
 
-def _is_like(like: _Likeness, phase: Phase, other: Phase, is_shared: bool) -> bool:
-    at_another_time = is_shared and phase.started and other.started and phase.started != other.started
-    return not at_another_time and like.key(other) == like.key(phase)
+def _began_apart(phase: Phase, other: Phase) -> bool:
+    return bool(phase.started and other.started and phase.started != other.started)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.active_markup import TAG
 from crucible.documents.markdown.code_spans import FORMAT, harmless_json, read_code_span
 from crucible.documents.markdown.containment import convert, convert_line, convert_span, format_of
-from crucible.documents.markdown.containment_inline import FIELDS
+from crucible.documents.markdown.containment_inline import FIELDS, TAG
 from crucible.documents.markdown.fences import whole_fences
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source, Span

@@ -13,10 +13,10 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.callouts import RawCallout, unquote_lines
 from crucible.documents.markdown.code_spans import FORMAT, read_code, read_code_span
 from crucible.documents.markdown.containment import QUOTE_END, uncontain, uncontain_line
-from crucible.documents.markdown.containment_inline import Rule
-from crucible.documents.markdown.fences import whole_fences
+from crucible.documents.markdown.containment_inline import TAG, Rule
+from crucible.documents.markdown.fences import fenced_lines
 from crucible.documents.markdown.source import Lines
-from crucible.documents.session.finding_grounds import SOURCE_LINE, grounds_in
+from crucible.documents.session.findings_block import SOURCE_LINE, grounds_in
 from crucible.documents.session.session import (
     AgentRef,
     Callout,
@@ -119,11 +119,6 @@ def _take_labels(lines: Sequence[str], labels: tuple[str, ...]) -> tuple[list[st
         else:
             current.append(line)
     return head, found
-
-
-def fenced_lines(lines: Sequence[str]) -> frozenset[int]:
-    """The numbers of the lines that stand in whole fences."""
-    return frozenset(at for first, end in whole_fences("\n".join(lines)) for at in range(first, end))
 
 
 def _text(lines: Sequence[str], form: int, *extra: Rule) -> str:
@@ -294,3 +289,50 @@ def read_entry(raw: RawCallout, lines: Lines, form: int, read_entries: EntriesRe
         return _read_other(raw, lines, form) if raw.title.strip().casefold() == "brief" else None
     reader = _READERS.get(raw.kind)
     return reader(raw, lines, form) if reader else None
+
+
+_AGENT_MARKER = late_pattern(r"@([\w.:/+-]+)(?:@([\w.:/+-]+))?$")
+_CHANNEL_MARKER = late_pattern(r"#(?!\d+$)([\w.:/+-]+)$")
+
+
+def read_heading(text: str, form: int = FORMAT) -> tuple[str, AgentRef | None, str | None]:
+    """A phase's name and its trailing markers `@agent[@version]` and `#channel`, in any order, each once."""
+    agent: AgentRef | None = None
+    channel: str | None = None
+    rest = text.rstrip(" \t")
+    while rest:
+        head, _, word = rest.rpartition(" ")
+        if word[:1] == "@" and agent is None and (found := _AGENT_MARKER.match(word)):
+            agent = AgentRef(found[1], found[2])
+        elif word[:1] == "#" and channel is None and (found := _CHANNEL_MARKER.match(word)):
+            channel = found[1]
+        else:
+            break
+        rest = head.rstrip(" \t")
+    return _read_name(rest, form), agent, channel
+
+
+_MARKER_WORD = (late_pattern(r"\\*[@#]"), late_pattern(rf"\\*(?:@|#(?!{TAG}))"))
+
+
+def protected(text: str, form: int) -> str:
+    """A contained name, with a backslash before its last word if that would be read as a marker."""
+    head, blank, word = text.rpartition(" ")
+    return f"{head}{blank}\\{word}" if _MARKER_WORD[form - 1].match(word) else text
+
+
+def _read_name(text: str, form: int) -> str:
+    """A name whose last word looks like a marker was written with a backslash before that word."""
+    head, blank, word = text.rpartition(" ")
+    if word[:1] == "\\" and _MARKER_WORD[form - 1].match(word):
+        text = f"{head}{blank}{word[1:]}"
+    return uncontain_line(text, form=form)
+
+
+_ALL_HASHES = late_pattern(r"\\+#+$")
+
+
+def read_title(text: str, form: int = FORMAT) -> str:
+    """A title whose last word is all `#` was written with a backslash before that word."""
+    head, blank, word = text.rpartition(" ")
+    return uncontain_line(f"{head}{blank}{word[1:]}" if _ALL_HASHES.match(word) else text, form=form)

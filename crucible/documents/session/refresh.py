@@ -29,10 +29,9 @@ from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.edits import set_field
-from crucible.documents.session.markup import render_phase, render_title
+from crucible.documents.session.markup import render_phase
 from crucible.documents.session.merge import matched
-from crucible.documents.session.merge_findings import merge_findings
-from crucible.documents.session.merge_head import standing
+from crucible.documents.session.merge_head import merge_findings, set_title, standing
 from crucible.documents.session.session import (
     RECORDING,
     Callout,
@@ -163,9 +162,7 @@ def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:
 
 def _title(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
     if note.title_lines is not NOWHERE and note.title != now.title and said.holds(_bare(note.title)):
-        span = source.span_of(note.title_lines)
-        text = source.slice(span)
-        yield Edit(span, render_title(now.title, note.format) + text[len(text.rstrip("\r\n")) :])
+        yield from set_title(source, note, now.title)
 
 
 def _is_ours(note: Session, now: Session) -> bool:

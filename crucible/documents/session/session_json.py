@@ -21,6 +21,7 @@ from datetime import datetime
 from typing import TypeAlias, assert_never
 
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
+from crucible.documents.session.counted_properties import KINDS, Spent, spent_in
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import (
     Callout,
@@ -39,7 +40,6 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.documents.session.usage_property import KINDS, Spent, spent_in
 
 _Plain: TypeAlias = dict[str, object]
 

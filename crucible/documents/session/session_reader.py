@@ -6,13 +6,338 @@ frontmatter's types are in `fields`, callouts and tool calls in `entries`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
 from crucible.core.patterns import late_pattern
+from crucible.documents.markdown.callouts import read_callout
+from crucible.documents.markdown.containment import uncontain
+from crucible.documents.markdown.containment_inline import FIELDS
 from crucible.documents.markdown.frontmatter import find_frontmatter
-from crucible.documents.markdown.outline import find_blocks
-from crucible.documents.markdown.source import Lines, Problem, Source
-from crucible.documents.session.note_body import Body
-from crucible.documents.session.properties import FieldReader, read_fields
-from crucible.documents.session.session import Session
+from crucible.documents.markdown.line_scan import SEPARATOR, Block, Kind, scan_lines
+from crucible.documents.markdown.outline import find_blocks, parse_blocks
+from crucible.documents.markdown.source import NOWHERE, Lines, Problem, Source
+from crucible.documents.session.findings_block import FINDINGS, read_findings
+from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls, read_entry, read_heading, read_title
+from crucible.documents.session.properties import FieldReader, parse_time, read_fields
+from crucible.documents.session.session import AgentRef, Entry, Noted, Phase, Prose, Session, Task, ToolCalls
+from crucible.documents.session.task_block import read_tasks
+
+
+class _Section:
+    """A phase, a sub-phase or the preamble while it is read."""
+
+    __slots__ = (
+        "agent",
+        "body_end",
+        "channel",
+        "end",
+        "entries",
+        "fields",
+        "first",
+        "fresh",
+        "id",
+        "name",
+        "subs",
+    )
+
+    def __init__(self, identity: str, first: int) -> None:
+        self.id = identity
+        self.first = first
+        self.end = self.body_end = first + 1
+        self.name = ""
+        self.agent: AgentRef | None = None
+        self.channel: str | None = None
+        self.fields: dict[str, datetime | int | None] = {}
+        self.entries: list[Entry] = []
+        self.subs: list[_Section] = []
+        self.fresh = True
+
+    def phase(self) -> Phase:
+        fields = self.fields
+        return Phase(
+            self.name,
+            self.agent,
+            self.channel,
+            fields.get("started"),  # type: ignore[arg-type]
+            fields.get("ended"),  # type: ignore[arg-type]
+            fields.get("tokens"),  # type: ignore[arg-type]
+            tuple(self.entries),
+            tuple(sub.phase() for sub in self.subs),
+            self.id,
+            Lines(self.first, self.end),
+            self.body_end,
+        )
+
+
+class Body:
+    """Walks the blocks of a note once.
+
+    A run of blocks that mean nothing by themselves is one entry of prose; `run` is its first line, or -1.
+    """
+
+    def __init__(self, lines: Sequence[str], form: int, flat: bool = False) -> None:
+        self.lines = lines
+        self.form = form  # the `format` of the note
+        self.flat = flat  # no sections, no tasks: the body of an inline subagent
+        self.problems: list[Problem] = []
+        self.title = ""
+        self.title_lines = self.tasks_lines = self.findings_lines = self.summary_lines = NOWHERE
+        self.tasks: tuple[Task, ...] = ()
+        self.findings: tuple[Noted, ...] = ()
+        self.summary: str | None = None
+        self.preamble = self.section = _Section("", -1)
+        self.preamble_end = len(lines)
+        self.phases: list[_Section] = []
+        self.run = self.run_end = -1
+        self.rule: Block | None = None
+        self.summary_from = -1
+
+    def read(self, blocks: Sequence[Block]) -> None:
+        """Take every block; afterwards the attributes hold what the note says."""
+        after_tools: Block | None = None
+        for block in blocks:
+            kind = block.kind
+            if self.rule and not (kind is Kind.HEADING and self._is_section(block)):
+                self._extend_run(self.rule.first, self.rule.end)
+                self.rule = None
+            if after_tools and kind is not Kind.LIST:
+                self._extend_run(after_tools.first, after_tools.end)
+            if kind is Kind.TOOLS:
+                after_tools = block
+                continue
+            self._read_block(block, after_tools)
+            after_tools = None
+        if after_tools:
+            self._extend_run(after_tools.first, after_tools.end)
+        self._end_section(len(self.lines))
+
+    def _read_block(self, block: Block, tools: Block | None) -> None:
+        kind = block.kind
+        if kind is Kind.HEADING and self._is_section(block):
+            self._open_section(block)
+            return
+        if self.summary_from >= 0:
+            self._extend_run(block.first, block.end)
+        elif kind is Kind.TEXT:
+            self._read_text(block)
+        elif kind is Kind.QUOTE:
+            self._read_quote(block)
+        elif kind is Kind.LIST and tools:
+            self._read_tool_list(tools, block)
+        elif kind is Kind.RULE:
+            self.rule = block  # decoration when a section follows, else prose
+        elif kind is Kind.FENCE and self._holds_tasks(block):
+            self._read_tasks(block)
+        else:
+            self._extend_run(block.first, block.end)
+        self.section.fresh = False
+
+    def _holds_tasks(self, block: Block) -> bool:
+        return self.section is self.preamble and not self.flat and block.text.partition(" ")[0] == "tasks"
+
+    # sections
+
+    def _is_section(self, block: Block) -> bool:
+        """Whether a heading opens a section here, or is only part of the text."""
+        if self.flat:
+            return False
+        if block.level == 2:
+            return True
+        if block.level == 3:
+            return bool(self.phases) and self.summary_from < 0
+        in_preamble = self.section is self.preamble and self.summary_from < 0
+        return block.level == 1 and self.title_lines is NOWHERE and in_preamble
+
+    def _open_section(self, block: Block) -> None:
+        if block.level == 1:
+            self._flush()
+            self.title = read_title(block.text, self.form)
+            self.title_lines = Lines(block.first, block.end)
+            return
+        self._end_section(block.first)
+        name, agent, channel = read_heading(block.text, self.form)
+        if block.level == 3:
+            parent = self.phases[-1]
+            section = _Section(f"{parent.id}.{len(parent.subs) + 1}", block.first)
+            parent.subs.append(section)
+        else:
+            if self._is_summary(name, agent, channel, block):
+                self.summary_from = block.first
+                self.summary_lines = Lines(block.first, block.end)
+                return
+            section = _Section(f"phase-{len(self.phases) + 1}", block.first)
+            self.phases.append(section)
+        section.name, section.agent, section.channel = name or "Untitled", agent, channel
+        self.section = section
+
+    def _is_summary(self, name: str, agent: AgentRef | None, channel: str | None, block: Block) -> bool:
+        """`## Summary` is no phase, unless a marker or a field says so."""
+        if name.casefold() != "summary" or agent or channel:
+            return False
+        below = next((line for line in self.lines[block.end :] if line.strip(" \t")), "")
+        if FIELD.match(below):
+            return False
+        if self.summary is not None:
+            self.problems.append(Problem("second-summary", block.first + 1, "a second summary; read as a phase"))
+            return False
+        return True
+
+    def _end_section(self, line: int) -> None:
+        """Close what is open; the next section begins on `line`."""
+        self._flush()
+        self.rule = None
+        if self.summary_from >= 0:
+            self._end_summary(line)
+            return
+        if self.section is self.preamble:
+            self.preamble_end = line
+            return
+        self.section.end = line
+        if self.phases:
+            self.phases[-1].end = line
+
+    def _end_summary(self, line: int) -> None:
+        text = "\n".join(self.lines[self.summary_lines.end : line]).strip("\n")
+        self.summary = uncontain(_without_rule(text), form=self.form)
+        self.summary_lines = Lines(self.summary_from, line)
+        self.summary_from = -1
+
+    # prose
+
+    def _extend_run(self, first: int, end: int) -> None:
+        if self.run < 0:
+            self.run = first
+        self.run_end = end
+        self.section.fresh = False
+
+    def _flush(self) -> None:
+        """Make the run of prose an entry."""
+        if self.run < 0:
+            return
+        first, end = self.run, self.run_end
+        self.run = -1
+        if self.summary_from >= 0:
+            return
+        self._close_entry(end)
+        if self.lines[first] == SEPARATOR and self.section.entries:
+            first += 1
+        while first < end and not self.lines[first].strip(" \t"):
+            first += 1
+        text = "\n".join(self.lines[first:end]).strip("\n")
+        if text:
+            self.section.entries.append(Prose(uncontain(text, form=self.form), Lines(first, end)))
+
+    def _close_entry(self, end: int) -> None:
+        self.section.body_end = end
+
+    def _read_text(self, block: Block) -> None:
+        first = block.first
+        if self.section.fresh and self.section is not self.preamble:
+            first = self._read_phase_fields(block)
+        if first < block.end:
+            self._extend_run(first, block.end)
+
+    def _read_phase_fields(self, block: Block) -> int:
+        """Read leading `key:: value` lines; returns the first line that is none."""
+        fields = self.section.fields
+        at = block.first
+        while at < block.end and (found := FIELD.match(self.lines[at])) and found[1] not in fields:
+            fields[found[1]] = self._field_value(found[1], found[2].strip(" \t"), at)
+            at += 1
+        self._close_entry(max(at, self.section.body_end))
+        return at
+
+    def _field_value(self, key: str, text: str, at: int) -> datetime | int | None:
+        if key == "tokens":
+            if text.isascii() and text.isdigit() and len(text) < 19:
+                return int(text)
+            self.problems.append(Problem("bad-field", at + 1, f"tokens:: {text[:60]!r} is no whole number"))
+            return None
+        time = parse_time(text)
+        if time is None:
+            self.problems.append(Problem("bad-field", at + 1, f"{key}:: {text[:60]!r} is no time"))
+        return time
+
+    # entries
+
+    def _read_quote(self, block: Block) -> None:
+        raw = read_callout(self.lines[block.first : block.end])
+        if raw and raw.kind == FINDINGS and self._holds_findings(block):
+            self._flush()
+            self.findings_lines = Lines(block.first, block.end)
+            self.findings = read_findings(raw, block.first, self.form)
+            return
+        entry = None
+        if raw and raw.kind in CALLOUT_KINDS:
+            entry = read_entry(raw, Lines(block.first, block.end), self.form, _read_entries)
+        if entry is None:
+            self._extend_run(block.first, block.end)
+            return
+        self._flush()
+        self.section.entries.append(entry)
+        self._close_entry(block.end)
+
+    def _holds_findings(self, block: Block) -> bool:
+        if self.section is not self.preamble or self.flat:
+            return False
+        if self.findings_lines is NOWHERE:
+            return True
+        self.problems.append(Problem("second-findings", block.first + 1, "a second findings block; kept as text"))
+        return False
+
+    def _read_tool_list(self, tools: Block, block: Block) -> None:
+        calls, taken = read_calls(self.lines[block.first : block.end], block.first, self.form)
+        end = block.first + taken
+        if end < block.end and _CODE_ITEM.match(self.lines[end]):
+            message = "no arrow follows the call; this item and those below are kept as text"
+            self.problems.append(Problem("broken-call", end + 1, message))
+        if not calls:
+            self._extend_run(tools.first, block.end)
+            return
+        self._flush()
+        self.section.entries.append(ToolCalls(tuple(calls), Lines(tools.first, end)))
+        self._close_entry(end)
+        if end < block.end:
+            self._extend_run(end, block.end)
+
+    def _read_tasks(self, block: Block) -> None:
+        if self.tasks_lines is not NOWHERE:
+            self.problems.append(Problem("second-tasks", block.first + 1, "a second tasks block; kept as text"))
+            self._extend_run(block.first, block.end)
+            return
+        self._flush()
+        self.tasks_lines = Lines(block.first, block.end)
+        end = block.end - 1 if block.closed else block.end
+        self.tasks, problems = read_tasks("\n".join(self.lines[block.first + 1 : end]), block.first + 1)
+        self.problems.extend(problems)
+
+
+FIELD = late_pattern(rf"({'|'.join(FIELDS)})::(.*)$", re.DOTALL)
+"""An inline field of a phase: its key and its value."""
+
+_CODE_ITEM = late_pattern(r"[-*+][ \t]+`")
+_RULE_BELOW = late_pattern(r"\n[ \t]*\n(?:-{3,})[ \t\n]*$")
+
+
+def _without_rule(text: str) -> str:
+    return _RULE_BELOW.sub("", text)
+
+
+def _read_entries(lines: Sequence[str], form: int) -> tuple[Entry, ...]:
+    """The entries of a phase's body without headings, as an inline subagent holds it; their places are not kept."""
+    blocks = scan_lines(lines)
+    body = Body(lines, form, flat=True)
+    body.read(parse_blocks(lines) if blocks is None else blocks)
+    return tuple(_placeless(entry) for entry in body.preamble.entries)
+
+
+def _placeless(entry: Entry) -> Entry:
+    if isinstance(entry, ToolCalls):
+        return ToolCalls(tuple(replace(call, lines=NOWHERE) for call in entry.calls))
+    return replace(entry, lines=NOWHERE)
 
 
 def read_session(source: Source, name: str, form: int | None = None) -> Session:

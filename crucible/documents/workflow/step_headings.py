@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
-from crucible.documents.markdown.active_markup import TAG
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain_line, normal_line, slug, uncontain_line
+from crucible.documents.markdown.containment_inline import TAG
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Grade
 

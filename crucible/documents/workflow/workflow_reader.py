@@ -17,7 +17,7 @@ from crucible.documents.markdown.line_scan import Block, Kind
 from crucible.documents.markdown.source import Lines, Problem, Source
 from crucible.documents.markdown.wikilinks import parse_linktext
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.phase_headings import read_title
+from crucible.documents.session.note_entries import read_title
 from crucible.documents.workflow.flow_line import Names, has_arrow
 from crucible.documents.workflow.flows import FlowReading, read_flows
 from crucible.documents.workflow.marker_blocks import is_marker_fence, read_marker_block

@@ -18,8 +18,8 @@ from crucible.documents.markdown.containment import normal
 from crucible.documents.markdown.frontmatter import find_frontmatter, find_frontmatter_span, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.answer_edits import add_behind, add_resolution
-from crucible.documents.session.redaction_counts import redacted_more
+from crucible.documents.session.callout_edits import add_behind, add_resolution
+from crucible.documents.session.counted_properties import redacted_more
 from crucible.documents.session.session import Entry, Failure, Intervention
 from crucible.documents.session.waiting import naming
 from crucible.memory.inbox.pending import Item, Kind, find_entry

@@ -13,7 +13,7 @@ from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.markdown.source import Edit, Source
-from crucible.documents.session.brief_block import find_brief_callout, set_brief_callout
+from crucible.documents.session.callout_edits import find_brief_callout, set_brief_callout
 from crucible.documents.session.session import Callout, Entry, Intervention, Phase, Prose, Session, Status
 from crucible.documents.session.task_block import is_task_news
 from crucible.documents.session.waiting import DONE, Answers, wanted_of

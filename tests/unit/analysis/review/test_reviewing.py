@@ -25,7 +25,7 @@ from crucible.core.tokens import Estimate
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.session.findings import Kind
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.merge_findings import merge_findings
+from crucible.documents.session.merge_head import merge_findings
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes.vault import Vault
 from samples.hostile_texts import hostile_line, hostile_text

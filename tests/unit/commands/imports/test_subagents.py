@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crucible.core.settings.settings import VaultSettings
+from crucible.documents.session.counted_properties import spent_in
 from crucible.documents.session.session import Failure, Prose, Session, Status, Subagent
-from crucible.documents.session.usage_property import spent_in
 from crucible.vault.notes.vault import Vault
 from tests.unit.clients.building import Row, assistant, envelope, result, text, use, user
 from tests.unit.commands.imports.places import bytes_of, make_vault, notes_of, run_import, session_file, write_rows

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.documents.markdown.callouts import callout_kind, find_callouts, quote_lines, read_callout, unquote_lines
+from crucible.documents.markdown.callouts import quote_lines, read_callout, unquote_lines
+from crucible.documents.markdown.line_scan import Kind
+from crucible.documents.markdown.outline import find_blocks
 from crucible.documents.markdown.source import Source
 from tests.paths import TESTS
 
@@ -18,28 +20,23 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("row", [r for r in ROWS if r["op"] == "callouts"], ids=lambda r: r["id"])
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: r["id"])
 def test_callouts_of_other_projects_read_alike(row: dict[str, Any]) -> None:
+    source = Source(row["input"])
+    quotes = [block for block in find_blocks(source).blocks if block.kind is Kind.QUOTE]
+    callouts = [read_callout(source.lines[block.first : block.end]) for block in quotes]
     found = [
         {
             "type": callout.kind,
-            "kind": callout_kind(callout.kind),
-            "title": callout.shown_title,
+            "title": callout.title or callout.kind.capitalize(),
             "fold": callout.fold or None,
             "body": "\n".join(callout.body),
         }
-        for _, callout in find_callouts(Source(row["input"]))
+        for callout in callouts
+        if callout
     ]
-    assert found == row["expected"]
-
-
-@pytest.mark.parametrize("row", [r for r in ROWS if r["op"] == "callout_kind"], ids=lambda r: r["id"])
-def test_kinds_and_their_aliases_are_obsidians(row: dict[str, Any]) -> None:
-    assert callout_kind(row["input"]) == row["expected"]
-
-
-def test_every_row_is_of_a_known_operation() -> None:
-    assert {row["op"] for row in ROWS} == {"callouts", "callout_kind"}
+    assert row["op"] == "callouts"
+    assert found == [{key: value for key, value in one.items() if key != "kind"} for one in row["expected"]]
 
 
 def test_metadata_behind_a_bar_is_no_part_of_the_kind() -> None:

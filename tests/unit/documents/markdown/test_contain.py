@@ -19,7 +19,6 @@ from markdown_it.token import Token
 from crucible.documents.markdown import containment as room
 from crucible.documents.markdown import containment_inline as contain_inline
 from crucible.documents.markdown import fences
-from crucible.documents.markdown.active_markup import OPENINGS
 from crucible.documents.markdown.code_spans import code_span, read_code_span
 from crucible.documents.markdown.containment import (
     QUOTE_END,
@@ -33,9 +32,10 @@ from crucible.documents.markdown.containment import (
     uncontain_line,
 )
 from crucible.documents.markdown.fences import whole_fences
-from crucible.documents.session.finding_grounds import GROUNDS_END, split_grounds
+from crucible.documents.session.findings_block import GROUNDS_END, split_grounds
 from crucible.documents.session.note_entries import OWN_LABELS
 from samples.hostile_texts import hostile_line, hostile_text
+from tests.openings import OPENINGS
 
 PARSERS = {
     "commonmark": MarkdownIt("commonmark", {"html": True}),

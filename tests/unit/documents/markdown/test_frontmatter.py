@@ -16,7 +16,6 @@ from crucible.documents.markdown import frontmatter_values as properties
 from crucible.documents.markdown import yaml_nodes as nodes
 from crucible.documents.markdown.frontmatter import (
     Frontmatter,
-    append_item,
     find_frontmatter,
     remove_key,
     render_frontmatter,
@@ -27,6 +26,15 @@ from crucible.documents.markdown.yaml_scalars import EXACT, Value, read_list, sa
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "conformance"
+
+
+def append_item(source: Source, fm: Frontmatter, key: str, value: Value) -> list[Edit]:
+    """Edits that add an item to a list; a missing key becomes a list, a single value its first item."""
+    old = fm.values.get(key)
+    items = old if isinstance(old, list) else [*read_list(old)] if key == "tags" or old is None else [old]
+    return set_key(source, fm, key, [*items, value])
+
+
 ROWS = [json.loads(line) for line in (DATA / "frontmatter.jsonl").read_text("utf-8").splitlines()]
 
 

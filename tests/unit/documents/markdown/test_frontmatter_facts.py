@@ -6,7 +6,6 @@ import pytest
 
 from crucible.core.errors import EditRefused
 from crucible.documents.markdown.frontmatter import (
-    append_item,
     find_frontmatter,
     remove_key,
     render_frontmatter,
@@ -258,18 +257,3 @@ def test_an_entry_keeps_its_own_line_end() -> None:
 def test_a_changed_value_is_the_only_span_of_the_edit() -> None:
     source = Source("---\nstatus: active # now\n---\n")
     assert set_key(source, find_frontmatter(source), "status", "paused") == [Edit(Span(12, 18), "paused")]
-
-
-@pytest.mark.parametrize(
-    ("inside", "key", "after"),
-    [
-        ("aliases: a, b\n", "aliases", "aliases:\n  - a\n  - b\n  - x\n"),
-        ("aliases:\n", "aliases", "aliases:\n  - x\n"),
-        ("Tags: a, b\n", "Tags", "Tags:\n  - a, b\n  - x\n"),
-        ("n: 0\n", "n", "n:\n  - 0\n  - x\n"),
-    ],
-)
-def test_an_item_is_appended_to_what_stands_there(inside: str, key: str, after: str) -> None:
-    source = Source(f"---\n{inside}---\n")
-    text = apply_edits(source, append_item(source, find_frontmatter(source), key, "x")).text
-    assert text == f"---\n{after}---\n"

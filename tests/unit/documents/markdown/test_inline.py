@@ -1,4 +1,4 @@
-"""Hidden stretches, tags, block ids and footnotes: the conformance rows, the traps, and time."""
+"""Hidden stretches: the conformance rows, the traps, and time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.documents.markdown.hidden_ranges import code_ranges, hidden_ranges, scan
-from crucible.documents.markdown.inline_marks import (
-    find_block_ids,
-    find_footnote_definitions,
-    find_footnote_references,
-    find_tags,
-)
+from crucible.documents.markdown.hidden_ranges import hidden_ranges, scan
 from crucible.documents.markdown.source import Source, Span
 from tests.paths import TESTS
 
@@ -28,65 +22,23 @@ def rows(name: str) -> list[dict]:
     return [json.loads(line) for line in (DATA / name).read_text("utf-8").split("\n") if line]
 
 
-# Rows where Obsidian does something else than the project that they come from, and what we expect instead.
-DECIDED = {
-    "tags-001": (
-        "Obsidian wants one character that is no digit, wherever it stands, so #7invalid is a tag",
-        [
-            "tag",
-            "tag/subtag",
-            "中文标签",
-            "中文/子标签",
-            "テストtag",
-            "タグ/子タグ",
-            "한국어",
-            "한글/서브태그",
-            "7invalid",
-            "-/_/tag",
-            "引用中的标签",
-            "MapOfContext/apworld",
-            "正常标签",
-        ],
-    ),
-    "tags-002": ("a quote is not in the tag alphabet: it ends the tag", ["测试"]),
-    "tags-003": ("a quote is not in the tag alphabet: it ends the tag", ["test"]),
-    "tags-004": ("an apostrophe is not in the tag alphabet: it ends the tag", ["test"]),
-}
-
-
-@pytest.mark.parametrize("row", rows("tags.jsonl"), ids=lambda row: row["id"])
-def test_tags_are_found_as_in_obsidian(row: dict) -> None:
-    expected = DECIDED[row["id"]][1] if row["id"] in DECIDED else row["expected"]
-    assert (row["id"] in DECIDED) == (row["obsidian"] != "agree")
-    assert [tag.name for tag in find_tags(row["input"])] == expected
-
-
 def columns(text: str, span: Span) -> list[list[int]]:
     source = Source(text)
     return [[line := source.line_of(at), at - source.starts[line]] for at in (span.start, span.end)]
 
 
-def found(op: str, text: str) -> list:
-    match op:
-        case "code_ranges":
-            return [columns(text, span) for span in code_ranges(text)]
-        case "block_ids":
-            return [block.name for block in find_block_ids(text)]
-        case "footnote_defs":
-            return [[note.label, note.text] for note in find_footnote_definitions(text)]
-        case "footnote_refs":
-            return [note.label for note in find_footnote_references(text)]
-        case _:
-            raise AssertionError(op)
+def code_ranges(text: str, start: int = 0) -> list[Span]:
+    """Fences, indented code and code spans, marks included."""
+    return [one.span for one in scan(text, start).hidden if one.kind in ("fence", "indented", "code")]
 
 
 # The rows of op `headings` are the outline's, and tested with it.
 @pytest.mark.parametrize(
-    "row", [row for row in rows("structure.jsonl") if row["op"] != "headings"], ids=lambda row: row["id"]
+    "row", [row for row in rows("structure.jsonl") if row["op"] == "code_ranges"], ids=lambda row: row["id"]
 )
 def test_structure_is_found_where_it_stands(row: dict) -> None:
     assert row["obsidian"] == "agree"
-    assert found(row["op"], row["input"]) == row["expected"]
+    assert [columns(row["input"], span) for span in code_ranges(row["input"])] == row["expected"]
 
 
 def hidden(text: str) -> list[str]:
@@ -241,26 +193,8 @@ def test_html_block_that_ends_at_a_blank_line_is_never_unclosed() -> None:
 
 def test_what_stands_before_the_start_is_not_looked_at() -> None:
     text = "---\na: %%\n---\n#d %%"
-    assert [tag.name for tag in find_tags(text, 14)] == ["d"]
-    assert find_tags(text) == []
-
-
-def test_tags_need_a_blank_before_them_and_are_none_in_links_and_code() -> None:
-    text = "#a (#b) x#c [[n #d]] [t](u #e) \\#f `#g` %%#h%% #i,#j #12 #1a\n#k\r> #l"
-    assert [tag.name for tag in find_tags(text)] == ["a", "i", "1a", "k", "l"]
-
-
-def test_block_ids_end_a_line_and_hold_no_underscore() -> None:
-    text = "a ^one\nb^no\nc ^no_no\n\n^two\r\n> ^three  \nd ^no x\n`e ^no`\n- f ^f-4"
-    assert [block.name for block in find_block_ids(text)] == ["one", "two", "three", "f-4"]
-
-
-def test_footnotes_in_code_are_none() -> None:
-    text = "a[^1] `[^2]` \\[^3]\n> [^4]: four  \n\n```\n[^5]: five\n```"
-    assert [note.label for note in find_footnote_references(text)] == ["1"]
-    assert [(n.label, n.text, text[n.span.start : n.span.end]) for n in find_footnote_definitions(text)] == [
-        ("4", "four", "[^4]: four")
-    ]
+    assert hidden_ranges(text, 14) == []
+    assert hidden_ranges(text) != []
 
 
 FRAGMENTS = st.sampled_from(
@@ -311,16 +245,6 @@ def test_any_text_is_read_and_hidden_stretches_stand_in_order(text: str) -> None
         at = span.end
 
 
-@given(NOTES)
-def test_marks_stand_where_their_spans_say_and_outside_what_is_hidden(text: str) -> None:
-    marks = [(f"#{tag.name}", tag.span) for tag in find_tags(text)]
-    marks += [(f"^{block.name}", block.span) for block in find_block_ids(text)]
-    marks += [(f"[^{note.label}]", note.span) for note in find_footnote_references(text)]
-    for written, span in marks:
-        assert text[span.start : span.end] == written
-        assert not any(h.start <= span.start < h.end for h in hidden_ranges(text))
-
-
 @given(NOTES.filter(lambda text: "\r" not in text))
 def test_line_ends_do_not_change_what_is_hidden(text: str) -> None:
     windows = text.replace("\n", "\r\n")
@@ -330,10 +254,6 @@ def test_line_ends_do_not_change_what_is_hidden(text: str) -> None:
 def test_multibyte_text_around_any_syntax_is_read() -> None:
     for mb, syntax, layout in product(MULTIBYTE["multibyte"], MULTIBYTE["syntax"], MULTIBYTE["layouts"]):
         text = layout.format(pad=mb * 40, syn=syntax, mb=mb)
-        for tag in find_tags(text):
-            assert text[tag.span.start] == "#"
-        for note in find_footnote_references(text):
-            assert text[note.span.start : note.span.end] == f"[^{note.label}]"
         for span in hidden_ranges(text):
             assert text[span.start] in "`$"
 
@@ -375,8 +295,5 @@ MEGABYTE = 1_000_000
 def test_hostile_text_takes_linear_time(text: str) -> None:
     began = time.perf_counter()
     scan(text)
-    find_tags(text)
-    find_block_ids(text)
-    find_footnote_definitions(text)
     # Measured well below one second; quadratic work on any of these takes minutes.
     assert time.perf_counter() - began < 10

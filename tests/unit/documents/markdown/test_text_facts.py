@@ -5,16 +5,10 @@ from __future__ import annotations
 import pytest
 
 from crucible.core.errors import EditRefused
-from crucible.documents.markdown.callouts import find_callouts, quote_lines, read_callout, unquote_lines
+from crucible.documents.markdown.callouts import quote_lines, read_callout, unquote_lines
 from crucible.documents.markdown.code_spans import code_span, read_code_span
-from crucible.documents.markdown.hidden_ranges import Hidden, code_ranges, hidden_ranges, scan
-from crucible.documents.markdown.inline_marks import (
-    find_block_ids,
-    find_footnote_definitions,
-    find_footnote_references,
-    find_tags,
-)
-from crucible.documents.markdown.source import Lines, Source, Span
+from crucible.documents.markdown.hidden_ranges import Hidden, hidden_ranges, scan
+from crucible.documents.markdown.source import Source, Span
 from crucible.documents.markdown.wikilinks import (
     LinkText,
     encode_target,
@@ -65,13 +59,18 @@ def test_hidden_stretches_reach_from_their_first_mark_to_their_last(text: str, h
 
 def test_code_is_fences_indented_lines_and_spans_and_nothing_else() -> None:
     text = "    a\n\n`b`\n\n```\nc\n```\n\n%%d%% $$e$$ <!-- f -->"
-    assert [text[s.start : s.end] for s in code_ranges(text)] == ["a", "`b`", "```\nc\n```"]
+    found = scan(text).hidden
+    assert [text[s.start : s.end] for kind, s in found if kind in ("fence", "indented", "code")] == [
+        "a",
+        "`b`",
+        "```\nc\n```",
+    ]
 
 
 def test_hidden_stretches_are_looked_for_from_the_start_asked_for() -> None:
     text = "`a\n\nb` `c`"
     assert scan(text, 4).hidden == (Hidden("code", Span(5, 8)),)
-    assert code_ranges(text, 7) == [Span(7, 10)]
+    assert scan(text, 7).hidden == (Hidden("code", Span(7, 10)),)
     assert hidden_ranges(text, 7) == [Span(7, 10)]
 
 
@@ -198,69 +197,13 @@ def test_a_quoted_property_is_a_link_when_it_is_nothing_else(inside: str, target
     assert [source.slice(link.span) for link in links] == [f"[[{target}]]" for target in targets]
 
 
-# --- marks ----------------------------------------------------------------------------------------------------------
-
-
-def test_marks_are_found_at_the_very_start_of_a_text() -> None:
-    assert [tag.span for tag in find_tags("#a")] == [Span(0, 2)]
-    assert [ref.span for ref in find_footnote_references("[^a]")] == [Span(0, 4)]
-    assert [definition.label for definition in find_footnote_definitions("[^a]: b")] == ["a"]
-    assert [(block.name, block.span) for block in find_block_ids("a ^b\n\n^c")] == [
-        ("b", Span(2, 4)),
-        ("c", Span(6, 8)),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("[^a]: b", ["b"]),
-        ("[^a]: b \t", ["b"]),
-        ("[^a]: b\xa0", ["b\xa0"]),
-        ("[^a]: bX", ["bX"]),
-        ("> [^a]: b", ["b"]),
-        ("  [^a]: b", ["b"]),
-        ("x\n[^a]: b", ["b"]),
-        ("x\r[^a]: b", ["b"]),
-        ("x [^a]: b", []),
-        ("X[^a]: b", []),
-    ],
-)
-def test_a_footnote_is_defined_at_the_start_of_a_line(text: str, written: list[str]) -> None:
-    assert [definition.text for definition in find_footnote_definitions(text)] == written
-
-
-@pytest.mark.parametrize(
-    ("text", "tags"),
-    [
-        ("`a` #b", ["b"]),
-        ("#a `#b` #c", ["a", "c"]),
-        ("#a #b", ["a", "b"]),
-        ("`#a`", []),
-        ("%%x%%\n#a", ["a"]),
-        ("#a\n#b", ["a", "b"]),
-    ],
-)
-def test_tags_beside_hidden_stretches_are_found(text: str, tags: list[str]) -> None:
-    assert [tag.name for tag in find_tags(text)] == tags
-
-
 # --- callouts -------------------------------------------------------------------------------------------------------
-
-
-def test_callouts_are_found_with_their_lines_from_the_first_asked_for() -> None:
-    source = Source("> [!a] one\n> x\n\ntext\n\n> [!b]\n\n> quote\n")
-    assert [(lines, raw.kind, raw.title, raw.body) for lines, raw in find_callouts(source)] == [
-        (Lines(0, 2), "a", "one", ["x"]),
-        (Lines(5, 6), "b", "", []),
-    ]
-    assert [lines for lines, _ in find_callouts(source, 2)] == [Lines(5, 6)]
 
 
 def test_a_callout_without_marks_has_none() -> None:
     raw = read_callout(["> [!a]"])
     assert raw is not None
-    assert (raw.fold, raw.metadata, raw.title, raw.shown_title) == ("", "", "", "A")
+    assert (raw.fold, raw.metadata, raw.title) == ("", "", "")
 
 
 def test_quote_marks_come_off_one_level_and_up_to_three_blanks_deep() -> None:

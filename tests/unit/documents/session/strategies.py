@@ -10,8 +10,8 @@ from random import Random
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.containment import cut, normal, normal_line, slug
-from crucible.documents.session.finding_grounds import normal_grounds
 from crucible.documents.session.findings import Kind, Source
+from crucible.documents.session.findings_block import normal_grounds
 from crucible.documents.session.session import (
     AgentRef,
     Callout,

@@ -13,7 +13,7 @@ from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.session.findings_block import normal_noted
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
-from crucible.documents.session.merge_findings import merge_findings
+from crucible.documents.session.merge_head import merge_findings
 from crucible.documents.session.session import Callout, Decision, Failure, Grounds, Noted, Phase, Prose, Session, Task
 from crucible.documents.session.session_reader import read_session
 from tests.unit.documents.session.strategies import findings

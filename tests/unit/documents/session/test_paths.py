@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.documents.recording.path_display import relative
+from crucible.documents.recording.call_lines import relative
 
 HERE = "/home/ada/work/shop"
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crucible.documents.markdown.source import NOWHERE, Lines, Source
-from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls
-from crucible.documents.session.phase_headings import read_heading
+from crucible.documents.session.note_entries import CALLOUT_KINDS, read_calls, read_heading
 from crucible.documents.session.session import (
     AgentRef,
     Callout,

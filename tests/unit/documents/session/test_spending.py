@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import At, Event, Prompted, UsageCounted
 from crucible.documents.markdown.source import Source, apply_edits
+from crucible.documents.session.counted_properties import KINDS, Spent, spent_in, spent_lines, spent_more
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
-from crucible.documents.session.usage_property import KINDS, Spent, spent_in, spent_lines, spent_more
 from tests.unit.documents.session.strategies import lines
 from tests.unit.documents.session.telling import at, fold, session
 from tests.unit.documents.session.test_merging import merged, parts

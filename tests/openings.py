@@ -1,12 +1,15 @@
 r"""What the Obsidian app and its most installed plugins act on in a note, and where each was found.
 
-The table is what tests check contained text against; the escape rules share some of its patterns.  Obsidian itself was not run: the
-sources are its public help and the plugins' own code, read in November 2026.  Plugins are assumed to have their default prefixes.
+Contained text is checked against this table.  Obsidian itself was not run: the sources are its public help and the plugins' own code,
+read in November 2026.  Plugins are assumed to have their default prefixes.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
+
+from crucible.documents.markdown.code_spans import SPAN_START
+from crucible.documents.markdown.containment_inline import BLOCK_ID, DATED, ENTITY, SCHEME, TAG
 
 
 class Opening(NamedTuple):
@@ -21,19 +24,6 @@ class Opening(NamedTuple):
     pattern: str
     source: str
 
-
-_TAG_END = r"\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0"
-TAG = rf"(?!\d+(?:[{_TAG_END}]|\Z))[^{_TAG_END}]"
-"""The first character of a tag after its `#`; a tag of digits only is none."""
-BLOCK_ID = r"[A-Za-z0-9-]+[^\S\n]*$"
-ENTITY = r"(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
-SCHEME = r"(?i:\b(?:javascript|vbscript|data|file|obsidian))"
-"""Schemes of addresses that run or open something when clicked, even without `//`."""
-DATED = "[➕🛫⏳⌛📅📆🗓✅❌]\ufe0f?[ \t]*[0-9]{4}"
-"""The start of a task's date."""
-SPAN_START = r"(?:\$?=|(?:INPUT|VIEW|BUTTON)\[|dice[\w+-]*:)"
-FENCE_START = r"(?:\$?=|dice[\w+-]*:|button)"
-"""Plugins act on code spans, and on fences, that begin with one of these."""
 
 _AGAIN = rf"(?:!\[|\[\[|\]\(|\$|`\s*\\?{SPAN_START})"
 OPENINGS: tuple[Opening, ...] = (
@@ -120,19 +110,3 @@ OPENINGS: tuple[Opening, ...] = (
     Opening("definition", "prose", r"\]:", "CommonMark 0.31, 4.7; footnotes as well"),
 )
 """Fences are not listed: plugins may register any word, so every word outside `LANGUAGES` is escaped."""
-
-_WORDS = """
-    apache applescript asciidoc asm astro awk bash bat batch bazel bibtex c c++ cc cfg clj clojure cmake cmd coffee
-    console cpp cr crystal cs csharp csproj css csv cue cxx cython d dart diff django docker dockerfile dosini dotenv
-    ebnf ejs elixir elm env erb erl erlang ex exs f90 fish fortran fs fsharp gherkin git gitignore gleam glsl go gomod
-    gotmpl gql gradle graphql groovy h haml handlebars haskell haxe hbs hcl hlsl hpp hs html http ini java javascript
-    jinja jinja2 jl js json json5 jsonc jsonl jsonnet jsp jsx julia just justfile kotlin kt kts latex less liquid lisp
-    llvm log lua m make makefile markdown matlab md mdx mk ml mm mojo mustache nasm nginx nim nix objc objective-c
-    objectivec ocaml odin output pascal patch perl php pl plain plaintext plist postgres powershell prisma prolog
-    properties proto protobuf ps1 psql pug pwsh py py3 pycon python python3 r racket raku rb re regex rego rst ruby
-    rust rs sass sc scala scheme scss sh shell shell-session shellscript sol solidity sparql sql sqlite starlark
-    stderr stdout svelte svg swift systemd tcl terminal terraform tex text tf thrift toml traceback ts tsv tsx twig
-    txt typescript typst v vb vbnet verilog vhdl vim viml vue wasm wat wgsl xml yaml yml zig zsh
-"""
-LANGUAGES = frozenset(_WORDS.split())
-"""Info words of fences that only choose the syntax highlighting."""
