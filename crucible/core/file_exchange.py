@@ -1,8 +1,4 @@
-"""Two files change places in one step, where the system can do that.
-
-Owns the two system calls that Python does not have: Linux's `renameat2` and macOS's `renamex_np`.  What is done where
-neither works is for `files`.
-"""
+"""Swap two files in one step, where the system can: Linux's `renameat2`, macOS's `renamex_np`."""
 
 from __future__ import annotations
 

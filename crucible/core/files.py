@@ -1,11 +1,8 @@
-"""Exact bytes on disk: read with a stamp, replace in one step, create without overwriting, lock across processes.
+"""Exact bytes on disk: read with a stamp, replace in one step, create without overwriting; no path leaves the vault.
 
-Owns every system call on a note and the rule that no path leaves the vault.  What the bytes mean, and which note they
-belong to, is for `store`.
-
-A write goes to a temporary file beside its target and takes its place only when it is complete on disk, so a reader,
-a full disk or a killed process sees the old note or the new one.  A process killed in the middle can leave its
-temporary file; the next write of that note removes it.
+A write goes to a temporary file beside its target and replaces it once it is complete on disk, so a reader, a full
+disk or a killed process sees the old note or the new one.  The next write of a note removes a killed writer's
+temporary file.
 """
 
 from __future__ import annotations

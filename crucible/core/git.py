@@ -1,7 +1,6 @@
-"""Facts of the git repository around a folder, and a file's bytes in a word.
+"""Facts of the git repository around a folder, and digests of its files.
 
-Owns how git is asked about a project that may be anybody's: nothing in it is run, waited for or written.  Outside git, and
-where git refuses or is not there, all else goes on.
+The project may be anybody's, so nothing in it is run, waited for or written.
 """
 
 from __future__ import annotations

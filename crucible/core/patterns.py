@@ -1,7 +1,6 @@
 """Regular expressions that are compiled when they are first used.
 
-A tidy note needs a tenth of those that `note` and `session` know, a query none of the index's, and compiling them all takes
-longer than reading some dozen notes: every command would wait for it.
+Compiling all of them takes longer than reading some dozen notes, and most commands need few.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Work spread over all cores, its results in order.
+"""Spread work over all cores and keep the order of its results.
 
-Owns how processes are begun and ended: none outlives us, none answers an interrupt, and what one that died left undone is done here.
+No process outlives us or answers an interrupt; what one that died left undone is done here.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Where the Jinja templates lie, and filling one in, our own or a vault's.
+"""Find the Jinja templates, and fill in a built-in one or a vault's own.
 
-Owns finding `templates/`: the wheel carries a copy inside the package, a checkout has it beside the package.  What a
-template says, and where its text goes, is for the caller.
-
-A vault's own template may come with a repository of somebody else's.  So it may print values, ask whether they are there, and
-loop over one, and nothing else: no calls, no arithmetic, no variables, no loop in a loop, no other files.  That bounds what it
-can cost and reach before it runs; it runs in Jinja's sandbox all the same, and its text has an end.
+A vault's own template may come with somebody else's repository.  So it may print values, test whether they are there
+and loop over one, and nothing else: that bounds what it can cost and reach before it runs, in Jinja's sandbox all the
+same.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""How many tokens a text is: as a rule estimates it, or exact by a tokenizer that lies on this machine.
+"""How many tokens a text has: estimated by a rule, or exact by a tokenizer on this machine.
 
-The rule, rounded up once a text: a letter of ASCII or a blank is a quarter of a token, a digit three quarters, any other
-character of ASCII two thirds, and of every other character each byte of its UTF-8 is half a token.
-
-It is meant to count rather too many than too few.  Against the one vocabulary that it was compared with (65,000 entries, of a coding model), pages of prose, code, JSON and
-session notes came out at 1.02 to 1.24 times their true size, Chinese and Russian at about twice, lists of commands and paths at 0.95,
-and only runs of hashes or emoji, which are no more than a part of any text, at 0.75 to 0.9.
+The rule, rounded up once a text: an ASCII letter or blank is a quarter of a token, a digit three quarters, any other
+ASCII character two thirds, each byte of other UTF-8 half a token.  It rather counts too many: against one vocabulary
+(65,000 entries, of a coding model) prose, code, JSON and session notes came out at 1.02 to 1.24 times their true size,
+Chinese and Russian at about twice, lists of commands and paths at 0.95, runs of hashes or emoji at 0.75 to 0.9.
 """
 
 from __future__ import annotations

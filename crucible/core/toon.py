@@ -1,4 +1,4 @@
-"""TOON, a table notation that models read cheaply, in and out over `toons`."""
+"""Rows as TOON, a table notation that models read cheaply."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ import toons
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class ToonError(ValueError):
-    """No TOON, not even by the lenient rules; the message names the line."""
-
-
 def dump_rows(rows: Sequence[Mapping[str, object]], name: str = "") -> str:
     """Rows of one shape as a TOON table, two spaces deep; `name` is the table's.
 
@@ -23,24 +19,7 @@ def dump_rows(rows: Sequence[Mapping[str, object]], name: str = "") -> str:
     return toons.dumps({name: flat} if name else flat)
 
 
-def load(text: str) -> object:
-    """Read TOON; blank lines, wrong counts and rows indented by one space are forgiven."""
-    failures = []
-    # Older session-toon blocks indent by one space, ours by two.
-    for indent in (2, 1):
-        try:
-            return _loaded(text, indent)
-        except ValueError as error:
-            failures.append(str(error))
-    raise ToonError(failures[0])
-
-
 def _flat(value: object) -> object:
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
     # A byte that was no UTF-8 travels as a lone surrogate, which TOON cannot hold.
     return _SURROGATE.sub("\ufffd", text) if isinstance(text, str) else text
-
-
-def _loaded(text: str, indent: int) -> object:
-    loaded: object = toons.loads(text, strict=False, indent_size=indent)
-    return loaded

@@ -1,7 +1,6 @@
-"""TOML of tidy lines, and where the user's own settings are: what a hook has to know before the client may go on.
+"""The path of the user's settings, and a reader of simple TOML, for hooks.
 
-Owns what can be told without importing anything: `settings` and `toml` take ten times as long to load as this takes to
-run.  So there are no types here that would have to be imported, and what is not tidy is `toml`'s.
+It imports nothing, not even types: `settings` and `tomllib` take ten times as long to load as this takes to run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""A settings file: its text, its keys taken one by one, and what a value may be.
+"""A settings file: its text, its keys taken one by one, and readers for their values.
 
-Owns the messages that name file, line and key, and what is refused: no regular file, too large, not UTF-8, no TOML.  Which
-keys there are is `settings`'.  The TOML library is slow to import and is for files that hold more than simple lines.
+Errors name file, line and key.  `tomllib` is slow to import and only reads files of more than simple lines.
 """
 
 from __future__ import annotations

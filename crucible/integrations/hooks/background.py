@@ -1,7 +1,4 @@
-"""What a hook starts: `syncing`, with its faults noted even when it cannot be loaded.
-
-Owns nothing but that: a broken installation or settings that cannot be read must not be silent.
-"""
+"""The process that a hook starts: `sync`, with its errors logged even when it cannot be imported."""
 
 from __future__ import annotations
 

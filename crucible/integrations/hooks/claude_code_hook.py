@@ -1,10 +1,8 @@
-"""`cru hook claude-code`: one payload of Claude Code's in, one line in the spool out, and gone.
+"""`cru hook claude-code`: one payload of Claude Code in, one line in the spool out.
 
-Owns what a hook may cost and may do: it imports almost nothing, prints nothing, fails with nothing, and always exits
-with 0, since the client shows or obeys anything else.  Only a client's start is told something, by `greeting`.  Its faults are lines in `.crucible/log/hooks.log`.  What the line
-points at is folded into a note by `syncing`, a process of its own that is started at the end of a phase.
-
-A payload is the client's, and so is every word in it: only ids and paths are taken, by name, from the parsed object.
+A hook imports almost nothing, prints nothing (except at a client's start), logs its errors and always exits with 0: the
+client shows or obeys anything else.  At the end of a phase it starts `background`, which writes the notes.  Of the
+payload only ids and paths are taken, by name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Whether the client that runs a session is still there.
-
-Owns the three witnesses, in this order: the client's own register of running sessions, the process that called our hooks,
-and, where neither can be asked, how long ago it called.
-"""
+"""Whether a session's client still runs, and whether it has written its last rows."""
 
 from __future__ import annotations
 

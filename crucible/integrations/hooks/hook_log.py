@@ -1,6 +1,6 @@
-"""Faults of hooks and of the process behind them: lines in `.crucible/log/hooks.log`, since nobody may be shown them.
+"""Errors of hooks and of the sync process: lines in `.crucible/log/hooks.log`, since nobody may be shown them.
 
-Owns that file and its length.  It holds no content of a session: kinds of errors, their places, and our own messages.
+They have kinds of errors, places in the code and our own messages, and no content of a session.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The block about a paused session: which one it is about, and its words.
+"""The block about a paused session for a client that starts.
 
-Titles, names and blockers are foreign text: a line each without secrets and paths of this machine, in a fence, under a label
-of ours.  A block is told whole or not at all.  How a whole context is made is `resume`'s, imported late since few want it at a start.
+Titles, names and blockers are foreign text: a line each without secrets and local paths, in a fence, under a label of
+ours.  A whole context is imported late, since few vaults want it at a start.
 """
 
 from __future__ import annotations

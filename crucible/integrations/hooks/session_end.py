@@ -1,6 +1,6 @@
-"""What follows a client's end: history, captures, tasks and memory of its session, in the process that nobody waits for.
+"""What follows a client's end: bookmark, history, capture, tasks and memory of its session, in the background.
 
-No human is asked here, and the user's agent only with `agents.at_end`.  A failure is a line in the hooks' log.
+No human is asked here, and the user's agent only with `agents.at_end`.  Errors go to the hooks' log.
 """
 
 from __future__ import annotations

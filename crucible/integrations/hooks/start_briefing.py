@@ -1,7 +1,6 @@
-"""The briefing that a client is given at its start, in the room and the time that a start has.
+"""The briefing for a client that starts.
 
-Owns what is done without there: nothing is written but the index of recall, and recall is asked only where that is there already, since making one takes
-longer than anybody waits.
+Nothing is written but the index of recall, and recall is asked only if it has an index: making one takes too long.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a client is told when it starts: a briefing on the project, with its paused session first, as one block; or nothing.
+"""The one block that a client is given when it starts: a briefing, with the paused session first; or nothing.
 
-Owns that there is one block (`greeting` makes it, and nobody else prints at a start), and how long a human waits for it at
-most: what is made by then is printed.  What the block says of a paused session is `noticing`'s, what else `briefing`'s, both imported late: in
-most folders there is nothing to tell, and then nothing of a note need be understood.
+After `LONGEST` seconds what there is gets printed.  The text is made by modules imported late: in most folders there is
+nothing to report.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What hooks pointed at, folded into notes: a process that nobody waits for, one at a time in a vault.
+"""Fold what hooks spooled into notes, in a background process, one at a time in a vault.
 
-A hook starts it at the end of a phase, through `starting`.  Owns when a transcript is whole
-enough to be read, which sessions have died, and when the spool is done with one; what a transcript comes to is
-`importing`'s.  A fault is a line in `.crucible/log/hooks.log`, and its session is tried again at the next start.
+A hook starts it at the end of a phase.  An error is a line in `.crucible/log/hooks.log`, and its session is tried again
+at the next start.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`recall_add`, `recall_feedback` and the knowledge that is there to read: items as an agent tells and sees them.
-
-Owns the words that a client uses for an item.  When one is refused, merged or kept beside another is `knowledge`'s.
-"""
+"""`recall_add`, `recall_feedback` and the resources of knowledge."""
 
 from __future__ import annotations
 

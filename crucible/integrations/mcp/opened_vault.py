@@ -1,7 +1,4 @@
-"""From a place to its vault, as it is now, and to what searches it: settings and notes may change while a server runs.
-
-Owns what a client sees of knowledge: what its project sees.
-"""
+"""The vault of a server, opened for each call: settings and notes may change while the server runs."""
 
 from __future__ import annotations
 

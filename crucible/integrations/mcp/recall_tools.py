@@ -1,7 +1,4 @@
-"""`recall_context`, `recall_search`, `recall_timeline` and `recall_get`: what recall finds, said in few words.
-
-Owns how a hit is told and how more of it is had.  What is found, and in which order, is for whatever `Recall` is handed in.
-"""
+"""`recall_context`, `recall_search`, `recall_timeline` and `recall_get`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The text of an answer: our own lines, and what is quoted from the vault, which is only to be read.
-
-Owns the marks by which recall knows its own words again, and the bounds of what comes in and goes out.  How foreign text is kept from
-being anything else is `note.fencing`'s.
-"""
+"""The text of an answer: our own lines, and quotations from the vault in a fence between our marks."""
 
 from __future__ import annotations
 

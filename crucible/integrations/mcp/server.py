@@ -1,7 +1,4 @@
-"""The server: tools and resources over standard input and output.
-
-Owns what a client is told of the whole, and that nothing but the protocol is on standard output.
-"""
+"""The MCP server: tools and resources over standard input and output, which carry nothing but the protocol."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a server stands and who called it: what the process was given, and what the client says of itself.
+"""What the server's process was given, and what its client says of itself.
 
-Owns that a folder without a vault is a tool's error and not the server's end: a client starts us wherever its user works.  Imports little,
-since a client's first call may come before a server that is not there at once.
+A folder without a vault is a tool's error, not the server's end: a client starts us wherever its user works.  This
+imports little, since a client's first call may come before a slow server is there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`session_list`, `session_show` and `session_resume_context`: sessions as an agent reads them, a page at a time.
-
-Owns how much of a session is told at once.  Which sessions a question means is `index`'s, what goes into a context `resume`'s.
-"""
+"""`session_list`, `session_show` and `session_resume_context`: sessions, a page at a time."""
 
 from __future__ import annotations
 

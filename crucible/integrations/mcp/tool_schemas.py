@@ -1,7 +1,4 @@
-"""The tools as a client sees them: their names, what each takes, and what an agent is told of when to call it.
-
-Owns the words by which an agent chooses a tool, and that a fault of ours or of its own comes back as a tool's error with what to do next.
-"""
+"""The tools as a client sees them: names, arguments and descriptions; errors come back as answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Everything that tools do, in one value: what reads, searches and writes, imported when the first of them is called.
-
-Owns which part answers what; `tools` and `server` know no other.
-"""
+"""Everything that the tools do, imported when the first of them is called."""
 
 from __future__ import annotations
 

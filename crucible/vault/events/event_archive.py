@@ -1,8 +1,7 @@
 """The archive of a session's whole events: one compressed file of lines, `.crucible/archive/<session_id>.jsonl.zst`.
 
-Owns the file: its first line is a summary, as `meta.json` was, with `archive`, the version of this form, and
-`last_seq`; then come the records of both files in the order of events.  It is written beside its place, waited for, read
-back and compared before it takes the place of an older one.  When that is done is `retention`'s.
+Its first line is a summary like `meta.json`, with `archive`, the version of this form, and `last_seq`; then come the
+records in order.  It is written beside its place, read back and compared before it replaces an older one.
 """
 
 from __future__ import annotations

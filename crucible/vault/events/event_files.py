@@ -1,11 +1,7 @@
-"""The two files of a session while nobody else writes them: a lock, whole lines at their ends, and what stands last.
+"""A session's files of whole events: their paths, their lock, and whole lines at their ends.
 
-Owns how several processes write one session.  Each takes the lock for the moment of writing, which is the system's own
-on `events.jsonl`, so that it ends with the process that held it and goes where the file goes.  While it is held, a last
-line without its end is that of a process that was killed, and is cut off; never is it somebody's who still writes.
-
-A write that has returned is with the system and survives kill -9; nothing here waits for the disk, so a power cut may
-cost the last seconds.
+Each of several processes holds the lock on `events.jsonl` while it writes.  A last line without its end is then a
+killed process's, and is cut off.  A write that has returned survives kill -9; a power cut may cost the last seconds.
 """
 
 from __future__ import annotations

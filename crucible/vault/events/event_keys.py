@@ -1,8 +1,7 @@
-"""Which records a session has already, by their keys: so that an import that is repeated writes nothing twice.
+"""The keys of a session's records, so that a repeated import writes nothing twice.
 
-Owns the memory of it in `.crucible/cache/flight/`, a file a session: how far its files were read, and the keys found.
-What was written since is read from there on, so opening a long session costs what is new.  The memory is derived: it
-is believed only where the files are what they were, and deleting it costs only time.
+They are cached in `.crucible/cache/flight/` with how far the files were read; the cache counts only if they still begin
+with the same bytes.
 """
 
 from __future__ import annotations

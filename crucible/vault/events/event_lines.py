@@ -1,7 +1,4 @@
-"""A record in one line: what a person would look for.
-
-Owns which of a record's fields those are.  How long a line may be, and what a terminal would obey in it, is the door's.
-"""
+"""A record in one line: the fields that a person would look for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The flight recorder read back: records in the order of events, from the folder, from the archive, or from both.
+"""Read records of whole events, from the folder, the archive or both, and turn them back into events.
 
-Owns what is forgiven: a line that is torn or no record is told to the caller and skipped, a session without a folder
-has no records.
+Torn lines are reported to the caller and skipped; a session without a folder has no records.
 """
 
 from __future__ import annotations
@@ -56,25 +55,7 @@ class EventRecord:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Flight:
-    """All of a session's records; `torn` counts the lines that were none, `archived` says that some were put away."""
-
-    records: tuple[EventRecord, ...] = ()
-    torn: int = 0
-    meta: Mapping[str, object] = field(default_factory=dict)
-    archived: bool = False
-
-
 OnTorn = Callable[[Path, int], None]
-
-
-def load_flight(vault_root: Path, session_id: str) -> Flight:
-    """Everything at once; use `read_records` for what may be large."""
-    torn: list[int] = []
-    records = tuple(read_records(vault_root, session_id, lambda _, line: torn.append(line)))
-    archived = archive_path(vault_root, session_id).is_file()
-    return Flight(records, len(torn), load_meta(vault_root, session_id), archived)
 
 
 def read_records(vault_root: Path, session_id: str, on_torn: OnTorn | None = None) -> Iterator[EventRecord]:

@@ -1,11 +1,8 @@
-"""Whole events of a session, one JSON object a line, in `.crucible/flight/<session_id>/`.
+"""Write whole events of a session, one JSON object a line, in `.crucible/flight/<session_id>/`.
 
-Owns how an event of a client's log becomes a record: `tools.jsonl` has the calls and what came back, `events.jsonl` all
-other events.  Sequence numbers run over both files, so that merging by `seq` gives the order of events.  Reading back is
-`reading`'s; redaction happened before an event comes here.
-
-Any number of processes may write a session at a time: `lines` has the lock.  An event that stands in the files already
-is not written again, so an import that died half-way can simply be repeated.
+`tools.jsonl` has calls and results, `events.jsonl` everything else; sequence numbers run over both.  Any number of
+processes may write a session, and an event that is there already is not written again, so an import can be repeated.
+Secrets were taken out before.
 """
 
 from __future__ import annotations

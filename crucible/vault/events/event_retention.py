@@ -1,8 +1,7 @@
-"""What becomes of whole events that are old: put into the archive, or deleted, as the vault's settings say.
+"""Archive or delete old whole events, as the vault's settings say.
 
-Owns which sessions those are and that nothing is lost on the way.  A session's age counts from its last record; one
-that has no note is never touched, nor one that has not ended, nor a folder without a record.  A folder is removed only when its archive is on the disk and was read back; a purge
-that was killed leaves the folder, or the archive, or both, and the next one finishes.
+A session's age counts from its last record; one without a note, or that has not ended, is never touched.  A folder is
+removed only when its archive is on disk and was read back; after a killed purge the next one finishes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`meta.json`: what a session's whole events are, at a glance.
 
-Owns its keys and that its counts are true.  It says for how many bytes of each file it counted; what was written since,
-by a process that was killed before it came to the summary, is counted at the next write.  A summary that is missing or
-broken is made anew from the records, less what only `save_meta` was told.
+It says for how many bytes of each file it counted, so the next writer counts what a killed process left out.  A missing
+or broken summary is made again from the records, less what only `save_meta` was told.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The spool: one line for each event that a hook was told of, a file a session, until the notes hold what they point at.
+"""The spool: a line for each event that a hook was told of, a file a session, until the notes hold what it points at.
 
-Owns the files `.crucible/spool/<client>/<session>.jsonl` and their locks: a line that was put in is read, whatever dies
-when.  A line has ids and pointers and never content.  What the lines mean is `spooled`'s.
-
-Every hook pays for what this module imports, so that is little.
+A line in `.crucible/spool/<client>/<session>.jsonl` has ids and pointers and never content.  Every hook pays for what
+this module imports, so it has its own lock.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What lies in the spool: the events that hooks were told of, session by session, and how far each is written down.
-
-Owns the lines as values and the state beside each file (`<session>.state`: the bytes that the notes hold, and a word on
-how the session was left).  A line that a crash or a full disk tore is none, and is skipped.
-"""
+"""Read the spool: each session's lines, and how much of them the notes hold (`<session>.state`)."""
 
 from __future__ import annotations
 

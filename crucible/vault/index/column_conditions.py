@@ -1,10 +1,8 @@
 """Conditions such as `tokens_used > 5000` on a column of a table: text in, a check of a row out.
 
-Owns the operators and what they mean for each kind of column; nothing is evaluated as a program.
-
-A cell without a value (null, or an empty text) fits `= null` and nothing else, `!=` and `!~` included, as in SQL.  Text
-compares without regard to case.  For a column of items `=` means that it has the item and `~` that an item contains the
-text.  A day stands for all of it: `started <= 2026-11-21` counts it to its end.
+A cell without a value (null, or an empty text) fits `= null` and nothing else, `!=` and `!~` included, as in SQL.
+Text compares without regard to case.  For a list `=` means that it has the item and `~` that an item contains the
+text.  A day is all of it: `started <= 2026-11-21` counts it to its end.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a scan says against what the index knows: which notes must be read again, and which are gone.
+"""Compare a scan with what the index knows: which notes must be read again, and which are gone.
 
-Owns the rule of when a note is believed unread: its size, times and inode are those of its last reading, and its times
-are older than the moment of that reading, so that no later write can have left them.  Everything else is read, and the
-hash of its bytes decides.
+A note is not read if its size, times and inode are those of its last reading, and its times are older than that
+reading. Of any other note the hash of its bytes decides.
 """
 
 from __future__ import annotations

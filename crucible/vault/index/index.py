@@ -1,7 +1,7 @@
 """The index of a vault: compared with the disk, brought up to date, kept, and asked.
 
-Owns the order of things.  A query compares every note's stamp with what the index knows, reads what differs, and keeps the result for the next one.  Where it cannot be kept, in a vault that may only
-be read, on a full disk, beside a writer that does not end, the answer is made in memory and is the same.
+A query compares every note's stamp with what the index knows, reads what differs, and keeps the result for the next
+one. Where it cannot be kept (read-only, full disk, another writer) the answer is made in memory and is the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The next index while it is made: batches of readings go in, each is kept on disk, or in memory where that cannot be.
+"""The next index while it is made, in batches, each kept on disk, or in memory where that is not possible.
 
-Owns what a reading changes: lines of the shards, rows of the table of files.  A batch that was kept is a true index of
-what it holds, so whoever is interrupted goes on from there.
+A batch that was kept is a true index of what it holds, so an interrupted build can go on from there.
+
+Every line of a shard belongs to one note, by the path in it.  `sessions` is ordered newest first, then by id; all other
+tables by path, then in the note's order.  So a shard is the same however it came about.
 """
 
 from __future__ import annotations
@@ -25,8 +27,6 @@ _CELL = rb'(?:"(?:[^"\\]|\\.)*"|[^,]*)'
 _SESSION = late_pattern(rb"  (" + _CELL + rb"),(" + _CELL + rb"),(" + _CELL + rb")")
 _FIRST = late_pattern(rb"  (" + _CELL + rb")")
 _NEWEST_FIRST = bytes.maketrans(b"0123456789", b"9876543210")
-
-Key = Callable[[bytes], tuple[bytes, ...]]
 
 
 class MergedLines(NamedTuple):

@@ -1,8 +1,8 @@
-"""The files of the index in `.crucible/index/`: read with their checksums, written beside the old ones, swapped by the manifest.
+"""The files of the index in `.crucible/index/`, and its manifest, `manifest.toon`, which names them.
 
-A shard's file is never changed: a new one gets a new name, and the old one is removed when no manifest names it any
-more.  So a reader has the old index or the new one, and a killed writer leaves at most files that nobody names.
-Nothing here waits for the disk: what a power cut leaves half done does not fit its checksum, and is built anew.
+A shard's file is never changed: a new one gets a new name, and the old one is removed when no manifest names it.  So a
+reader has the old index or the new one.  Nothing waits for the disk: what a power cut leaves does not fit its checksum,
+and is built again.
 """
 
 from __future__ import annotations

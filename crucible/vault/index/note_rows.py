@@ -1,6 +1,6 @@
-"""From a note to its rows in every table: the only part of the index that knows what a note means.
+"""The rows of a note in every table: the only part of the index that knows what a note means.
 
-Imported late by `reading`, since a vault in which nothing changed needs none of it.
+Imported late, since a vault in which nothing changed needs none of it.
 """
 
 from __future__ import annotations

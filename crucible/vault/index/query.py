@@ -1,7 +1,4 @@
-"""Which sessions a query wants, and in which order: pure, without disk or clock.
-
-Owns what each filter means.  Conditions on a column are `conditions`', figures over many sessions `stats`'.
-"""
+"""Which sessions a query wants, and in which order, without disk or clock."""
 
 from __future__ import annotations
 

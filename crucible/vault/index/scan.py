@@ -1,7 +1,4 @@
-"""What the disk shows of the session notes: all of them, or only of some places.
-
-Owns what a place means: a note, a folder, or something that is no more.
-"""
+"""The names and stamps of the session notes on disk: of all of them, or of some places."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The tables of the index, their columns, and a row as one line of TOON and back.
+"""The tables of the index: their columns, a row as a line of TOON, and a view of all rows.
 
-Owns what a shard's text looks like.  Which notes give which rows is `deriving`'s, where the files lie `folder`'s.
 A shard is a month of `started`, `2026-11`, or `undated`.  Every cell is a text, a whole number or null: a list is one
 text, its items joined with `, `.  In every table but `sessions` the path stands first, since lines are sorted.
 """

@@ -1,8 +1,4 @@
-"""Figures over many sessions, in groups and in total: pure, over the tables' rows.
-
-Owns what each figure means.  Where a token counts is `kinship`'s, which sessions are wanted `query`'s, how figures look
-the door's.
-"""
+"""Figures over many sessions, in groups and in total."""
 
 from __future__ import annotations
 

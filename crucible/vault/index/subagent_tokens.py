@@ -1,7 +1,4 @@
-"""Sessions with the tokens of their subagents: who is whose child, and where each token counts, once.
-
-Reads the table of sessions once, and of the participants only the subagents.
-"""
+"""Sessions with the tokens of their subagents: where each token counts, once."""
 
 from __future__ import annotations
 

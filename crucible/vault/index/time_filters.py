@@ -1,4 +1,4 @@
-"""Moments as a user writes them, and as the tables hold them.  No clock: `now` is handed in."""
+"""Times as a user writes them, and as the tables hold them.  `now` is passed in."""
 
 from __future__ import annotations
 

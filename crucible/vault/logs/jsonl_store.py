@@ -1,11 +1,7 @@
-"""Files of JSON lines in the vault's memory, which git tracks and merges by union, or in another `folder` of `.crucible`.
+"""Append-only files of JSON lines in `.crucible`, read back leniently, since git merges some of them by union.
 
-Owns how a line gets to the end of such a file, whole or not at all, how all of them are read back, and how they are put in
-place of longer ones.  What a line means
-is `keeping`'s and `tickets`'.
-
-Order means nothing in such a file, since a merge puts the lines of both sides one after the other, and a line that stands
-twice counts once.  What is no line of ours (a torn one, the marks of a merge without union) is named and passed over.
+Order means nothing in such a file, and a line that stands twice counts once.  Anything else (a torn line, the marks
+of a merge) is reported and skipped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Which vault is meant.
+"""Which vault a command means.
 
-Owns the order of the answers.  The environment, the working directory and the user's settings are handed in.  Every
-command asks this first, so paths are texts here: `pathlib` takes longer to import than the rest of it to run.
+Every command asks this first, so paths are texts: `pathlib` takes longer to import than the rest to run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Make a vault (folders, settings, git files), and set values in the user's own settings.
+"""Make a vault, set values in the user's settings, and record what they accept of a vault.
 
-Nothing that exists is overwritten: a file that is there keeps its lines and gets at most new ones at its end, so that
-`cru init` may be run again at any time.
+`cru init` may be run again at any time: a file that exists keeps its lines and at most gets new ones at its end.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Which note a link means, as Obsidian has it, and what a rename changes in every other note.
+"""Resolve links as Obsidian does, and plan what a rename changes in other notes.
 
-Owns resolving a target among the vault's paths, and planning the edits of a rename.  Pure: no disk.  How a link is
-written is for `note.wikilinks`; reading and saving the notes is for `store.py`.
-
-Paths are text relative to the vault, with `/`.  A result is always one of the paths that were given, so no link
-leads out of the vault.
+Paths are text relative to the vault, with `/`.  A result is always one of the paths that were given, so no link leads
+out of the vault.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which project a folder belongs to.
-
-Owns the order of the answers.  The user's own projects are handed in.
-"""
+"""Which project a folder belongs to."""
 
 from __future__ import annotations
 

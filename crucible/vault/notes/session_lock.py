@@ -1,7 +1,7 @@
-"""Who goes on with a session: one at a time.
+"""The lock of a session that somebody goes on with, one at a time.
 
-Owns the lock and what it says of its holder.  The lock ends with the process that holds it; the client that this process
-started may live on after it was killed, so its number stands in the lock's file and is looked at as well.
+It ends with the process that holds it.  The client that this process started may outlive it, so its process number
+stands in the lock's file and is checked as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Whether a session goes on, by the properties of its note alone.
-
-Owns what keeps others from putting away what a session may still add to.
-"""
+"""Facts of session notes that other parts ask for: a phase by its number, its heading, an unfinished status."""
 
 from __future__ import annotations
 

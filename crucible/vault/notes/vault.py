@@ -1,7 +1,4 @@
-"""The vault: which notes it holds, and the only way to read, create and change one.
-
-Owns the walk over the folders, what a reference means, and the order of a save: lock, compare with the disk, replace.
-System calls are `files`', meaning is `session`'s.
+"""The vault: find, read, create and save notes.
 
 A session is named by its file: `sessions/**/<id>.md`.  A frontmatter `session_id` that differs is a problem of the
 note, never a second name.

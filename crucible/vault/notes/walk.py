@@ -1,7 +1,7 @@
-"""The walk over a vault's folders: which Markdown files there are.
+"""Walk a vault's folders for Markdown files, and read the properties at a note's top.
 
-Owns what is skipped: dot-folders and dot-files (Obsidian does not see them either), and symlinked folders that leave
-the vault.  A file is never skipped for being unreadable, since no note may be absent from a list.
+Dot-folders and dot-files are skipped, as in Obsidian, and symlinked folders that leave the vault.  A file is never
+skipped for being unreadable, since no note may be missing from a list.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The workflow notes of a vault: which there are, which one a name means, and reading one.
+"""The workflow notes of a vault: list, find and read them.
 
-Owns that a workflow is a note with `type: workflow` anywhere in the vault, or a note in `workflows/` that says of no
-other type, but never one that was written for the Rust Crucible.  A file that is named by its path is read as one all the same, outside of a vault too, unless it is a session.  What stands in
-it is for the workflow room.
+A workflow is a note with `type: workflow`, or a note in `workflows/` without a type, but never one written for the Rust
+Crucible.  A file named by its path is read as one even outside a vault, unless it is a session.
 """
 
 from __future__ import annotations

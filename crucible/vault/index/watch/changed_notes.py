@@ -1,7 +1,6 @@
-"""Which notes changed since they were last told of, whoever brought the index up to date.
+"""Which notes changed since they were last reported, whoever brought the index up to date.
 
-Owns what is remembered of each note.  The index alone cannot say it: a note that `cru` itself wrote is in the index
-before a watcher looks.
+The index alone cannot say it: a note that `cru` itself wrote is in the index before a watcher looks.
 """
 
 from __future__ import annotations

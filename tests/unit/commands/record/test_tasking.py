@@ -12,8 +12,8 @@ from crucible.commands.record.tasks import NewTask, TaskWriter
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Session, Status
-from crucible.vault.events.event_reader import load_flight
 from crucible.vault.notes.vault import Vault
+from tests.unit.vault.events.flights import load_flight
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 TOKEN = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"

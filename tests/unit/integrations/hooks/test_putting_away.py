@@ -8,10 +8,10 @@ import pytest
 
 from crucible.integrations.hooks.sync import write_down
 from crucible.vault.events.event_files import archive_path, flight_folder
-from crucible.vault.events.event_reader import load_flight
 from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Vault
 from tests.unit.integrations.hooks.playing import log_of
+from tests.unit.vault.events.flights import load_flight
 
 OLD = datetime.now(UTC) - timedelta(days=40)
 

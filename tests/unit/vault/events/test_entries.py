@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from crucible.clients.events import At, Prompted, ToolUsed
 from crucible.core.errors import BadSessionId, LockTimeout, OutsideVault, VaultError
 from crucible.vault.events.event_files import EVENTS, META, TOOLS, flight_folder, hold_events
-from crucible.vault.events.event_reader import load_flight, load_meta
+from crucible.vault.events.event_reader import load_meta
 from crucible.vault.events.event_recorder import FlightWriter, append_entry
 from crucible.vault.events.event_summary import Facts, save_meta
 from tests.paths import ROOT
+from tests.unit.vault.events.flights import load_flight
 
 NOW = datetime(2026, 1, 24, 10, 16, tzinfo=UTC)
 

@@ -36,9 +36,10 @@ from crucible.clients.events import (
 from crucible.core.errors import BadSessionId, OutsideVault, VaultError
 from crucible.vault.events.event_files import EVENTS, META, TOOLS, flight_folder
 from crucible.vault.events.event_lines import record_line
-from crucible.vault.events.event_reader import Flight, load_flight, read_records
+from crucible.vault.events.event_reader import read_records
 from crucible.vault.events.event_recorder import FlightWriter
 from tests.paths import ROOT
+from tests.unit.vault.events.flights import Flight, load_flight
 
 TIME = datetime(2026, 11, 21, 20, 26, 47, 123000, tzinfo=UTC)
 

@@ -16,9 +16,10 @@ import pytest
 
 from crucible.clients.events import At, Prompted
 from crucible.vault.events.event_files import EVENTS, TOOLS, flight_folder, hold_events
-from crucible.vault.events.event_reader import EventRecord, load_flight, load_meta, read_records
+from crucible.vault.events.event_reader import EventRecord, load_meta, read_records
 from crucible.vault.events.event_recorder import FlightWriter
 from tests.paths import ROOT
+from tests.unit.vault.events.flights import load_flight
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 
