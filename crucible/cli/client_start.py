@@ -17,10 +17,11 @@ from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments
 from crucible.cli.output import say, warn
 from crucible.cli.vault_access import here
-from crucible.clients.launch.client_context import BEGINNERS, Beginner, Beginning, begin, beginner_of
-from crucible.clients.launch.programs import LONGEST_ARGUMENT
+from crucible.clients.client import ClientProfile
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
+from crucible.clients.launch.start import LONGEST_ARGUMENT, Launch, start_with_context
 from crucible.clients.launch.terminal import ClientFailed, ClientMissing, check_installed, ending_of, run_client
+from crucible.clients.registry import CLIENTS, client_of
 from crucible.commands.resume.choose_session import newest_rows
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
@@ -29,18 +30,18 @@ from crucible.vault.notes.vault import Vault
 
 _PLACE = "{briefing}"
 """What a command line of the user's holds where it wants the briefing."""
-_NAMES = ", ".join(BEGINNERS)
+_NAMES = ", ".join(CLIENTS)
 
 
 class _Chosen(NamedTuple):
     """A client that we know, or a command line of the user's."""
 
-    client: Beginner | None
+    client: ClientProfile | None
     command: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        return self.client.name if self.client else os.path.basename(self.command[0])
+        return self.client.program if self.client else os.path.basename(self.command[0])
 
 
 @click.command("start", cls=PassingOn)
@@ -94,7 +95,7 @@ def start(ctx: click.Context, /, named: str | None, budget: int | None, workflow
 
 
 def _named(named: str) -> _Chosen:
-    known = beginner_of(named.strip())
+    known = client_of(named.strip(), CLIENTS)
     if known:
         return _Chosen(known, (known.program,))
     try:
@@ -110,13 +111,13 @@ def _last_used(told: MadeBriefing) -> _Chosen:
     """The client of the project's newest session that is installed, else the first that is."""
     rows, _ = Index(told.vault.root, told.vault.settings).ask(lambda view: newest_rows(view, told.briefing.project))
     names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
-    for name in (*names, *BEGINNERS):
-        known = beginner_of(name)
+    for name in (*names, *CLIENTS):
+        known = client_of(name, CLIENTS)
         if known and shutil.which(known.program, path=os.environ.get("PATH", os.defpath)):
             return _Chosen(known, (known.program,))
     raise ClientMissing(
         f"none of {_NAMES} is installed, or on PATH",
-        f"`npm install -g {BEGINNERS['claude'].package}` installs one; --with takes any command line",
+        f"`npm install -g {CLIENTS['claude'].package}` installs one; --with takes any command line",
     )
 
 
@@ -149,15 +150,15 @@ def _written(folder: str, text: str) -> str:
     return str(path)
 
 
-def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Beginning, bytes | None]:
+def _beginning(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:
     """The command line, and its standard input, None for the user's."""
     if chosen.client:
-        return begin(chosen.client, text, file, os.environ, more), None
+        return start_with_context(chosen.client, text, file, os.environ, more), None
     said = text.replace("\0", "").encode("utf-8", "replace")
     filled = tuple(word.replace(_PLACE, said.decode()) for word in chosen.command)
     is_placed = filled != chosen.command or any(_PLACE in word for word in chosen.command)
     longest = max((len(os.fsencode(word)) for word in filled), default=0)
-    return Beginning((*filled, *more), {}, longest), said if said and not is_placed else None
+    return Launch((*filled, *more), {}, longest), said if said and not is_placed else None
 
 
 def _tells(told: MadeBriefing) -> bool:

@@ -20,8 +20,8 @@ from crucible.cli.environment import settings_path, user_settings
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, say, warn
 from crucible.clients.launch.ask import Program, asker_of, program_of
-from crucible.clients.launch.programs import CLIENTS, client_of
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
+from crucible.clients.registry import RESUMABLE, client_of
 from crucible.core.errors import AgentFailed, CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import AgentSettings
@@ -198,7 +198,7 @@ def _command(agents: AgentSettings, installed: str) -> str:
     if agents.command.strip() or agents.model.strip():
         return agents.command
     client = client_of(installed)
-    found = (name for name, each in CLIENTS.items() if each == client or (not client and shutil.which(each.program)))
+    found = (name for name, each in RESUMABLE.items() if each == client or (not client and shutil.which(each.program)))
     return next(found, "")
 
 

@@ -15,6 +15,7 @@ from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_clients import project_folder
 from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_json
+from crucible.clients.registry import MCP_SETTINGS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.imports.note_sources import SourceTable, source_name
@@ -54,7 +55,6 @@ from crucible.integrations.doctor.vault_checks import (
 from crucible.integrations.hooks.hook_log import LOG
 from crucible.integrations.hooks.sync import CLIENTS
 from crucible.integrations.install.claude_code_settings import settings_path
-from crucible.integrations.install.mcp_servers import CLIENTS as SERVED
 from crucible.integrations.install.mcp_servers import is_used, parts_of
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.index import Index
@@ -207,13 +207,13 @@ def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> I
 
 def _of_servers(root: Path, home: Path) -> Iterator[Finding]:
     places: dict[Path, Looked] = {}
-    for client in SERVED:
+    for client in MCP_SETTINGS:
         # In the order of what a user would be told: his own settings, the vault's project, the one that we are in.
         for at in (None, root, project_folder()):
             servers = parts_of(client, ("cru", "mcp"), os.environ, home, at)[0]
             option = " --project" if at else ""
             places.setdefault(servers.path, Looked(client, servers, f"cru install {client} --mcp{option}"))
-    used = [client for client in SERVED if is_used(client, os.environ, home)]
+    used = [client for client in MCP_SETTINGS if is_used(client, os.environ, home)]
     yield from check_servers(places.values(), used, os.environ.get("PATH"))
 
 

@@ -17,6 +17,7 @@ from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import from_here, user_settings, vault_place, vault_root
 from crucible.cli.options import Door, flag
 from crucible.cli.output import clean_line, say, write
+from crucible.clients.registry import MCP_SETTINGS, TITLES
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
 from crucible.integrations.install.claude_code_settings import (
     find_installed,
@@ -26,20 +27,11 @@ from crucible.integrations.install.claude_code_settings import (
 )
 from crucible.integrations.install.git_hooks import find_hook, install_hook, uninstall_hook
 from crucible.integrations.install.mcp_servers import (
-    CLIENTS,
     SKILL,
-    TITLES,
     Part,
     find_registered,
     parts_of,
 )
-
-_SHOWN = {
-    "claude-code": "`claude mcp list`, or /mcp in the client, shows crucible as connected",
-    "codex": "`codex mcp list`, or /mcp in the client, shows crucible",
-    "opencode": "`opencode mcp list` shows crucible as connected",
-}
-"""How a user sees that it works."""
 
 
 def _mcp_command(client: str, files: str, text: str) -> click.Command:
@@ -138,7 +130,7 @@ def _taken_out(part: Part, shared: Mapping[Path, str]) -> bool:
 def _also_read(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
     """Which of these files another client that is registered has, too: a project's AGENTS.md is for several."""
     found = {}
-    for other in (each for each in CLIENTS if each != client):
+    for other in (each for each in MCP_SETTINGS if each != client):
         servers, told = parts_of(other, ("cru", "mcp"), os.environ, Path.home(), folder)
         if told.path in (part.path for part in parts) and _is_registered(servers):
             found[told.path] = other
@@ -172,7 +164,7 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
     where = "in this project " if project else ""
     if client == "claude-code" and project:
         say("Claude Code asks once whether it may start a project's server")
-    say(f"{where}{_SHOWN[client]}; its agent is told when to ask and what to write down")
+    say(f"{where}{MCP_SETTINGS[client].shown_by}; its agent is told when to ask and what to write down")
     if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_folder())):
         say("whole sessions are written down by hooks, which are another thing: `cru install claude-code`")
     try:

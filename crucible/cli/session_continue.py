@@ -20,10 +20,11 @@ from crucible.cli.output import say, warn
 from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
 from crucible.cli.session_stop import finish_quietly
 from crucible.cli.vault_access import here
-from crucible.clients.launch.programs import LONGEST_ARGUMENT, ClientProgram
+from crucible.clients.client import ClientProfile
+from crucible.clients.dialects import DIALECTS, Dialect
 from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
+from crucible.clients.launch.start import LONGEST_ARGUMENT
 from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, run_client, unbroken
-from crucible.clients.registry import DIALECTS, Dialect
 from crucible.clients.session_files import Transcript
 from crucible.commands.imports.import_report import ImportOptions, UnreadableRow
 from crucible.commands.imports.imports import import_transcripts
@@ -68,7 +69,7 @@ _DATABASE = (".db", ".sqlite")
 def fold(
     vault: Vault,
     session_id: str,
-    client: ClientProgram | None,
+    client: ClientProfile | None,
     native: Native | None,
     begun: datetime,
     *,
@@ -84,7 +85,7 @@ def fold(
         client=Client.ENDED if is_good else Client.DIED,
         only_session=session_id,
     )
-    for dialect in [DIALECTS[client.source]] if client else DIALECTS.values():
+    for dialect in [DIALECTS[client.name]] if client else DIALECTS.values():
         try:
             paths = _written(dialect, native, begun)
             if paths:
@@ -355,7 +356,7 @@ def _found(vault: Vault, path: Path, plan: _Plan) -> Path:
     try:
         return vault.find(name_now(vault.root, plan.session.id))
     except SessionNotFound as error:
-        kind = plan.chosen.client.source if plan.chosen.client else "auto"
+        kind = plan.chosen.client.name if plan.chosen.client else "auto"
         hint = f"what the client did is in its own log: `cru import {kind}` writes it into a note"
         raise SessionNotFound(f"{plan.session.id}: its note is gone", hint) from error
 

@@ -1,62 +1,36 @@
-"""The table of clients whose transcripts we read.
-
-Owns the shape that every dialect has, and the choice, by name or by a look into the file; each client's files and rows
-are its module's.  A new client is one module of this shape and its name in `_MODULES`: see docs/dialects.md.
-"""
+"""The clients that we know, without the code that reads their logs (`clients.dialects`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Protocol
 
-from crucible.clients.claude_code import logs as claude_code
-from crucible.clients.codex import logs as codex
-from crucible.clients.events import Event
-from crucible.clients.gemini import logs as gemini
-from crucible.clients.opencode import logs as opencode
-from crucible.clients.session_files import Reach, Transcript
+from crucible.clients.claude_code.client import CLIENT as CLAUDE_CODE
+from crucible.clients.client import ClientProfile, McpSettings
+from crucible.clients.codex.client import CLIENT as CODEX
+from crucible.clients.gemini.client import CLIENT as GEMINI
+from crucible.clients.opencode.client import CLIENT as OPENCODE
 
+CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
+    {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI)}
+)
+"""All of them, by the name that a user calls them."""
 
-class Dialect(Protocol):
-    """One client: a module with these names."""
+RESUMABLE: Mapping[str, ClientProfile] = MappingProxyType(
+    {name: client for name, client in CLIENTS.items() if client.piped}
+)
+"""Those that can continue a session and answer a prompt."""
 
-    @property
-    def NAME(self) -> str:  # noqa: N802  a constant of the module
-        """As in `cru import NAME` and in a note's `sources`: `claude-code`."""
+MCP_SETTINGS: Mapping[str, McpSettings] = MappingProxyType({one.name: one.mcp for one in CLIENTS.values() if one.mcp})
+"""How those learn of our MCP server that can start it, by their name in `sources`."""
 
-    @property
-    def TITLE(self) -> str:  # noqa: N802
-        """As its makers write it: `Claude Code`."""
+TITLES: Mapping[str, str] = MappingProxyType({client.name: client.title for client in CLIENTS.values()})
+"""As their makers call them."""
 
-    def default_folder(self, env: Mapping[str, str], home: Path) -> Path:
-        """Where the client keeps its transcripts; it need not be there."""
-
-    def find(self, path: Path) -> Iterator[Transcript]:
-        """The sessions of a file, of a folder, or of the client's whole folder.
-
-        `TranscriptError` for a path that cannot be reached.
-        """
-
-    def sniff(self, path: Path) -> bool:
-        """Whether a file is this client's; False for what cannot be read."""
-
-    def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:
-        """The events of one log: the trunk's, or the subagent's of that id; little of it in memory at a time.
-
-        `TranscriptError` when the file cannot be opened; what cannot be read inside it becomes `Unreadable`.
-        """
-
-    def reach(self, transcript: Transcript) -> Reach:
-        """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+FILE_TOOLS = frozenset().union(*(client.file_tools for client in CLIENTS.values()))
+"""Tools of any client that read or change files."""
 
 
-_MODULES: tuple[Dialect, ...] = (claude_code, codex, gemini, opencode)
-
-DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.NAME: dialect for dialect in _MODULES})
-
-
-def sniff(path: Path) -> Dialect | None:
-    """The client that wrote a file, None when no dialect knows it."""
-    return next((dialect for dialect in DIALECTS.values() if dialect.sniff(path)), None)
+def client_of(name: str, clients: Mapping[str, ClientProfile] = RESUMABLE) -> ClientProfile | None:
+    """The client with this name, a user's or that of a note's `sources`."""
+    return next((client for client in clients.values() if name in (client.program, client.name)), None)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from crucible.cli.command_agent import agent_if_any, agent_named
-from crucible.clients.launch.programs import CLIENTS
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
+from crucible.clients.registry import RESUMABLE
 from crucible.core.errors import UsageError
 
 
@@ -23,9 +23,9 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", [*CLIENTS, "claude-code"])
+@pytest.mark.parametrize("name", [*RESUMABLE, "claude-code"])
 def test_a_client_is_asked_with_what_leaves_it_nothing_to_act_with(name: str, config: Path) -> None:
-    client = CLIENTS[name.removesuffix("-code")]
+    client = RESUMABLE[name.removesuffix("-code")]
     found = agent_named(name, "--with", "refine it")
     assert found.words == (client.program, *client.asked_once)
     assert dict(client.asked_env).items() <= dict(found.env).items()
@@ -37,7 +37,7 @@ def test_default_is_the_agent_of_the_settings(named: str | None, config: Path) -
     found = agent_named(named, "--with", "refine it")
     assert (found.words, found.timeout_seconds) == (("mine", "--fast"), 7)
     config.write_text('[agents]\ncommand = "opencode"\n')
-    assert agent_named(named, "--with", "refine it").words[1:] == CLIENTS["opencode"].asked_once
+    assert agent_named(named, "--with", "refine it").words[1:] == RESUMABLE["opencode"].asked_once
 
 
 @pytest.mark.parametrize("named", [None, "default"])

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from crucible.clients.launch.client_context import BEGINNERS, begin
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
+from crucible.clients.launch.start import start_with_context
+from crucible.clients.registry import CLIENTS
 from crucible.documents.session.session import AgentRef
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
@@ -156,13 +157,13 @@ def test_what_is_no_command_line_is_refused(cru: Cru, wish: str) -> None:
 
 def test_codex_gets_a_string_of_toml_whatever_stands_in_it() -> None:
     text = 'Say "hi" \\ \x7f\n日本 🕐 ```'
-    made = begin(BEGINNERS["codex"], text, "", {})
+    made = start_with_context(CLIENTS["codex"], text, "", {})
     assert tomllib.loads(made.command[2]) == {"developer_instructions": text}
 
 
 def test_opencodes_settings_in_the_environment_stay() -> None:
     known = json.dumps({"model": "x", "instructions": ["a.md"]})
-    made = begin(BEGINNERS["opencode"], "text", "b.md", {"OPENCODE_CONFIG_CONTENT": known})
+    made = start_with_context(CLIENTS["opencode"], "text", "b.md", {"OPENCODE_CONFIG_CONTENT": known})
     assert json.loads(made.env["OPENCODE_CONFIG_CONTENT"]) == {"model": "x", "instructions": ["a.md", "b.md"]}
 
 
@@ -193,8 +194,8 @@ def test_settings_of_opencode_that_cannot_be_added_to_are_not_dropped(
 def test_the_users_own_option_of_that_kind_takes_the_briefings_place_no_more(
     client: str, more: list[str], told: str, rest: list[str]
 ) -> None:
-    made = begin(BEGINNERS[client], "said\n", "", {}, more)
+    made = start_with_context(CLIENTS[client], "said\n", "", {}, more)
     text = made.command[2]
     assert (tomllib.loads(text)["developer_instructions"] if client == "codex" else text) == told
     assert [*made.command[3:]] == rest
-    assert [*begin(BEGINNERS[client], "", "", {}, more).command[1:]] == more
+    assert [*start_with_context(CLIENTS[client], "", "", {}, more).command[1:]] == more

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from crucible.clients.codex.client import CLIENT, home_folder
 from crucible.clients.codex.files import (
     Head,
     Line,
@@ -134,16 +135,14 @@ def own_lines(lines: Iterator[Line], parent_turns: ParentTurns) -> Iterator[Line
     return (line for line in lines if not line.type or gate.passes(line))
 
 
-NAME = "codex"
-TITLE = "Codex"
+NAME, TITLE = CLIENT.name, CLIENT.title
 _LOOKED_AT = 20
 _BARE = frozenset({"function_call", "function_call_output", "local_shell_call", "message", "reasoning"})
 
 
 def default_folder(env: Mapping[str, str], home: Path) -> Path:
     """The client's own folder; its `sessions` and `archived_sessions` are looked into."""
-    folder = env.get("CODEX_HOME")
-    return Path(folder) if folder else home / ".codex"
+    return home_folder(env, home)
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:

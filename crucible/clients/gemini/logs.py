@@ -18,6 +18,7 @@ from pathlib import Path
 import orjson
 
 from crucible.clients.events import At, ContextSeen, Event, Titled, Unreadable
+from crucible.clients.gemini.client import CLIENT
 from crucible.clients.gemini.conversation import (
     Conversation,
     Damage,
@@ -33,8 +34,7 @@ from crucible.clients.jsonl_reader import read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 
-NAME = "gemini"
-TITLE = "Gemini CLI"
+NAME, TITLE = CLIENT.name, CLIENT.title
 _HEAD, _TAIL = 1 << 16, 1 << 16
 _SUFFIXES = (".jsonl", ".json")
 _STAMP = re.compile(rb'"(?:timestamp|lastUpdated|startTime)"\s*:\s*"([^"]{10,40})"')

@@ -13,12 +13,12 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
+from crucible.clients.claude_code.client import NO_FILES
 from crucible.clients.launch.answering_process import MOST_BYTES, Exited, Reins, printable, run_program
-from crucible.clients.launch.programs import NO_FILES, ClientProgram, client_of
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
+from crucible.clients.registry import client_of
 from crucible.core.errors import AgentFailed
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import AgentSettings
@@ -81,7 +81,9 @@ def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | 
     """
     client = client_of(named.strip())
     if client is not None:
-        return Program(_asked_words(client, env), {**env, **client.asked_env}, timeout)
+        return Program(
+            (client.program, *client.asked_once, *client.asked_more(env)), {**env, **client.asked_env}, timeout
+        )
     try:
         words = tuple(shlex.split(named))
     except ValueError as error:
@@ -89,29 +91,6 @@ def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | 
     if not words:
         raise AgentFailed(f"{where}: it is empty", "name claude, codex, opencode or a command line")
     return Program(words, {**NO_FILES, **env}, timeout)
-
-
-def _asked_words(client: ClientProgram, env: Mapping[str, str]) -> tuple[str, ...]:
-    words = (client.program, *client.asked_once)
-    servers = _codex_servers(env) if client.program == "codex" else ()
-    if not servers:
-        return words
-    # Codex merges tables, so an empty one would leave all servers on.
-    off = ", ".join(f"{json.dumps(name)} = {{enabled = false}}" for name in servers)
-    return (*words, "-c", f"mcp_servers={{{off}}}")
-
-
-def _codex_servers(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The MCP servers in the user's settings for Codex.  If the file cannot be read, Codex itself reports it."""
-    import tomllib  # noqa: PLC0415  slow, and only Codex's settings need it
-
-    folder = env.get("CODEX_HOME") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".codex")
-    try:
-        told = tomllib.loads(Path(folder, "config.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return ()
-    servers = told.get("mcp_servers")
-    return tuple(servers) if isinstance(servers, dict) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crucible.clients.events import Event
+from crucible.clients.opencode.client import CLIENT
 from crucible.clients.opencode.database import is_database, opened
 from crucible.clients.opencode.messages import bare_title, kind_in, tell
 from crucible.clients.opencode.stored import Head, Store, utc
@@ -21,8 +22,7 @@ from crucible.clients.opencode.stores import Tables, Tree, has_sessions, read_ex
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.core.errors import TranscriptError
 
-NAME = "opencode"
-TITLE = "OpenCode"
+NAME, TITLE = CLIENT.name, CLIENT.title
 _DATABASES = ("opencode.db", "opencode-*.db")
 """Another channel of releases has a database of its own."""
 _NO_SESSIONS = frozenset({"node_modules", ".git", "snapshot", "repos", "log", "bin", "tool-output", "shell"})

@@ -16,7 +16,7 @@ from itertools import chain, groupby, starmap
 from pathlib import Path
 from typing import TypeAlias
 
-from crucible.clients.registry import Dialect
+from crucible.clients.dialects import Dialect
 from crucible.clients.session_files import Transcript
 from crucible.commands.imports.fold import Folding, JoinsError, LeftOutError
 from crucible.commands.imports.import_report import Importing, ImportOptions, ImportReport, UnreadableRow

@@ -14,9 +14,9 @@ from datetime import datetime
 from hashlib import blake2s
 from pathlib import Path
 
+from crucible.clients.dialects import Dialect
 from crucible.clients.events import At, Event, Prompted, PromptKind, Resumed
 from crucible.clients.launch.session_marks import find_resume_mark
-from crucible.clients.registry import Dialect
 from crucible.clients.session_files import Transcript
 from crucible.core import files
 from crucible.core.errors import NoteUnreadable, TranscriptError, VaultError

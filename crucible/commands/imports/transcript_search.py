@@ -14,7 +14,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from crucible.clients.registry import DIALECTS, Dialect, sniff
+from crucible.clients.dialects import DIALECTS, Dialect, sniff
 from crucible.clients.session_files import Reach, Transcript, files_below
 from crucible.commands.imports.import_report import Importing, UnreadableRow
 from crucible.commands.imports.note_sources import source_name

@@ -14,9 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.clients.client import ClientProfile
+from crucible.clients.dialects import Dialect
 from crucible.clients.events import ContextSeen
-from crucible.clients.launch.programs import CLIENTS, ClientProgram, client_of, command_line
-from crucible.clients.registry import Dialect
+from crucible.clients.launch.start import command_line
+from crucible.clients.registry import RESUMABLE, client_of
 from crucible.clients.session_files import Transcript
 from crucible.commands.resume.context_parts import drift_part
 from crucible.commands.resume.resume_material import Drift, Material, find_extent, last_active
@@ -29,13 +31,13 @@ from crucible.vault.notes.projects import project_of
 CONTEXT = "{context}"
 """What a command line of the user's holds where it wants the context."""
 
-_NAMES = ", ".join(CLIENTS)
+_NAMES = ", ".join(RESUMABLE)
 
 
 class Chosen(NamedTuple):
     """Who goes on: a client that we know, or a command line of the user's."""
 
-    client: ClientProgram | None
+    client: ClientProfile | None
     command: tuple[str, ...] = ()
 
     @property
@@ -51,7 +53,7 @@ class Chosen(NamedTuple):
     @property
     def source(self) -> str:
         """As a ticket and a note's `sources` call it."""
-        return self.client.source if self.client else self.name
+        return self.client.name if self.client else self.name
 
     @property
     def hint(self) -> str:

@@ -11,14 +11,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crucible.clients.launch.programs import CLIENTS, client_of, command_line
+from crucible.clients.launch.start import command_line
+from crucible.clients.registry import RESUMABLE, client_of
 from crucible.commands.run.jobs import Job
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import slug
 from crucible.documents.session.session import AgentRef
 
-_NAMES = ", ".join(CLIENTS)
+_NAMES = ", ".join(RESUMABLE)
 _ASSIGNMENT = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.DOTALL
 
 
@@ -93,7 +94,7 @@ def _executor(named: str, more: Sequence[str]) -> Executor:
         # The user's own arguments come last, so that they win.
         words = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
         hint = f"`npm install -g {client.package}` installs it; --with takes {_NAMES}, or a command"
-        return Executor(AgentRef(client.source), tuple(words), hint)
+        return Executor(AgentRef(client.name), tuple(words), hint)
     try:
         split = tuple(shlex.split(named))
     except ValueError as error:
@@ -102,5 +103,5 @@ def _executor(named: str, more: Sequence[str]) -> Executor:
         raise UsageError("--with: it is empty", f"name {_NAMES}, or a command line")
     program = os.path.basename(split[0])
     known = client_of(program)
-    agent = AgentRef(known.source if known else slug(program, "agent") or "agent")
+    agent = AgentRef(known.name if known else slug(program, "agent") or "agent")
     return Executor(agent, (*split, *more), f"--with takes {_NAMES}, or a command line that is there")

@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 from crucible.analysis.review.agent_questions import told_spent
 from crucible.clients.launch.ask import program_of
+from crucible.clients.registry import TITLES
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings
 from crucible.integrations.doctor.check_results import Finding, State, numbered
 from crucible.integrations.install.claude_code_settings import EVENTS, Installed, find_installed, missing_program
-from crucible.integrations.install.mcp_servers import TITLES, Part, Registered, find_registered
+from crucible.integrations.install.mcp_servers import Part, Registered, find_registered
 from crucible.vault.logs.spending import spent_since
 
 _LATE = 300.0

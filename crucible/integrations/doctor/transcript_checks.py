@@ -15,10 +15,10 @@ from pathlib import Path
 
 import orjson
 
+from crucible.clients.dialects import DIALECTS, Dialect
 from crucible.clients.events import Prompted, Replied, ToolUsed
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.clients.redact import redactor_of
-from crucible.clients.registry import DIALECTS, Dialect
 from crucible.clients.session_files import Transcript
 from crucible.core.errors import TranscriptError, reason_of
 from crucible.core.secrets.redaction import PRIVATE

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from crucible.clients.registry import MCP_SETTINGS
 from crucible.core.errors import UsageError
 from crucible.core.templates import render_template
 from crucible.integrations.install.jsonc import find, has_text, new_file, parse, put_in, replaced, take_out
@@ -142,51 +143,19 @@ def parts_of(
     client: str, program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None
 ) -> list[Part]:
     """What is to be done for a client: in the user's own settings, or in a project's.  `program` is the command line that serves."""
-    return CLIENTS[client](program, env, home, project)
-
-
-# --- clients ---------------------------------------------------------------------------------------------------------
-
-
-def _claude_code(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
-    configured = env.get("CLAUDE_CONFIG_DIR")
-    own = Path(configured) if configured else home / ".claude"
-    # The client's own file of servers lies beside its folder, in a configured folder inside.
-    servers = project / ".mcp.json" if project else (own if configured else home) / ".claude.json"
-    skills = (project / ".claude" if project else own) / "skills"
-    value = {"type": "stdio", "command": program[0], "args": [*program[1:]]}
-    return [_json(servers, "mcpServers", value), _skill(skills / _NAME / SKILL)]
-
-
-def _codex(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
-    folder = project / ".codex" if project else Path(env.get("CODEX_HOME") or home / ".codex")
-    settings = Part(
-        folder / "config.toml",
-        partial(_with_toml, program),
-        _without_toml,
-        folders=int(bool(project)),
-        entry=lambda text: _server_in(_read_toml(text)),
-    )
-    return [settings, _instructions((project or folder) / "AGENTS.md")]
-
-
-def _opencode(program: Sequence[str], env: Mapping[str, str], home: Path, project: Path | None) -> list[Part]:
-    folder = project or Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
-    found = (folder / name for name in ("opencode.jsonc", "opencode.json"))
-    settings = next((path for path in found if path.exists()), folder / "opencode.json")
-    value = {"type": "local", "command": [*program], "enabled": True}
-    return [_json(settings, "mcp", value), _instructions(folder / "AGENTS.md")]
-
-
-CLIENTS: Mapping[str, Callable[[Sequence[str], Mapping[str, str], Path, Path | None], list[Part]]] = {
-    "claude-code": _claude_code,
-    "codex": _codex,
-    "opencode": _opencode,
-}
-"""By the name that `cru` has for them."""
-
-TITLES: Mapping[str, str] = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
-"""As their makers call them."""
+    mcp = MCP_SETTINGS[client]
+    settings, told = mcp.places(env, home, project)
+    if mcp.section:
+        servers = _json(settings, mcp.section, mcp.entry(program))
+    else:
+        servers = Part(
+            settings,
+            partial(_with_toml, program),
+            _without_toml,
+            folders=int(bool(project)),
+            entry=lambda text: _server_in(_read_toml(text)),
+        )
+    return [servers, _skill(told) if told.name == SKILL else _instructions(told)]
 
 
 # --- servers ---------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from crucible.clients.registry import FILE_TOOLS
 from crucible.core.errors import CrucibleError
 from crucible.core.git import digest_of, read_repository
 from crucible.core.patterns import late_pattern
@@ -195,12 +196,6 @@ def _line(redact: Redact, text: str, limit: int = _LONGEST_NAME) -> str:
     return cut(normal_line(_LINE_END.sub("⏎", block.strip(" \t\n"))), limit)
 
 
-_CLAUDE_CODE = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"})
-_CODEX = frozenset({"apply_patch", "view_image"})
-_OPENCODE = frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"})
-_GEMINI = frozenset({"write_file", "replace", "read_file"})
-_TOOLS = _CLAUDE_CODE | _CODEX | _OPENCODE | _GEMINI
-
 _OF_SEVERAL = frozenset({"apply_patch"})
 """Whose call names each file of a patch, with commas between."""
 
@@ -235,7 +230,7 @@ def _calls(entries: Iterable[Entry]) -> Iterator[ToolCall]:
 
 def _paths(call: ToolCall) -> list[str]:
     tool, _, told = call.call.partition(" ")
-    if tool not in _TOOLS or call.outcome in _NOT_DONE:
+    if tool not in FILE_TOOLS or call.outcome in _NOT_DONE:
         return []
     parts = told.split(", ") if tool in _OF_SEVERAL else [told]
     return [path for path in parts if _is_certain(path)]

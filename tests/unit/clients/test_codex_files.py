@@ -13,7 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.clients import registry as dialects
+from crucible.clients import dialects
 from crucible.clients.claude_code import logs as claude_code
 from crucible.clients.codex import logs as codex
 from crucible.clients.codex.files import head_of, kin_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients import registry as dialects
+from crucible.clients import dialects
 from crucible.clients.claude_code import logs as claude_code
 from crucible.clients.events import Prompted, ToolUsed
 from crucible.clients.redact import keep_all

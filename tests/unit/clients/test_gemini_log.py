@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients import registry as dialects
+from crucible.clients import dialects
 from crucible.clients.events import (
     Answered,
     Compacted,

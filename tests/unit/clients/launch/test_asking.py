@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from crucible.clients.launch.answering_process import MOST_BYTES
 from crucible.clients.launch.ask import Answer, asker_of, read_answer
-from crucible.clients.launch.programs import CLIENTS
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
+from crucible.clients.registry import RESUMABLE
 from crucible.core.errors import AgentFailed
 from crucible.core.settings.settings import AgentSettings
 from tests.paths import ROOT
@@ -387,8 +387,8 @@ def asked(tmp_path: Path, name: str, env: dict[str, str] | None = None) -> tuple
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
 def test_a_client_that_is_only_named_is_asked_as_its_entry_says(name: str, tmp_path: Path) -> None:
     words, env = asked(tmp_path, name)
-    assert tuple(words) == CLIENTS[name].asked_once
-    assert dict(CLIENTS[name].asked_env).items() <= env.items()
+    assert tuple(words) == RESUMABLE[name].asked_once
+    assert dict(RESUMABLE[name].asked_env).items() <= env.items()
     assert env[OWN_ENVIRONMENT] == "1"
 
 
@@ -406,7 +406,7 @@ def test_codex_is_asked_without_the_servers_of_its_settings(elsewhere: bool, tmp
     text = '[mcp_servers.files]\ncommand = "x"\n[mcp_servers."a.b\\"c"]\nurl = "y"\n'
     (home / "config.toml").write_text(text, encoding="utf-8")
     words, _ = asked(tmp_path, "codex", {"CODEX_HOME": str(home)} if elsewhere else None)
-    assert words[:-1] == [*CLIENTS["codex"].asked_once, "-c"]
+    assert words[:-1] == [*RESUMABLE["codex"].asked_once, "-c"]
     told = tomllib.loads(words[-1])
     assert told == {"mcp_servers": {"files": {"enabled": False}, 'a.b"c': {"enabled": False}}}
 
@@ -416,7 +416,7 @@ def test_settings_of_codex_that_cannot_be_read_are_its_own_affair(text: str, tmp
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
     words, _ = asked(tmp_path, "codex")
-    assert tuple(words) == CLIENTS["codex"].asked_once
+    assert tuple(words) == RESUMABLE["codex"].asked_once
 
 
 # --- the llm library -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
-from crucible.clients.registry import DIALECTS
+from crucible.clients.dialects import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.learn.case import Case

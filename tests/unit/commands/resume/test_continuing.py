@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crucible.clients.launch.programs import CLIENTS, client_of
+from crucible.clients.registry import RESUMABLE, client_of
 from crucible.clients.session_files import Transcript
 from crucible.commands.resume.continue_session import (
     Chosen,
@@ -138,7 +138,7 @@ def test_the_client_that_worked_last_goes_on() -> None:
     assert last_client(session(sources=both)) == "claude-code"
     assert last_client(session(sources=both, phases=(phase(1, "x", "somebody"),))) == "codex"
     assert last_client(session(sources=())) == ""
-    assert choose_client(session(sources=both), None).client is CLIENTS["claude"]
+    assert choose_client(session(sources=both), None).client is RESUMABLE["claude"]
     assert newest_source(session(sources=("codex:a", "codex:b", "codex:b/c")), "codex") == "codex:b"
     assert newest_source(session(sources=both), "opencode") == ""
 
@@ -151,7 +151,7 @@ def test_who_cannot_go_on_is_refused_with_what_can(sources: tuple[str, ...]) -> 
 
 
 def test_a_client_is_known_by_both_its_names() -> None:
-    assert client_of("claude") is client_of("claude-code") is CLIENTS["claude"]
+    assert client_of("claude") is client_of("claude-code") is RESUMABLE["claude"]
     assert client_of("claude --model x") is None
     assert choose_client(session(), "my-agent -x 'a b'").command == ("my-agent", "-x", "a b")
 
@@ -181,9 +181,9 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("name", RESUMABLE)
 def test_each_client_is_started_in_its_own_words(name: str) -> None:
-    chosen = Chosen(CLIENTS[name])
+    chosen = Chosen(RESUMABLE[name])
 
     def line(prompt: str, found: Native | None, *, terminal: bool) -> tuple[list[str], bytes | None]:
         start = plan_start(chosen, prompt, native=found, terminal=terminal, more=("-m",))
@@ -198,7 +198,7 @@ def test_each_client_is_started_in_its_own_words(name: str) -> None:
 
 
 def test_a_session_that_is_called_like_our_own_placeholder_stays_itself() -> None:
-    start = plan_start(Chosen(CLIENTS["claude"]), "{session}", native=native("{prompt}"), terminal=True, more=())
+    start = plan_start(Chosen(RESUMABLE["claude"]), "{session}", native=native("{prompt}"), terminal=True, more=())
     assert start.command == ("claude", "--resume", "{prompt}", "{session}")
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.clients.registry import MCP_SETTINGS
 from crucible.core.errors import VaultError
 from crucible.integrations.install.mcp_servers import (
-    CLIENTS,
     Marks,
     parts_of,
     with_block,
@@ -34,7 +34,7 @@ TOMLS = [
 ]
 
 
-@pytest.fixture(params=sorted(CLIENTS))
+@pytest.fixture(params=sorted(MCP_SETTINGS))
 def client(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -142,7 +142,7 @@ def test_a_skill_that_a_human_edited_is_theirs(tmp_path: Path) -> None:
 
 
 def test_the_skill_says_when_in_a_few_lines(tmp_path: Path) -> None:
-    for client in CLIENTS:
+    for client in MCP_SETTINGS:
         part = parts_of(client, PROGRAM, {}, tmp_path, None)[1]
         part.install()
         text = part.path.read_text()

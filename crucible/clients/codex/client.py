@@ -1,0 +1,108 @@
+"""Codex: its program, folders and settings files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from crucible.clients.client import (
+    PROMPT,
+    SESSION,
+    SYSTEM_PROMPT,
+    ClientProfile,
+    GivenContext,
+    McpSettings,
+    both,
+    take_option,
+)
+
+_DEVELOPER = "developer_instructions="
+_OFF = (
+    *("shell_tool", "unified_exec", "view_image", "image_generation", "browser_use", "computer_use", "code_mode_host"),
+    *("multi_agent", "goals", "memories", "hooks", "apps", "plugins", "skill_search", "tool_suggest"),
+)
+_CONFIG = (
+    *(f"features.{name}=false" for name in _OFF),
+    'web_search="disabled"',
+    "agents.enabled=false",
+    "tools.experimental_request_user_input.enabled=false",
+    "tools.update_plan.enabled=false",
+    "skills.include_instructions=false",
+    "include_permissions_instructions=false",
+    "include_environment_context=false",
+    "include_apps_instructions=false",
+    "project_doc_max_bytes=0",
+    "notify=[]",
+    f"instructions={json.dumps(SYSTEM_PROMPT)}",
+)
+"""Codex only warns about names that its version does not know."""
+
+
+def home_folder(env: Mapping[str, str], home: Path) -> Path:
+    """The client's own folder."""
+    return Path(env.get("CODEX_HOME") or home / ".codex")
+
+
+def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
+    own, rest = take_option(more, ("-c", "--config"), _DEVELOPER)
+    # A string of JSON is one of TOML, but for one character.
+    value = json.dumps(both(text, _text_of(own)), ensure_ascii=False).replace("\x7f", "\\u007f")
+    return GivenContext(("-c", f"{_DEVELOPER}{value}"), {}, rest)
+
+
+def _text_of(value: str) -> str:
+    """What Codex reads a value as: TOML, or else the text as it is."""
+    try:
+        found = _parse_toml(f"x = {value.strip()}")["x"]
+    except ValueError:
+        return value
+    return found if isinstance(found, str) else value
+
+
+def _parse_toml(text: str) -> Mapping[str, object]:
+    import tomllib  # noqa: PLC0415  slow, and only Codex's settings need it
+
+    return tomllib.loads(text)
+
+
+def _servers_off(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Options that switch off the user's MCP servers.  If their settings cannot be read, Codex itself reports it."""
+    folder = home_folder(env, Path(env.get("HOME") or os.path.expanduser("~")))
+    try:
+        servers = _parse_toml((folder / "config.toml").read_text(encoding="utf-8")).get("mcp_servers")
+    except (OSError, ValueError, RecursionError):
+        return ()
+    if not isinstance(servers, dict) or not servers:
+        return ()
+    # Codex merges tables, so an empty one would leave all servers on.
+    off = ", ".join(f"{json.dumps(name)} = {{enabled = false}}" for name in servers)
+    return ("-c", f"mcp_servers={{{off}}}")
+
+
+def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tuple[Path, Path]:
+    folder = project / ".codex" if project else home_folder(env, home)
+    return folder / "config.toml", (project or folder) / "AGENTS.md"
+
+
+CLIENT = ClientProfile(
+    "codex",
+    "Codex",
+    "codex",
+    "@openai/codex",
+    _give_context,
+    frozenset({"apply_patch", "view_image"}),
+    McpSettings(_mcp_places, "`codex mcp list`, or /mcp in the client, shows crucible"),
+    native=("resume", SESSION),
+    asked=(PROMPT,),
+    piped=("exec", "-"),
+    piped_native=("exec", "resume", SESSION, "-"),
+    counted=("--json",),
+    asked_once=(
+        # It runs in an empty folder, and Codex refuses to start outside a repository.
+        *("exec", "-", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only"),
+        *(word for each in _CONFIG for word in ("-c", each)),
+    ),
+    asked_more=_servers_off,
+)

@@ -1,0 +1,22 @@
+"""Gemini CLI: its program.  It cannot be resumed or asked from here, and has no instructions but its first prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from crucible.clients.client import ClientProfile, GivenContext
+
+
+def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
+    return GivenContext(("-i", text), {}, more)
+
+
+CLIENT = ClientProfile(
+    "gemini",
+    "Gemini CLI",
+    "gemini",
+    "@google/gemini-cli",
+    _give_context,
+    frozenset({"write_file", "replace", "read_file"}),
+    prompted=True,
+)
