@@ -6,9 +6,8 @@ Each client's folder has one `ClientProfile`; `clients.registry` collects them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 SESSION, PROMPT = "{session}", "{prompt}"
@@ -40,7 +39,7 @@ class McpSettings:
     places: Callable[[Mapping[str, str], Path, Path | None], tuple[Path, Path]]
     shown_by: str
     section: str = ""
-    entry: Callable[[Sequence[str]], Mapping[str, Any]] = lambda _program: MappingProxyType({})
+    entry: Callable[[Sequence[str]], Mapping[str, Any]] = lambda _program: {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class ClientProfile:
     piped_native: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
     asked_once: tuple[str, ...] = ()
-    asked_env: Mapping[str, str] = MappingProxyType({})
+    asked_env: Mapping[str, str] = field(default_factory=dict)
     asked_more: Callable[[Mapping[str, str]], tuple[str, ...]] = lambda _env: ()
 
 
