@@ -232,3 +232,8 @@ class Renderer(Protocol):
     def render(self, **values: object) -> str:
         """The text with these values."""
         ...
+
+
+def render_document(template: Renderer, **values: object) -> str:
+    """The text with one newline at its end, and without comments that a vault's own template writes as if they were ours."""
+    return template.render(**values).replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"

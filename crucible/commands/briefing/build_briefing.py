@@ -20,7 +20,7 @@ from crucible.commands.briefing.relevance import Aim, aimed, explain
 from crucible.commands.briefing.sections import SectionBuilder, Type, keywords, knowledge_section, question_of
 from crucible.core.errors import CrucibleError, IndexBroken
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import OwnTemplate, Renderer, load_template
+from crucible.core.templates import OwnTemplate, Renderer, load_template, render_document
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import fence, quote_span
 from crucible.documents.session.findings import Kind
@@ -112,12 +112,10 @@ class Frame:
         """The text, which ends in one newline."""
         values = {"label": LABEL, **values, "sections": tuple(sections), "left_out": tuple(left_out)}
         try:
-            text = self._template.render(**values)
+            return render_document(self._template, **values)
         except CrucibleError as error:
             self._fall_back(error)
-            text = self._template.render(**values)
-        # A vault's own template must not write our comments.
-        return text.replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"
+            return render_document(self._template, **values)
 
 
 _ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "recall", "profile", "files")

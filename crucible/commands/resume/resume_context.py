@@ -40,7 +40,7 @@ from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import Renderer, load_template
+from crucible.core.templates import Renderer, load_template, render_document
 from crucible.core.tokens import Counter, counter_of
 from crucible.documents.markdown.quoting import fence, plain, quote_block
 from crucible.documents.session.session import Session, Subagent
@@ -253,9 +253,7 @@ def build_context(material: Material, *, window: int, budget: int, counter: Coun
     frame = _frame(material, extent)
 
     def render(required: Required, parts: Filled) -> tuple[str, int]:
-        text = template.render(**frame, **required._asdict(), **parts._asdict())
-        # A vault's own template is no text from a log, but it may not speak as us either.
-        text = text.replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"
+        text = render_document(template, **frame, **required._asdict(), **parts._asdict())
         return text, counter.count(text)
 
     required = require(given, budget)

@@ -17,7 +17,7 @@ from crucible.commands.run.plan import file_of, is_request, value_of
 from crucible.core.errors import AgentFailed
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import Renderer, load_template
+from crucible.core.templates import Renderer, load_template, render_document
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.markdown.quoting import fenced, quote_block, quote_span, unmarked
 from crucible.documents.workflow.workflow import Condition, Datum, Step
@@ -47,7 +47,8 @@ _INPUT, _INPUTS = 20_000, 200_000
 
 def build_prompt(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, str], template: Renderer) -> str:
     """The prompt of a step; `answers` are those of finished steps, by index."""
-    text = template.render(
+    return render_document(
+        template,
         label=LABEL,
         workflow=_line(plan.title),
         step=_line(job.step.name),
@@ -59,8 +60,6 @@ def build_prompt(plan: Plan, job: Job, given: RunInputs, answers: Mapping[int, s
         outputs=_outputs(job.step),
         ending=ENDING,
     )
-    # A vault's own template must not write our comments.
-    return text.replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"
 
 
 def _line(text: str) -> str:

@@ -11,7 +11,7 @@ changing step only the last one feeds, and the rest is one `Bundle`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -97,19 +97,19 @@ class Graph:
 
     @cached_property
     def incoming(self) -> tuple[tuple[Edge, ...], ...]:
-        """The edges into each step, by source.  Bundles are apart."""
-        into: list[list[Edge]] = [[] for _ in self.steps]
-        for edge in self.edges:
-            into[edge.target].append(edge)
-        return tuple(map(tuple, into))
+        """The edges into each step, by source, without bundles."""
+        return self._by_step(itemgetter(1))
 
     @cached_property
     def outgoing(self) -> tuple[tuple[Edge, ...], ...]:
-        """The edges out of each step, by target.  Bundles are apart."""
-        out: list[list[Edge]] = [[] for _ in self.steps]
+        """The edges out of each step, by target, without bundles."""
+        return self._by_step(itemgetter(0))
+
+    def _by_step(self, end: Callable[[Edge], int]) -> tuple[tuple[Edge, ...], ...]:
+        found: list[list[Edge]] = [[] for _ in self.steps]
         for edge in self.edges:
-            out[edge.source].append(edge)
-        return tuple(map(tuple, out))
+            found[end(edge)].append(edge)
+        return tuple(map(tuple, found))
 
 
 class _Maker(NamedTuple):

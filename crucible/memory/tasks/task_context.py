@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import OwnTemplate, Renderer, load_template
+from crucible.core.templates import OwnTemplate, load_template, render_document
 from crucible.documents.markdown.quoting import fence, labelled, quote_line, quote_span
 from crucible.memory.tasks.task import Annotation, OpenTask, Recalled
 from crucible.memory.tasks.task_pickup import Discovery, Pickup
@@ -45,14 +45,9 @@ def task_text(
     values = context_of(pickup, items, waits_for)
     try:
         template = load_template(settings, TEMPLATE, names=VARIABLES, required={"label", "task"})
-        return TaskText(_rendered(template, values))
+        return TaskText(render_document(template, **values))
     except VaultError as error:
-        return TaskText(_rendered(OwnTemplate(TEMPLATE), values), f"{error}; Crucible's own is used")
-
-
-def _rendered(template: Renderer, values: dict[str, str]) -> str:
-    # A vault's own template may not speak as us.
-    return template.render(**values).replace("<!-- cru:", "<\\!-- cru:").strip("\n") + "\n"
+        return TaskText(render_document(OwnTemplate(TEMPLATE), **values), f"{error}; Crucible's own is used")
 
 
 def context_of(pickup: Pickup, items: Sequence[Event], waits_for: Sequence[OpenTask] = ()) -> dict[str, str]:
