@@ -21,7 +21,7 @@ from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.imports.note_sources import SourceTable, source_name
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
-from crucible.integrations.doctor.check_results import Finding, State, numbered
+from crucible.integrations.doctor.check_results import CheckResult, CheckState, bad, good, numbered
 from crucible.integrations.doctor.client_checks import (
     Looked,
     check_agents,
@@ -31,7 +31,7 @@ from crucible.integrations.doctor.client_checks import (
     last_run,
 )
 from crucible.integrations.doctor.transcript_checks import (
-    Native,
+    ClientSession,
     check_client_secrets,
     check_transcripts,
     find_native,
@@ -73,15 +73,15 @@ _LOOKED_AT = 20
 
 def check_lagging(
     vault: Vault,
-    natives: Iterable[Native],
+    natives: Iterable[ClientSession],
     rows: Collection[Mapping[str, object]],
     waiting: Collection[str],
     now: datetime,
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """The notes that an import would bring up to date; `waiting` are sessions in the spool, which are told as such."""
     table = SourceTable(vault)
     known = {str(row["id"]): known_until(row) for row in rows}
-    late: list[Native] = []
+    late: list[ClientSession] = []
     for native in natives:
         note = table.find(source_name(native.transcript.client, native.transcript.native_id))
         until = known.get(note_name(note.name)) if note else None
@@ -93,7 +93,7 @@ def check_lagging(
     yield from tell_lagging(sure)
 
 
-def _would_change(vault: Vault, native: Native, now: datetime) -> bool:
+def _would_change(vault: Vault, native: ClientSession, now: datetime) -> bool:
     options = ImportOptions(now=now, dry_run=True)
     report = import_transcripts(vault, native.dialect, [native.transcript.path], options=options)
     return bool(report.updated or report.created)
@@ -102,7 +102,7 @@ def _would_change(vault: Vault, native: Native, now: datetime) -> bool:
 _T = TypeVar("_T")
 _SHOWN = 5
 _LOG_AGE = timedelta(days=7)
-_MARKS = {State.GOOD: ("ok", "green"), State.NOTE: ("note", "yellow"), State.BAD: ("bad", "red")}
+_MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"), CheckState.BAD: ("bad", "red")}
 
 
 @click.command
@@ -131,7 +131,7 @@ def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: st
     else:
         for finding in findings:
             _write(finding, whole=whole, color=in_color(door))
-    return PROBLEMS_FOUND if any(finding.state is State.BAD for finding in findings) else 0
+    return PROBLEMS_FOUND if any(finding.state is CheckState.BAD for finding in findings) else 0
 
 
 def _migrate(vault: Vault) -> None:
@@ -170,7 +170,7 @@ def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[Crucible
         return default, (error,)
 
 
-def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]:
+def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[CheckResult]:
     vault = seen.vault
     yield from check_settings(seen.faults, seen.warnings)
     if not seen.faults:
@@ -195,7 +195,7 @@ def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[Finding]
     yield from _of_notes(vault, mine, now)
 
 
-def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> Iterator[Finding]:
+def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> Iterator[CheckResult]:
     # The vault's own project counts wherever we are asked; at home the user's settings are the project's, too.
     places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
     places |= {settings_path(os.environ, home, None): "--user"}
@@ -205,7 +205,7 @@ def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> I
     yield from check_log(root / LOG, now - _LOG_AGE, _waiting(root), last_run(root))
 
 
-def _of_servers(root: Path, home: Path) -> Iterator[Finding]:
+def _of_servers(root: Path, home: Path) -> Iterator[CheckResult]:
     places: dict[Path, Looked] = {}
     for client in MCP_SETTINGS:
         # In the order of what a user would be told: his own settings, the vault's project, the one that we are in.
@@ -225,11 +225,11 @@ def _waiting(root: Path) -> set[str]:
         return set()
 
 
-def _source(native: Native) -> str:
+def _source(native: ClientSession) -> str:
     return source_name(native.transcript.client, native.transcript.native_id)
 
 
-def _of_notes(vault: Vault, mine: Sequence[Native], now: datetime) -> Iterator[Finding]:
+def _of_notes(vault: Vault, mine: Sequence[ClientSession], now: datetime) -> Iterator[CheckResult]:
     idle = timedelta(minutes=vault.settings.idle_minutes)
 
     def question(view: View) -> tuple[Sequence[Mapping[str, object]], Sequence[Mapping[str, object]]]:
@@ -238,21 +238,21 @@ def _of_notes(vault: Vault, mine: Sequence[Native], now: datetime) -> Iterator[F
     try:
         (rows, unreadable), refreshed = Index(vault.root, vault.settings).ask(question)
     except CrucibleError as error:
-        yield Finding("index", State.BAD, str(error), "cru index rebuild")
+        yield bad("index", str(error), "cru index rebuild")
         return
     yield from check_lagging(vault, mine, rows, _waiting(vault.root), now)
     yield from check_sessions(rows, now, idle)
     yield from check_notes(vault.root, unreadable, vault.session_ids())
     for reason in refreshed.unwalked:
-        yield Finding("index", State.BAD, reason, "give yourself the right to read it")
+        yield bad("index", reason, "give yourself the right to read it")
     if refreshed.unsaved:
         mend = mend_of_refusal(refreshed.unsaved, "cru index rebuild")
-        yield Finding("index", State.BAD, f"the index cannot be kept: {refreshed.unsaved}", mend)
+        yield bad("index", f"the index cannot be kept: {refreshed.unsaved}", mend)
     else:
-        yield Finding("index", State.GOOD, f"the index is true; it holds {numbered(len(rows), 'session')}")
+        yield good("index", f"the index is true; it holds {numbered(len(rows), 'session')}")
 
 
-def _exported(finding: Finding) -> dict[str, object]:
+def _exported(finding: CheckResult) -> dict[str, object]:
     return {
         "topic": finding.topic,
         "state": str(finding.state),
@@ -262,11 +262,11 @@ def _exported(finding: Finding) -> dict[str, object]:
     }
 
 
-def _write(finding: Finding, *, whole: bool, color: bool) -> None:
+def _write(finding: CheckResult, *, whole: bool, color: bool) -> None:
     word, hue = _MARKS[finding.state]
     mark = click.style(f"{word:<5}", fg=hue) if color else f"{word:<5}"
     write(f"{mark} {finding.topic:<12} {clean_line(finding.text)}")
-    few = 0 if finding.state is State.GOOD else _SHOWN
+    few = 0 if finding.state is CheckState.GOOD else _SHOWN
     shown = finding.items if whole else finding.items[:few]
     for item in shown:
         write(f"{'':<18} - {clean_line(item)}")

@@ -10,7 +10,7 @@ import pytest
 
 from crucible.clients.launch.ask import Answer
 from crucible.core.settings.settings import AgentSettings
-from crucible.integrations.doctor.check_results import State
+from crucible.integrations.doctor.check_results import CheckState
 from crucible.integrations.doctor.client_checks import check_agents
 from crucible.vault.logs.spending import keep_answer
 from crucible.vault.notes.vault import Vault
@@ -19,7 +19,7 @@ from tests.running import Cru
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
-def told(root: Path, settings: AgentSettings, path: str = "/bin:/usr/bin") -> list[tuple[State, str]]:
+def told(root: Path, settings: AgentSettings, path: str = "/bin:/usr/bin") -> list[tuple[CheckState, str]]:
     return [(one.state, one.text) for one in check_agents(root, settings, {"PATH": path}, NOW)]
 
 
@@ -30,27 +30,29 @@ def test_what_was_spent_this_month_is_one_line(tmp_path: Path) -> None:
         keep_answer(tmp_path, Answer("", "haiku", cost, *took), now=NOW - timedelta(hours=number), purpose="x")
     keep_answer(tmp_path, Answer("", "haiku", 99.0, 1, 1), now=NOW - timedelta(days=23), purpose="x")
     assert told(tmp_path, AgentSettings("sh -c x"))[1] == (
-        State.GOOD,
+        CheckState.GOOD,
         "agents asked this month: 34 answers, 119,995 tokens in, 13,983 out, $0.84 (5 without a price)",
     )
 
 
 def test_where_nobody_was_asked_there_is_no_line_of_it(tmp_path: Path) -> None:
-    assert told(tmp_path, AgentSettings()) == [(State.GOOD, "no agent is configured; one is asked only with `--with`")]
+    assert told(tmp_path, AgentSettings()) == [
+        (CheckState.GOOD, "no agent is configured; one is asked only with `--with`")
+    ]
 
 
 @pytest.mark.parametrize(
     ("settings", "state", "text"),
     [
-        (AgentSettings("sh -c 'a key'"), State.GOOD, "sh is asked on demand only (agents.at_end is off)"),
-        (AgentSettings("sh", at_end=True), State.GOOD, "sh is asked at each session's end, and on demand"),
-        (AgentSettings(model="gpt"), State.GOOD, "gpt is asked on demand only (agents.at_end is off)"),
-        (AgentSettings("no-such-x -p"), State.BAD, "no-such-x: no such program (agents.command)"),
-        (AgentSettings("sh 'x"), State.BAD, "agents.command: No closing quotation"),
-        (AgentSettings(at_end=True), State.NOTE, "agents.at_end is set, but no agent is configured"),
+        (AgentSettings("sh -c 'a key'"), CheckState.GOOD, "sh is asked on demand only (agents.at_end is off)"),
+        (AgentSettings("sh", at_end=True), CheckState.GOOD, "sh is asked at each session's end, and on demand"),
+        (AgentSettings(model="gpt"), CheckState.GOOD, "gpt is asked on demand only (agents.at_end is off)"),
+        (AgentSettings("no-such-x -p"), CheckState.BAD, "no-such-x: no such program (agents.command)"),
+        (AgentSettings("sh 'x"), CheckState.BAD, "agents.command: No closing quotation"),
+        (AgentSettings(at_end=True), CheckState.NOTE, "agents.at_end is set, but no agent is configured"),
     ],
 )
-def test_it_says_who_is_asked_and_when(tmp_path: Path, settings: AgentSettings, state: State, text: str) -> None:
+def test_it_says_who_is_asked_and_when(tmp_path: Path, settings: AgentSettings, state: CheckState, text: str) -> None:
     assert told(tmp_path, settings) == [(state, text)]
 
 

@@ -1,4 +1,4 @@
-"""One thing that was looked at, and what was found: values only."""
+"""What a check of `cru doctor` found."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class State(StrEnum):
-    """How good a finding is."""
+class CheckState(StrEnum):
+    """How good a result is."""
 
     GOOD = "good"
     NOTE = "note"
@@ -16,8 +16,8 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One finding.
+class CheckResult:
+    """One result.
 
     `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, spool, sessions, format, index.  `mend` is
     the command that fixes it, or "".
@@ -25,10 +25,25 @@ class Finding:
     """
 
     topic: str
-    state: State
+    state: CheckState
     text: str
     mend: str = ""
     items: tuple[str, ...] = ()
+
+
+def good(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
+    """Nothing is wrong."""
+    return CheckResult(topic, CheckState.GOOD, text, mend, items)
+
+
+def notice(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
+    """Nothing is broken, and it may be worth knowing."""
+    return CheckResult(topic, CheckState.NOTE, text, mend, items)
+
+
+def bad(topic: str, text: str, mend: str = "", items: tuple[str, ...] = ()) -> CheckResult:
+    """Something is wrong."""
+    return CheckResult(topic, CheckState.BAD, text, mend, items)
 
 
 def numbered(number: int, one: str, many: str = "") -> str:

@@ -1,6 +1,6 @@
-"""Whether our hooks are installed, and whether they fire.
+"""Whether the clients' hooks and servers are installed and run, and which agent is asked at what cost.
 
-Owns what counts as firing: a hook was called, or its process ran, after the client last wrote a transcript.
+Hooks run if one was called, or its process ran, after the client last wrote a transcript.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crucible.clients.launch.ask import program_of
 from crucible.clients.registry import TITLES
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings
-from crucible.integrations.doctor.check_results import Finding, State, numbered
+from crucible.integrations.doctor.check_results import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.claude_code_settings import EVENTS, Installed, find_installed, missing_program
 from crucible.integrations.install.mcp_servers import Part, Registered, find_registered
 from crucible.vault.logs.spending import spent_since
@@ -34,7 +34,7 @@ _FAULT = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) (?:sync [\w-]+ (
 
 def check_hooks(
     places: Iterable[tuple[str, Path]], root: Path, last_written: datetime | None, search: str | None = None
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """`places` are settings files with the option of `cru install claude-code` that means each.
 
     `last_written` is when a transcript of a session that belongs to this vault was last written to, `search` the `PATH`
@@ -45,44 +45,44 @@ def check_hooks(
         try:
             found = find_installed(path)
         except CrucibleError as error:
-            yield Finding("hooks", State.BAD, str(error), "mend the file by hand")
+            yield bad("hooks", str(error), "mend the file by hand")
             continue
         if found.events:
             yield from _entries(found, option, search)
             installed.append(path.stat().st_mtime)
     if not installed:
         what = "Claude Code's hooks are not installed: its sessions are not written down by themselves"
-        yield Finding("hooks", State.NOTE, what, "cru install claude-code")
+        yield notice("hooks", what, "cru install claude-code")
     else:
         # What was written before they were installed says nothing about them.
         late = last_written is not None and last_written.timestamp() > min(installed)
         yield from _firing(root, last_written if late else None)
 
 
-def _entries(found: Installed, option: str, search: str | None) -> Iterator[Finding]:
+def _entries(found: Installed, option: str, search: str | None) -> Iterator[CheckResult]:
     """Whether all entries of a settings file are there, and what they call is there, too."""
     mend = f"cru install claude-code {option}"
     gone = tuple(filter(None, (missing_program(command, search) for command in found.commands)))
     if gone:
         what = f"{found.path}: hooks call a program that cannot be run, so nothing is written down"
-        yield Finding("hooks", State.BAD, what, mend, gone)
+        yield bad("hooks", what, mend, gone)
     if found.lacking:
         what = f"{found.path}: {len(found.lacking)} of {len(EVENTS)} hooks are missing or changed"
-        yield Finding("hooks", State.BAD, what, mend, found.lacking)
+        yield bad("hooks", what, mend, found.lacking)
     if not (gone or found.lacking):
-        yield Finding("hooks", State.GOOD, f"{found.path}: all hooks are installed")
+        yield good("hooks", f"{found.path}: all hooks are installed")
 
 
-def _firing(root: Path, last_written: datetime | None) -> Iterator[Finding]:
+def _firing(root: Path, last_written: datetime | None) -> Iterator[CheckResult]:
     fired = _last_fired(root)
     if last_written is None or (fired is not None and fired > last_written.timestamp() - _LATE):
         told = f"they were last called {_ago(fired)}" if fired else "nothing has run since they were installed"
-        yield Finding("hooks", State.GOOD, told)
+        yield good("hooks", told)
         return
     when = f"last {_ago(fired)}" if fired else "never"
     what = f"a session was written to at {last_written:%Y-%m-%d %H:%M} UTC, and hooks were called {when}"
     mend = "start the client anew; hooks are read at its start, and `claude --debug` shows why one does not run"
-    yield Finding("hooks", State.BAD, what, mend)
+    yield bad("hooks", what, mend)
 
 
 def _last_fired(root: Path) -> float | None:
@@ -104,7 +104,7 @@ def _ago(time: float | None) -> str:
     return f"at {datetime.fromtimestamp(time).astimezone():%Y-%m-%d %H:%M}" if time else "never"
 
 
-def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float | None) -> Iterator[Finding]:
+def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float | None) -> Iterator[CheckResult]:
     """Faults of hooks that were noted since then, and are no history yet.
 
     `waiting` are the sessions that are not written down, `ran` when a hook's process last ran, in seconds since 1970: a fault
@@ -119,7 +119,7 @@ def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float |
     if faults:
         what = numbered(len(faults), "fault") + f" of hooks in {log}"
         mend = f"mend the cause; the next session clears this, and so does: rm {shlex.quote(str(log))}"
-        yield Finding("hooks", State.BAD, what, mend, faults[-_LOG_LINES:])
+        yield bad("hooks", what, mend, faults[-_LOG_LINES:])
 
 
 def _is_over(line: str, waiting: Collection[str], ran: float | None) -> bool:
@@ -143,7 +143,7 @@ class Looked(NamedTuple):
     mend: str
 
 
-def check_servers(places: Iterable[Looked], used: Collection[str], search: str | None = None) -> Iterator[Finding]:
+def check_servers(places: Iterable[Looked], used: Collection[str], search: str | None = None) -> Iterator[CheckResult]:
     """`used` are the clients that are on this machine, `search` the `PATH` on which a command without a path is found."""
     left: dict[str, str] = {}
     told: set[str] = set()
@@ -152,7 +152,7 @@ def check_servers(places: Iterable[Looked], used: Collection[str], search: str |
         try:
             found = find_registered(servers)
         except CrucibleError as error:
-            yield Finding(_TOPIC, State.NOTE, str(error), "mend the file by hand")
+            yield notice(_TOPIC, str(error), "mend the file by hand")
             told.add(client)
             continue
         if found:
@@ -160,51 +160,51 @@ def check_servers(places: Iterable[Looked], used: Collection[str], search: str |
             yield _registered(client, found, mend, search)
     for client in (each for each in left if each in used and each not in told):
         what = f"{TITLES[client]} is not told of `cru mcp`: its agent cannot ask recall"
-        yield Finding(_TOPIC, State.NOTE, what, left[client])
+        yield notice(_TOPIC, what, left[client])
     if rest := [TITLES[client] for client in left if client not in told and client not in used]:
-        yield Finding(_TOPIC, State.NOTE, f"not on this machine, so not told of `cru mcp`: {', '.join(rest)}")
+        yield notice(_TOPIC, f"not on this machine, so not told of `cru mcp`: {', '.join(rest)}")
 
 
-def _registered(client: str, found: Registered, mend: str, search: str | None) -> Finding:
+def _registered(client: str, found: Registered, mend: str, search: str | None) -> CheckResult:
     where = f"{found.path}: {TITLES[client]}"
     if not found.words:
         what = f"{found.path}: the server called crucible is another program's"
-        return Finding(_TOPIC, State.NOTE, what, "give it another name, then: " + mend)
+        return notice(_TOPIC, what, "give it another name, then: " + mend)
     if gone := missing_program(shlex.join(found.words), search):
-        return Finding(_TOPIC, State.BAD, f"{where} starts a program for recall that cannot be run", mend, (gone,))
+        return bad(_TOPIC, f"{where} starts a program for recall that cannot be run", mend, (gone,))
     if found.vault and not Path(found.vault).is_dir():
         what = f"{where} starts `cru mcp` on a vault that is not there"
-        return Finding(_TOPIC, State.BAD, what, mend, (found.vault,))
-    return Finding(_TOPIC, State.GOOD, f"{where} starts `cru mcp`")
+        return bad(_TOPIC, what, mend, (found.vault,))
+    return good(_TOPIC, f"{where} starts `cru mcp`")
 
 
-_TOPIC_DOCTOR_AGENTS = "agents"
+_AGENTS = "agents"
 
 
-def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], now: datetime) -> Iterator[Finding]:
+def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], now: datetime) -> Iterator[CheckResult]:
     """The configured agent, whether it can be started, and what answers took since the month began (UTC)."""
     yield _configured(settings, env)
     try:
         spent = spent_since(root, now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
     except CrucibleError as error:
-        yield Finding(_TOPIC_DOCTOR_AGENTS, State.NOTE, f"the cost of agents cannot be read: {error}")
+        yield notice(_AGENTS, f"the cost of agents cannot be read: {error}")
         return
     if spent.count:
         told = f"agents asked this month: {numbered(spent.count, 'answer')}, {told_spent(spent)}"
-        yield Finding(_TOPIC_DOCTOR_AGENTS, State.GOOD, told)
+        yield good(_AGENTS, told)
 
 
-def _configured(settings: AgentSettings, env: Mapping[str, str]) -> Finding:
+def _configured(settings: AgentSettings, env: Mapping[str, str]) -> CheckResult:
     who, wrong = _who(settings, env)
     if not who:
         if settings.at_end:
             mend = "set agents.command or agents.model in your settings"
-            return Finding(_TOPIC_DOCTOR_AGENTS, State.NOTE, "agents.at_end is set, but no agent is configured", mend)
-        return Finding(_TOPIC_DOCTOR_AGENTS, State.GOOD, "no agent is configured; one is asked only with `--with`")
+            return notice(_AGENTS, "agents.at_end is set, but no agent is configured", mend)
+        return good(_AGENTS, "no agent is configured; one is asked only with `--with`")
     if wrong:
-        return Finding(_TOPIC_DOCTOR_AGENTS, State.BAD, wrong, "fix agents.command in your settings")
+        return bad(_AGENTS, wrong, "fix agents.command in your settings")
     when = "at each session's end, and on demand" if settings.at_end else "on demand only (agents.at_end is off)"
-    return Finding(_TOPIC_DOCTOR_AGENTS, State.GOOD, f"{who} is asked {when}")
+    return good(_AGENTS, f"{who} is asked {when}")
 
 
 def _who(settings: AgentSettings, env: Mapping[str, str]) -> tuple[str, str]:

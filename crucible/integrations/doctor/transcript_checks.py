@@ -23,7 +23,7 @@ from crucible.clients.session_files import Transcript
 from crucible.core.errors import TranscriptError, reason_of
 from crucible.core.secrets.redaction import PRIVATE
 from crucible.core.settings.settings import SecretSettings
-from crucible.integrations.doctor.check_results import Finding, State, numbered
+from crucible.integrations.doctor.check_results import CheckResult, bad, good, notice, numbered
 
 _WARNING = timedelta(days=7)
 _DEFAULT_DAYS = 30
@@ -33,7 +33,7 @@ _LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
+class ClientSession:
     """A session as its client keeps it.  `written` is when, `reason` why it cannot be read ("" when it can)."""
 
     dialect: Dialect
@@ -42,7 +42,7 @@ class Native:
     reason: str = ""
 
 
-def find_native(env: Mapping[str, str], home: Path) -> Iterator[Native]:
+def find_native(env: Mapping[str, str], home: Path) -> Iterator[ClientSession]:
     """Every session of every client on this machine."""
     for dialect in DIALECTS.values():
         folder = dialect.default_folder(env, home)
@@ -53,32 +53,32 @@ def find_native(env: Mapping[str, str], home: Path) -> Iterator[Native]:
                 yield _native(dialect, transcript)
         except (TranscriptError, OSError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else str(error)
-            yield Native(dialect, Transcript(dialect.NAME, "", folder), None, reason)
+            yield ClientSession(dialect, Transcript(dialect.NAME, "", folder), None, reason)
 
 
-def _native(dialect: Dialect, transcript: Transcript) -> Native:
+def _native(dialect: Dialect, transcript: Transcript) -> ClientSession:
     try:
         reach = dialect.reach(transcript)
         written = reach.last or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
         readable = os.access(transcript.path, os.R_OK)
     except (TranscriptError, OSError) as error:
-        return Native(dialect, transcript, None, reason_of(error) if isinstance(error, OSError) else str(error))
-    return Native(dialect, transcript, written, "" if readable else "may not be read")
+        return ClientSession(dialect, transcript, None, reason_of(error) if isinstance(error, OSError) else str(error))
+    return ClientSession(dialect, transcript, written, "" if readable else "may not be read")
 
 
-def last_written(natives: Iterable[Native], client: str) -> datetime | None:
+def last_written(natives: Iterable[ClientSession], client: str) -> datetime | None:
     """When a client last wrote to any of these."""
     return max((n.written for n in natives if n.written and client == n.dialect.NAME), default=None)
 
 
 def check_transcripts(
-    natives: Iterable[Native],
-    is_archived: Callable[[Native], bool],
+    natives: Iterable[ClientSession],
+    is_archived: Callable[[ClientSession], bool],
     *,
     now: datetime,
     env: Mapping[str, str],
     home: Path,
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """What is not archived, client by client; then what cannot be read."""
     unread, missing = [], []
     for native in natives:
@@ -90,14 +90,14 @@ def check_transcripts(
         yield from _missing(dialect, [n for n in missing if n.dialect.NAME == dialect.NAME], now, env, home)
     if unread:
         what = numbered(len(unread), "transcript") + " cannot be read"
-        yield Finding("transcripts", State.BAD, what, "give yourself the right to read them", tuple(unread))
+        yield bad("transcripts", what, "give yourself the right to read them", tuple(unread))
     if not (unread or missing):
-        yield Finding("transcripts", State.GOOD, "every session of this machine's clients has its note")
+        yield good("transcripts", "every session of this machine's clients has its note")
 
 
 def _missing(
-    dialect: Dialect, missing: list[Native], now: datetime, env: Mapping[str, str], home: Path
-) -> Iterator[Finding]:
+    dialect: Dialect, missing: list[ClientSession], now: datetime, env: Mapping[str, str], home: Path
+) -> Iterator[CheckResult]:
     days = _retention_days(dialect, env, home)
     soon = [] if days is None else [n for n in missing if _age(n, now) > timedelta(days=days) - _WARNING]
     rest = [native for native in missing if native not in soon]
@@ -105,28 +105,28 @@ def _missing(
     if soon:
         what = numbered(len(soon), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are")
         what += f" in no note, and it deletes files of {days} days: soon"
-        yield Finding("transcripts", State.BAD, what, mend, tuple(str(n.transcript.path) for n in soon))
+        yield bad("transcripts", what, mend, tuple(str(n.transcript.path) for n in soon))
     if rest:
         what = numbered(len(rest), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are") + " in no note"
-        yield Finding("transcripts", State.NOTE, what, mend, tuple(_name(n) for n in rest))
+        yield notice("transcripts", what, mend, tuple(_name(n) for n in rest))
 
 
-def tell_lagging(natives: Iterable[Native]) -> Iterator[Finding]:
+def tell_lagging(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
     """Sessions whose notes end before their transcripts do."""
-    by_client: dict[str, list[Native]] = {}
+    by_client: dict[str, list[ClientSession]] = {}
     for native in natives:
         by_client.setdefault(native.dialect.NAME, []).append(native)
     for name, late in by_client.items():
         what = numbered(len(late), "note lags", "notes lag") + f" behind what {late[0].dialect.TITLE} wrote since"
         items = tuple(_name(native) for native in late)
-        yield Finding("transcripts", State.NOTE, what, f"cru import {name}", items)
+        yield notice("transcripts", what, f"cru import {name}", items)
 
 
-def _name(native: Native) -> str:
+def _name(native: ClientSession) -> str:
     return f"{native.transcript.native_id} ({native.transcript.path})"
 
 
-def _age(native: Native, now: datetime) -> timedelta:
+def _age(native: ClientSession, now: datetime) -> timedelta:
     """Since the file was written to, which is what the client goes by."""
     try:
         return now - datetime.fromtimestamp(native.transcript.path.stat().st_mtime, UTC)
@@ -146,7 +146,7 @@ def _retention_days(dialect: Dialect, env: Mapping[str, str], home: Path) -> int
     return days if isinstance(days, int) and not isinstance(days, bool) else _DEFAULT_DAYS
 
 
-def _has_words(native: Native) -> bool:
+def _has_words(native: ClientSession) -> bool:
     """Whether an import would make a note of it: somebody said something, and it is no session that `cru` started."""
     try:
         for number, event in enumerate(native.dialect.read(native.transcript)):
@@ -164,7 +164,9 @@ Show = Callable[[int, int], None]
 _MEND = "revoke these secrets, then delete the sessions in the client; `cru` never changes its logs"
 
 
-def check_client_secrets(natives: Iterable[Native], settings: SecretSettings, show: Show) -> Iterator[Finding]:
+def check_client_secrets(
+    natives: Iterable[ClientSession], settings: SecretSettings, show: Show
+) -> Iterator[CheckResult]:
     """Yield one finding per client with logs.  Only one event is in memory at a time."""
     readable = [native for native in natives if not native.reason]
     looked = Counter(native.dialect.NAME for native in readable)
@@ -179,7 +181,7 @@ def check_client_secrets(natives: Iterable[Native], settings: SecretSettings, sh
         yield _finding(DIALECTS[name].TITLE, sessions, found.get(name, {}))
 
 
-def _counted(native: Native, settings: SecretSettings) -> Iterator[tuple[Path, Counter[str]]]:
+def _counted(native: ClientSession, settings: SecretSettings) -> Iterator[tuple[Path, Counter[str]]]:
     """Yield each file of a session with its secrets counted by rule."""
     redact = redactor_of(settings)
     transcript = native.transcript
@@ -194,17 +196,17 @@ def _counted(native: Native, settings: SecretSettings) -> Iterator[tuple[Path, C
         yield transcript.path_of(agent), kinds
 
 
-def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Finding:
+def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> CheckResult:
     total: Counter[str] = Counter()
     for kinds in files.values():
         total.update(kinds)
     of = numbered(sessions, "session")
     if not total:
-        return Finding("secrets", State.GOOD, f"no secrets in {title}'s own logs ({of})")
+        return good("secrets", f"no secrets in {title}'s own logs ({of})")
     worst = sorted(files.items(), key=lambda each: (-each[1].total(), str(each[0])))
     what = f"{title}'s own logs ({of}) hold {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_told(total)}"
     items = tuple(f"{path}: {_told(kinds)}" for path, kinds in worst)
-    return Finding("secrets", State.NOTE, what, _MEND, items)
+    return notice("secrets", what, _MEND, items)
 
 
 def _told(kinds: Counter[str]) -> str:

@@ -1,7 +1,4 @@
-"""Whether the vault itself is fit to be written to: its settings, rights and disk, and what looks at its commits.
-
-Owns how little room counts as none.
-"""
+"""Whether the vault is fit to be written to, and what is left over in it: renames, spool, sessions, old formats."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.migration import migrate
 from crucible.documents.session.session_id import LONGEST_ID
 from crucible.documents.session.session_reader import read_session
-from crucible.integrations.doctor.check_results import Finding, State, numbered
+from crucible.integrations.doctor.check_results import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.git_hooks import find_hook, is_installed
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.history.history_notes import read_entry
@@ -46,46 +43,46 @@ _REFUSALS = {
 }
 
 
-def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> Iterator[Finding]:
+def check_settings(faults: Iterable[CrucibleError], warnings: Iterable[str]) -> Iterator[CheckResult]:
     """What is wrong in settings files; `faults` keep every other command from working."""
     for fault in faults:
         hint = fault.hint or "mend the line by hand, or take it out"
-        yield Finding("settings", State.BAD, f"{fault}; no other command works until then", hint)
+        yield bad("settings", f"{fault}; no other command works until then", hint)
     for warning in dict.fromkeys(warnings):
-        yield Finding("settings", State.NOTE, warning, "mend its name, or take the line out")
+        yield notice("settings", warning, "mend its name, or take the line out")
 
 
-def check_trust(asks: Sequence[Ask]) -> Iterator[Finding]:
+def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
     """Report what the vault asks for, and whether the user accepted it."""
     broken = tuple(f"{ask.name}: {ask.fault}" for ask in asks if ask.fault)
     if broken:
-        yield Finding("trust", State.NOTE, "what this vault asks for and cannot have is ignored", "", broken)
+        yield notice("trust", "what this vault asks for and cannot have is ignored", "", broken)
     asks = [ask for ask in asks if not ask.fault]
     ignored = ignored_names(asks)
     if ignored:
         what = "what this vault asks for is ignored until you accept it"
-        yield Finding("trust", State.NOTE, what, "cru trust", ignored)
+        yield notice("trust", what, "cru trust", ignored)
     elif asks:
         what = f"you accepted what this vault asks for: {', '.join(ask.name for ask in asks)}"
-        yield Finding("trust", State.GOOD, what)
+        yield good("trust", what)
     else:
-        yield Finding("trust", State.GOOD, "nothing in this vault needs to be accepted")
+        yield good("trust", "nothing in this vault needs to be accepted")
 
 
-def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[Finding]:
+def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]:
     """Whether we may write what a session needs, and whether there is room for it."""
     own = root / ".crucible"
     places = (root, own, *folders, *(own / name for name in ("spool", "flight", "cache", "index", "log")))
     shut = tuple(str(path) for path in places if path.is_dir() and not os.access(path, os.W_OK | os.X_OK))
     if shut:
         what = "the vault cannot be written to by this user, so no session is written down"
-        yield Finding("vault", State.BAD, what, _RIGHT, shut)
+        yield bad("vault", what, _RIGHT, shut)
     try:
         free = shutil.disk_usage(root).free
     except OSError:
         return
     if free < _NO_ROOM:
-        yield Finding("vault", State.BAD, f"the disk of {root} is full", _ROOM)
+        yield bad("vault", f"the disk of {root} is full", _ROOM)
 
 
 def mend_of_refusal(reason: str, otherwise: str) -> str:
@@ -94,20 +91,20 @@ def mend_of_refusal(reason: str, otherwise: str) -> str:
     return next(found, otherwise)
 
 
-def check_git_hooks(root: Path) -> Iterator[Finding]:
+def check_git_hooks(root: Path) -> Iterator[CheckResult]:
     """Whether commits of a vault in a git repository are looked at for secrets."""
     if not any((folder / ".git").exists() for folder in (root, *root.parents)):
         return
     try:
         installed = is_installed(find_hook(root))
     except VaultError as error:
-        yield Finding("git-hooks", State.NOTE, f"git does not say what looks at commits: {error}", error.hint)
+        yield notice("git-hooks", f"git does not say what looks at commits: {error}", error.hint)
         return
     if installed:
-        yield Finding("git-hooks", State.GOOD, "what is committed is looked at for secrets")
+        yield good("git-hooks", "what is committed is looked at for secrets")
     else:
         what = "nothing looks at what is committed: a secret that a human wrote may get into git"
-        yield Finding("git-hooks", State.NOTE, what, "cru install git-hooks")
+        yield notice("git-hooks", what, "cru install git-hooks")
 
 
 _Reader = Callable[[Source], object]
@@ -120,7 +117,7 @@ class Migrated(NamedTuple):
     kept: tuple[str, ...]
 
 
-def check_formats(vault: Vault) -> Iterator[Finding]:
+def check_formats(vault: Vault) -> Iterator[CheckResult]:
     """Report the notes of an older format."""
     old = [path for path, _ in _notes(vault) if _is_old(vault, path)]
     if old:
@@ -128,9 +125,9 @@ def check_formats(vault: Vault) -> Iterator[Finding]:
             numbered(len(old), "note has", "notes have")
             + " an older format, in which plugins can act on what agents said"
         )
-        yield Finding("format", State.NOTE, text, "cru doctor --migrate", tuple(vault.relative(path) for path in old))
+        yield notice("format", text, "cru doctor --migrate", tuple(vault.relative(path) for path in old))
     else:
-        yield Finding("format", State.GOOD, "every note has the current format")
+        yield good("format", "every note has the current format")
 
 
 def migrate_notes(vault: Vault) -> Migrated:
@@ -184,32 +181,32 @@ def _is_old(vault: Vault, path: Path) -> bool:
     return found.present and not found.problems and "type" in found.values and format_of(found.values) < FORMAT
 
 
-def check_renames(vault: Vault) -> Iterator[Finding]:
+def check_renames(vault: Vault) -> Iterator[CheckResult]:
     """Report the journal of an unfinished rename.  A rename that is running has one too."""
     if not is_unfinished(vault.root):
         return
     try:
         journal = load_journal(vault)
     except VaultError as error:
-        yield Finding("rename", State.BAD, str(error), error.hint)
+        yield bad("rename", str(error), error.hint)
         return
     if journal is None:
-        yield Finding("rename", State.BAD, f"{journal_path(vault.root)} is not a rename journal", "remove it")
+        yield bad("rename", f"{journal_path(vault.root)} is not a rename journal", "remove it")
         return
     old, new = journal.ids
     what = f"the rename of {old} to {new} was interrupted; the next command that opens the vault finishes it"
-    yield Finding("rename", State.BAD, what, f"cru session rename {old} {new}")
+    yield bad("rename", what, f"cru session rename {old} {new}")
 
 
 Row = Mapping[str, object]
 
 
-def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[Finding]:
+def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[CheckResult]:
     """What hooks put in and no note has yet, and what has been there for long."""
     try:
         spooled = [s for client in clients for s in load_spool(root, client) if s.has_backlog]
     except OutsideVault as error:
-        yield Finding("spool", State.BAD, str(error), error.hint)
+        yield bad("spool", str(error), error.hint)
         return
     waiting = [s for s in spooled if s.left != "missing"]
     missing = tuple(s.session for s in spooled if s.left == "missing")
@@ -220,43 +217,41 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[F
     if missing:
         what = numbered(len(missing), "session has", "sessions have")
         what += " no transcript: the client was told to keep none, or lost it"
-        yield Finding("spool", State.NOTE, what, "", missing)
+        yield notice("spool", what, "", missing)
     if stuck:
         what = numbered(len(stuck), "session has", "sessions have") + " ended and not been written down"
         mend = "cru import claude-code"
-        yield Finding("spool", State.BAD, what, mend, tuple(s.session for s in stuck))
+        yield bad("spool", what, mend, tuple(s.session for s in stuck))
     elif waiting:
         what = numbered(len(waiting), "session is", "sessions are")
         what += " under way, with events since the last phase"
-        yield Finding("spool", State.GOOD, what, "", tuple(s.session for s in waiting))
+        yield good("spool", what, "", tuple(s.session for s in waiting))
     elif not missing:
-        yield Finding("spool", State.GOOD, "nothing waits in the spool")
+        yield good("spool", "nothing waits in the spool")
 
 
-def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Iterator[Finding]:
+def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Iterator[CheckResult]:
     """Sessions whose client died, and those that say `active` and are long quiet."""
     ids = {str(row["id"]) for row in rows}
     paused = [str(row["id"]) for row in rows if row["status"] == "paused" and not row["parent"]]
     stale = [
-        str(row["id"])
-        for row in rows
-        if row["status"] == "active" and not row["parent"] and _is_old_doctor_sessions(row, now, idle)
+        str(row["id"]) for row in rows if row["status"] == "active" and not row["parent"] and _is_quiet(row, now, idle)
     ]
     lost = [f"{row['id']} (of {row['parent']})" for row in rows if row["parent"] and str(row["parent"]) not in ids]
     if paused:
         what = numbered(len(paused), "session is paused, and waits", "sessions are paused, and wait")
         what += " to be looked through"
-        yield Finding("sessions", State.NOTE, what, f"cru session resume {paused[0]}", tuple(paused))
+        yield notice("sessions", what, f"cru session resume {paused[0]}", tuple(paused))
     if stale:
         what = numbered(len(stale), "session says it is", "sessions say they are")
         what += " active, and nothing happened for long"
         mend = f"cru import auto, or: cru session pause --session {stale[0]}"
-        yield Finding("sessions", State.BAD, what, mend, tuple(stale))
+        yield bad("sessions", what, mend, tuple(stale))
     if lost:
         what = numbered(len(lost), "subagent's note has lost its parent", "subagents' notes have lost their parents")
-        yield Finding("sessions", State.NOTE, what, "cru session check", tuple(lost))
+        yield notice("sessions", what, "cru session check", tuple(lost))
     if not (paused or stale or lost):
-        yield Finding("sessions", State.GOOD, "no session was left behind")
+        yield good("sessions", "no session was left behind")
 
 
 def known_until(row: Row) -> datetime | None:
@@ -270,17 +265,17 @@ def known_until(row: Row) -> datetime | None:
     return (begun if begun.tzinfo else begun.replace(tzinfo=UTC)) + lasted
 
 
-def _is_old_doctor_sessions(row: Row, now: datetime, idle: timedelta) -> bool:
+def _is_quiet(row: Row, now: datetime, idle: timedelta) -> bool:
     last = known_until(row)
     return last is not None and now - last > max(idle, timedelta(hours=24))
 
 
-def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -> Iterator[Finding]:
+def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -> Iterator[CheckResult]:
     """Notes that cannot be read, and whole events that belong to none."""
     if unreadable:
         items = tuple(f"{row['path']}: {row['unreadable']}" for row in unreadable)
         what = numbered(len(unreadable), "note") + " cannot be read"
-        yield Finding("sessions", State.BAD, what, "cru session check", items)
+        yield bad("sessions", what, "cru session check", items)
     flights = root / ".crucible" / "flight"
     names = sorted(path.name for path in flights.iterdir() if path.is_dir()) if flights.is_dir() else []
     homeless = [name for name in names if name not in ids and not name.startswith(".") and len(name) <= LONGEST_ID]
@@ -290,4 +285,4 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
             + " no note; all is kept"
         )
         mend = "cru import auto makes the notes anew"
-        yield Finding("sessions", State.NOTE, what, mend, tuple(homeless))
+        yield notice("sessions", what, mend, tuple(homeless))
