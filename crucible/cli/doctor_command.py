@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -71,26 +71,25 @@ _LOOKED_AT = 20
 """Transcripts that are read to be sure; a mended vault has none that need it."""
 
 
-def check_lagging(
+def _lagging(
     vault: Vault,
-    natives: Iterable[ClientSession],
+    notes: Mapping[ClientSession, Path],
     rows: Collection[Mapping[str, object]],
     waiting: Collection[str],
     now: datetime,
 ) -> Iterator[CheckResult]:
-    """The notes that an import would bring up to date; `waiting` are sessions in the spool, which are told as such."""
-    table = SourceTable(vault)
+    """The notes that an import would update; sessions that are `waiting` in the spool are reported as such."""
     known = {str(row["id"]): known_until(row) for row in rows}
-    late: list[ClientSession] = []
-    for native in natives:
-        note = table.find(source_name(native.transcript.client, native.transcript.native_id))
-        until = known.get(note_name(note.name)) if note else None
-        if until is None or native.written is None or native.transcript.native_id in waiting:
-            continue
-        if now - native.written >= _FRESH and native.written - until > _LAG:
-            late.append(native)
-    sure = [native for native in late[:_LOOKED_AT] if _would_change(vault, native, now)]
-    yield from tell_lagging(sure)
+    late = [
+        native
+        for native, note in notes.items()
+        if (until := known.get(note_name(note.name)))
+        and native.written
+        and native.transcript.native_id not in waiting
+        and now - native.written >= _FRESH
+        and native.written - until > _LAG
+    ]
+    yield from tell_lagging([native for native in late[:_LOOKED_AT] if _would_change(vault, native, now)])
 
 
 def _would_change(vault: Vault, native: ClientSession, now: datetime) -> bool:
@@ -122,16 +121,16 @@ def doctor(door: Door, *, whole: bool, secrets: bool, migrate: bool, format_: st
       cru doctor --migrate
       cru doctor --all --format json
     """
-    seen = _seen(door)
+    setup = _setup(door)
     if migrate:
-        _migrate(seen.vault)
-    findings = list(_findings(seen, datetime.now(UTC), secrets=secrets))
+        _migrate(setup.vault)
+    results = list(_results(setup, datetime.now(UTC), secrets=secrets))
     if format_ == "json":
-        write_json([_exported(finding) for finding in findings])
+        write_json([_exported(result) for result in results])
     else:
-        for finding in findings:
-            _write(finding, whole=whole, color=in_color(door))
-    return PROBLEMS_FOUND if any(finding.state is CheckState.BAD for finding in findings) else 0
+        for result in results:
+            _write(result, whole=whole, color=in_color(door))
+    return PROBLEMS_FOUND if any(result.state is CheckState.BAD for result in results) else 0
 
 
 def _migrate(vault: Vault) -> None:
@@ -141,8 +140,8 @@ def _migrate(vault: Vault) -> None:
         say(f"not converted: {line}", style="yellow")
 
 
-class _Seen(NamedTuple):
-    """The vault, and what is wrong with the settings that it and its user have."""
+class _Setup(NamedTuple):
+    """The vault, and what is wrong with its settings and its user's; those that cannot be read are all defaults."""
 
     vault: Vault
     agents: AgentSettings
@@ -150,17 +149,12 @@ class _Seen(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def _seen(door: Door) -> _Seen:
-    """The vault as every command finds it; settings that cannot be read are all defaults."""
+def _setup(door: Door) -> _Setup:
     user, unread = _or_default(user_settings, UserSettings(user_settings_file()))
     root = vault_root(door, user)
     settings, broken = _or_default(lambda: load_vault_settings(root, user), VaultSettings())
-    return _Seen(
-        Vault(Path(root), settings),
-        user.agents,
-        (*unread, *broken),
-        (*user.warnings, *settings.warnings),
-    )
+    warnings = (*user.warnings, *settings.warnings)
+    return _Setup(Vault(Path(root), settings), user.agents, (*unread, *broken), warnings)
 
 
 def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[CrucibleError, ...]]:
@@ -170,39 +164,41 @@ def _or_default(load: Callable[[], _T], default: _T) -> tuple[_T, tuple[Crucible
         return default, (error,)
 
 
-def _findings(seen: _Seen, now: datetime, *, secrets: bool) -> Iterator[CheckResult]:
-    vault = seen.vault
-    yield from check_settings(seen.faults, seen.warnings)
-    if not seen.faults:
+def _results(setup: _Setup, now: datetime, *, secrets: bool) -> Iterator[CheckResult]:
+    vault, home = setup.vault, Path.home()
+    yield from check_settings(setup.faults, setup.warnings)
+    if not setup.faults:
         yield from check_trust(vault.settings.asks)
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)
     yield from check_renames(vault)
     yield from check_formats(vault)
-    home = Path.home()
     natives = list(find_native(os.environ, home))
     table = SourceTable(vault)
-    mine = [native for native in natives if table.find(_source(native))]
-    yield from _of_hooks(vault.root, home, last_written(mine, "claude-code"), now)
+    notes = {native: note for native in natives if (note := table.find(_source(native)))}
+    waiting = _waiting(vault.root)
+    yield from _of_hooks(vault.root, home, last_written(notes, "claude-code"), waiting, now)
     yield from _of_servers(vault.root, home)
-    yield from check_agents(vault.root, seen.agents, os.environ, now)
-    archived = {_source(native) for native in mine}
+    yield from check_agents(vault.root, setup.agents, os.environ, now)
+    archived = set(map(_source, notes))
     yield from check_transcripts(natives, lambda n: _source(n) in archived, now=now, env=os.environ, home=home)
     if secrets:
         with bar("clients' logs") as show:
             yield from check_client_secrets(natives, vault.settings.secrets, show)
     yield from check_spool(vault.root, CLIENTS, now)
-    yield from _of_notes(vault, mine, now)
+    yield from _of_notes(vault, notes, waiting, now)
 
 
-def _of_hooks(root: Path, home: Path, last: datetime | None, now: datetime) -> Iterator[CheckResult]:
+def _of_hooks(
+    root: Path, home: Path, last: datetime | None, waiting: Collection[str], now: datetime
+) -> Iterator[CheckResult]:
     # The vault's own project counts wherever we are asked; at home the user's settings are the project's, too.
     places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
     places |= {settings_path(os.environ, home, None): "--user"}
     yield from check_hooks(
         [(option, path) for path, option in reversed(places.items())], root, last, os.environ.get("PATH")
     )
-    yield from check_log(root / LOG, now - _LOG_AGE, _waiting(root), last_run(root))
+    yield from check_log(root / LOG, now - _LOG_AGE, waiting, last_run(root))
 
 
 def _of_servers(root: Path, home: Path) -> Iterator[CheckResult]:
@@ -229,7 +225,9 @@ def _source(native: ClientSession) -> str:
     return source_name(native.transcript.client, native.transcript.native_id)
 
 
-def _of_notes(vault: Vault, mine: Sequence[ClientSession], now: datetime) -> Iterator[CheckResult]:
+def _of_notes(
+    vault: Vault, notes: Mapping[ClientSession, Path], waiting: Collection[str], now: datetime
+) -> Iterator[CheckResult]:
     idle = timedelta(minutes=vault.settings.idle_minutes)
 
     def question(view: View) -> tuple[Sequence[Mapping[str, object]], Sequence[Mapping[str, object]]]:
@@ -240,7 +238,7 @@ def _of_notes(vault: Vault, mine: Sequence[ClientSession], now: datetime) -> Ite
     except CrucibleError as error:
         yield bad("index", str(error), "cru index rebuild")
         return
-    yield from check_lagging(vault, mine, rows, _waiting(vault.root), now)
+    yield from _lagging(vault, notes, rows, waiting, now)
     yield from check_sessions(rows, now, idle)
     yield from check_notes(vault.root, unreadable, vault.session_ids())
     for reason in refreshed.unwalked:
@@ -252,26 +250,26 @@ def _of_notes(vault: Vault, mine: Sequence[ClientSession], now: datetime) -> Ite
         yield good("index", f"the index is true; it holds {numbered(len(rows), 'session')}")
 
 
-def _exported(finding: CheckResult) -> dict[str, object]:
+def _exported(result: CheckResult) -> dict[str, object]:
     return {
-        "topic": finding.topic,
-        "state": str(finding.state),
-        "text": finding.text,
-        "mend": finding.mend or None,
-        "items": list(finding.items),
+        "topic": result.topic,
+        "state": str(result.state),
+        "text": result.text,
+        "mend": result.mend or None,
+        "items": list(result.items),
     }
 
 
-def _write(finding: CheckResult, *, whole: bool, color: bool) -> None:
-    word, hue = _MARKS[finding.state]
+def _write(result: CheckResult, *, whole: bool, color: bool) -> None:
+    word, hue = _MARKS[result.state]
     mark = click.style(f"{word:<5}", fg=hue) if color else f"{word:<5}"
-    write(f"{mark} {finding.topic:<12} {clean_line(finding.text)}")
-    few = 0 if finding.state is CheckState.GOOD else _SHOWN
-    shown = finding.items if whole else finding.items[:few]
+    write(f"{mark} {result.topic:<12} {clean_line(result.text)}")
+    few = 0 if result.state is CheckState.GOOD else _SHOWN
+    shown = result.items if whole else result.items[:few]
     for item in shown:
         write(f"{'':<18} - {clean_line(item)}")
-    left = len(finding.items) - len(shown)
+    left = len(result.items) - len(shown)
     if left and shown:
         write(f"{'':<18} - and {left} more: --all")
-    if finding.mend:
-        write(f"{'':<18} → {clean_line(finding.mend)}")
+    if result.mend:
+        write(f"{'':<18} → {clean_line(result.mend)}")
