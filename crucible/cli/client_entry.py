@@ -1,4 +1,4 @@
-"""`cru hook claude-code` when it comes this way: `crucible.__main__` takes the plain call before click is imported."""
+"""What clients start: `cru mcp`, and `cru hook claude-code`, whose plain call `crucible.__main__` takes before click is imported."""
 
 from __future__ import annotations
 

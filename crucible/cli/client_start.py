@@ -1,4 +1,4 @@
-"""`cru start`: a client that begins with a briefing."""
+"""`cru start`: start a client with a briefing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of commands, `command_table.txt`: what each is called, where it is, and its line of help, without importing it."""
+"""The table of commands in `command_table.txt`: names, places and lines of help, without importing a command."""
 
 from __future__ import annotations
 

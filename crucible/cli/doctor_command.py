@@ -1,4 +1,4 @@
-"""`cru doctor`: what was looked at, what was found, and what mends it."""
+"""`cru doctor`: run the checks, and print each result with the command that fixes it."""
 
 from __future__ import annotations
 

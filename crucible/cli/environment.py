@@ -1,4 +1,4 @@
-"""Where `cru` was called: the one place that reads the environment, the home and the working directory.
+"""Where `cru` was called: the environment, the home and the working directory, and the vault that they name.
 
 Imports little, since listing sessions and completing an id need it.
 """

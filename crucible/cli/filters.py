@@ -1,8 +1,4 @@
-"""The options that say which sessions, and the query they make.
-
-Owns their names and helps, for every command that chooses sessions.  What a filter means is `index.query`'s, what a
-condition means `index.conditions`'.
-"""
+"""The options that select sessions, and the query that they make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the root's options to an index that is true now, with progress and complaints on stderr."""
+"""Open the index of a vault and query it when it is up to date; problems go to stderr."""
 
 from __future__ import annotations
 

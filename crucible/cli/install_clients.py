@@ -48,7 +48,7 @@ def _mcp_command(client: str, files: str, text: str) -> click.Command:
             more = " --remove" if remove else ""
             raise UsageError("there is nothing else to be installed", f"cru install {client} --mcp{more}")
         _check_place(user=user, project=project)
-        register(door, client, project=project, remove=remove)
+        _register(door, client, project=project, remove=remove)
 
     return command
 
@@ -87,7 +87,7 @@ def _check_place(*, user: bool, project: bool) -> None:
         raise UsageError("--user and --project: one or the other", "call it twice for both")
 
 
-def register(door: Door, client: str, *, project: bool, remove: bool) -> None:
+def _register(door: Door, client: str, *, project: bool, remove: bool) -> None:
     """Put our server, and what its agent is told, into a client's files, or take both out."""
     parts = parts_of(client, _program(door, shared=project), os.environ, Path.home(), _folder(project=project))
     shared = _also_read(client, parts, _folder(project=project)) if remove else {}
@@ -144,7 +144,7 @@ def _is_registered(servers: Part) -> bool:
     return False
 
 
-def say_what_stays(*, project: bool, mcp: bool) -> None:
+def _say_what_stays(*, project: bool, mcp: bool) -> None:
     """After a removal, what of Claude Code's that one did not take out: the hooks, or the server."""
     folder, more = _folder(project=project), " --project" if project else ""
     if mcp and _has_hooks(folder):
@@ -205,7 +205,7 @@ def project_folder() -> Path:
     return next((f for f in near if (f / ".claude").is_dir() or (f / ".git").exists()), here).resolve()
 
 
-def say_where(door: Door) -> None:
+def _say_where(door: Door) -> None:
     """Where sessions of the working directory go."""
     user = user_settings()
     try:
@@ -245,22 +245,22 @@ def claude_code(door: Door, *, user: bool, project: bool, remove: bool, mcp: boo
     """
     _check_place(user=user, project=project)
     if mcp:
-        register(door, "claude-code", project=project, remove=remove)
+        _register(door, "claude-code", project=project, remove=remove)
         if remove:
-            say_what_stays(project=project, mcp=True)
+            _say_what_stays(project=project, mcp=True)
         return
     folder = project_folder() if project else None
     path = settings_path(os.environ, Path.home(), folder)
     if remove:
         _write_removed(path, is_changed=uninstall_hooks(path))
-        say_what_stays(project=project, mcp=False)
+        _say_what_stays(project=project, mcp=False)
         return
-    _write_installed(path, is_changed=install_hooks(path, hook_command(shared=project)))
-    say_where(door)
+    _write_installed(path, is_changed=install_hooks(path, _hook_command(shared=project)))
+    _say_where(door)
     offer_to_ask(door, "claude")
 
 
-def hook_command(*, shared: bool) -> str:
+def _hook_command(*, shared: bool) -> str:
     """What the client is to run.  A hook that fails is shown to the user or obeyed, so it never does.
 
     In settings that are committed the command is found by its name, and colleagues without it are not bothered.

@@ -1,4 +1,4 @@
-"""`docs/cli.md`, written from every command's `--help`: `python -m crucible.cli.reference [--check] FILE`."""
+"""`cru completion`; and `docs/cli.md` from every command's help: `python -m crucible.cli.reference [--check] FILE`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def describe(command: click.Command, name: str, parent: click.Context | None = N
                 yield from describe(found, child, context)
 
 
-def reference_text() -> str:
+def _reference_text() -> str:
     """The whole page."""
     return render_template("cli-reference.md.j2", commands=list(describe(build_root(), "cru")))
 
@@ -46,7 +46,7 @@ def reference_text() -> str:
 @click.option("--check", is_flag=True, help="Write nothing; fail when the page differs.")
 def reference(page: Path, check: bool) -> None:
     """Write the page, or compare it."""
-    text = reference_text()
+    text = _reference_text()
     if not check:
         page.write_text(text, encoding="utf-8")
     elif not page.is_file() or page.read_text(encoding="utf-8") != text:

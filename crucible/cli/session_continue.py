@@ -1,8 +1,7 @@
-"""Going on with a session in a client: what is looked at before, the client itself, and what is written down after.
+"""Continue a session in a client: check it, start the client, then write down what it did.
 
-Owns the order of it, and joins the rooms that do it: the context is built from the note as it was, then the note says that
-the session is active, the client runs, its rows are folded, and the note is paused or has ended.  Whatever goes wrong on the
-way, the note is not left active.
+The context is built from the note as it was; then the note becomes active, the client runs, its rows are imported, and
+the note is paused or ended.  Whatever goes wrong, the note is not left active.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,13 +123,13 @@ def _is_younger(dialect: Dialect, transcript: Transcript, then: datetime) -> boo
 # --- what hooks tell -------------------------------------------------------------------------------------------------
 
 
-def running_client(root: Path, session: Session) -> str:
+def _running_client(root: Path, session: Session) -> str:
     """The client that runs the session, by what its hooks told; "" when none does."""
     running = (each for each in _spooled(root, session) if not each.has_ended and is_running(each))
     return next((f"{each.client} {each.session}" for each in running), "")
 
 
-def spool_files(root: Path, session: Session) -> list[Path]:
+def _spool_files(root: Path, session: Session) -> list[Path]:
     """What hooks write into while the session runs."""
     return [Path(spool_folder(str(root), each.client), f"{each.session}.jsonl") for each in _spooled(root, session)]
 
@@ -150,23 +148,16 @@ _SHOWN = 10
 """Changed files that are named."""
 
 
-class Way(Enum):
-    """In which session of the client."""
-
-    EITHER = auto()
-    NATIVE = auto()
-    FRESH = auto()
-
-
-class Wish(NamedTuple):
-    """What was asked for; `named` is the client, `more` are its own arguments, `goal` is what it is to do now."""
+class ResumeOptions(NamedTuple):
+    """The options of `cru session resume`; `named` is the client, `more` are its own arguments."""
 
     named: str | None
-    way: Way
+    native: bool
+    fresh: bool
     budget: int | None
     force: bool
+    goal: str
     more: tuple[str, ...]
-    goal: str = ""
 
 
 class _Plan(NamedTuple):
@@ -181,21 +172,21 @@ class _Plan(NamedTuple):
     terminal: bool
 
 
-def go_on(vault: Vault, path: Path, wish: Wish) -> None:
+def go_on(vault: Vault, path: Path, options: ResumeOptions) -> None:
     """Run a client with the session and wait for it; raises what keeps it from starting, and `ClientFailed`."""
     session = vault.read(path).session
-    check_goes_on(session, force=wish.force)
-    chosen = choose_client(session, wish.named)
+    check_goes_on(session, force=options.force)
+    chosen = choose_client(session, options.named)
     now = datetime.now(UTC)
     _check_earlier_names(vault, session)
-    with hold_session(vault.root, session.id, client=chosen.name, now=now, force=wish.force) as held:
+    with hold_session(vault.root, session.id, client=chosen.name, now=now, force=options.force) as held:
         # Whoever held it until now may have written.
         session = vault.read(path).session
-        check_goes_on(session, force=wish.force)
-        if not wish.force:
+        check_goes_on(session, force=options.force)
+        if not options.force:
             _check_at_rest(vault, session, path, now)
-        plan = _plan(vault, session, chosen, wish, now)
-        start = _start(vault, plan, wish)
+        plan = _plan(vault, session, chosen, options, now)
+        start = _start(vault, plan, options)
         _say(plan)
         _run(vault, path, plan, start, held)
 
@@ -212,36 +203,36 @@ def _check_earlier_names(vault: Vault, session: Session) -> None:
 def _check_at_rest(vault: Vault, session: Session, path: Path, now: datetime) -> None:
     if session.status is Status.ACTIVE:
         idle = timedelta(minutes=vault.settings.idle_minutes)
-        files = [path, *spool_files(vault.root, session)]
-        check_at_rest(session, files, running_client(vault.root, session), now=now, idle=idle)
+        files = [path, *_spool_files(vault.root, session)]
+        check_at_rest(session, files, _running_client(vault.root, session), now=now, idle=idle)
 
 
-def _plan(vault: Vault, session: Session, chosen: Chosen, wish: Wish, now: datetime) -> _Plan:
+def _plan(vault: Vault, session: Session, chosen: Chosen, options: ResumeOptions, now: datetime) -> _Plan:
     program = check_installed(chosen.program, os.environ, chosen.hint)
-    native = _native(session, chosen, wish.way)
+    native = _native(session, chosen, options)
     known = native or native_of(session, last_client(session))
     # A client finds its own session only where that began.
     folder = native.folder if native else folder_for(session, known)
-    if folder is None and wish.force:
+    if folder is None and options.force:
         folder = here()
     if folder is None:
         raise CrucibleError(
             f"{session.id}: nothing tells where project {session.project!r} lies on this machine",
             "go to its folder, or name that in your settings under [projects]; --force goes on here",
         )
-    material = find_material(vault, session, folder, now, goal=wish.goal)
+    material = find_material(vault, session, folder, now, goal=options.goal)
     terminal = all(os.isatty(each) for each in (0, 1))
     return _Plan(session, chosen, program, native, folder, material, terminal)
 
 
-def _native(session: Session, chosen: Chosen, way: Way) -> Native | None:
+def _native(session: Session, chosen: Chosen, options: ResumeOptions) -> Native | None:
     """The client's own session to go on in.  What another client did since, it does not know: then it is asked for."""
-    if way is Way.FRESH or (way is Way.EITHER and chosen.source != last_client(session)):
+    if options.fresh or (not options.native and chosen.source != last_client(session)):
         return None
     found = native_of(session, chosen.source) if chosen.client else None
     if found and found.folder:
         return found
-    if way is Way.NATIVE:
+    if options.native:
         if not chosen.client or not newest_source(session, chosen.source):
             why = f"{chosen.name} has no session of its own that this one holds"
         elif found is None:
@@ -265,14 +256,14 @@ def _say(plan: _Plan) -> None:
 # --- what the client is told -----------------------------------------------------------------------------------------
 
 
-def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
+def _start(vault: Vault, plan: _Plan, options: ResumeOptions) -> Start:
     """The command line with the prompt, whose first line says to importers whose session it is."""
     # A human may have written anything into his note, and an argument is shown to everybody on the machine.
     clean = Cleaning(redact_of(vault.settings.secrets))
     if plan.native:
-        prompt = clean.text(drift_prompt(plan.material.drift, terminal=plan.terminal, goal=wish.goal))
+        prompt = clean.text(drift_prompt(plan.material.drift, terminal=plan.terminal, goal=options.goal))
     else:
-        prompt = _fresh(vault, plan, wish)
+        prompt = _fresh(vault, plan, options)
     phase = find_extent(plan.session).phase
     # Also where nothing is said: by its ticket a session is found that is renamed while the client runs.
     ticket = issue_ticket(
@@ -286,19 +277,19 @@ def _start(vault: Vault, plan: _Plan, wish: Wish) -> Start:
     )
     if prompt:
         prompt = f"{resume_mark(plan.session.id, ticket.token)}\n\n{prompt}"
-    return _started(plan, wish, prompt)
+    return _started(plan, options, prompt)
 
 
-def _started(plan: _Plan, wish: Wish, prompt: str) -> Start:
-    return plan_start(plan.chosen, prompt, native=plan.native, terminal=plan.terminal, more=wish.more)
+def _started(plan: _Plan, options: ResumeOptions, prompt: str) -> Start:
+    return plan_start(plan.chosen, prompt, native=plan.native, terminal=plan.terminal, more=options.more)
 
 
-def _fresh(vault: Vault, plan: _Plan, wish: Wish) -> str:
+def _fresh(vault: Vault, plan: _Plan, options: ResumeOptions) -> str:
     """The context, cut by its budget until an argument can hold it where it has to be one."""
-    budget = wish.budget or vault.settings.resume.budget
+    budget = options.budget or vault.settings.resume.budget
     for _ in range(4):
         context = build_context(vault, plan.material, budget)
-        size = _started(plan, wish, context.text).longest + _MARK
+        size = _started(plan, options, context.text).longest + _MARK
         if size <= LONGEST_ARGUMENT:
             return context.text
         budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))

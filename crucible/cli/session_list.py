@@ -1,4 +1,4 @@
-"""`cru session list`."""
+"""`cru session list` and `cru session stats`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _Plan(NamedTuple):
     bar: int
 
 
-def write_stats(stats: Stats, format_: str, door: Door) -> None:
+def _write_stats(stats: Stats, format_: str, door: Door) -> None:
     """As `table`, `json` or `toon`."""
     if format_ == "json":
         write_json(_plain(stats))
@@ -273,5 +273,5 @@ def stats(door: Door, /, *, by: str | None, format_: str, **options: Any) -> int
     """
     query = query_from(options)
     figures, now = asked(open_index(door), lambda view: aggregate(view, query, by))
-    write_stats(figures, format_, door)
+    _write_stats(figures, format_, door)
     return PROBLEMS_FOUND if now.unwalked else 0

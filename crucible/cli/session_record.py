@@ -1,4 +1,4 @@
-"""`cru session start` and `cru session pause`: a recording's beginning, and a stop."""
+"""`cru session start`, `pause` and `end`."""
 
 from __future__ import annotations
 

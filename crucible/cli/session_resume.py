@@ -1,4 +1,4 @@
-"""`cru session resume`: which session and what was asked for; the context on stdout, or a client that goes on."""
+"""`cru session resume`: print a session's context, or continue it in a client."""
 
 from __future__ import annotations
 
@@ -89,28 +89,14 @@ def resume(
     vault = open_vault(door, looks=not prints)
     path = find_note(vault, session) if session is not None else _last_paused(vault)
     if not prints:
-        _go_on(vault, path, named, client_arguments(ctx), **given)
+        # Late: printing a context does not need what a client's start and end take.
+        from crucible.cli.session_continue import ResumeOptions, go_on  # noqa: PLC0415
+
+        go_on(vault, path, ResumeOptions(named=named, more=client_arguments(ctx), **given))
         return
     found = vault.read(path).session
     check_goes_on(found, force=given["force"])
     _print_context(vault, found, given["budget"], given["goal"], format_, door)
-
-
-def _go_on(
-    vault: Vault,
-    path: Path,
-    named: str | None,
-    more: tuple[str, ...],
-    *,
-    native: bool,
-    fresh: bool,
-    **given: Any,
-) -> None:
-    # Late, since whoever has a context printed need not wait for all that a client's start and end take.
-    from crucible.cli.session_continue import Way, Wish, go_on  # noqa: PLC0415
-
-    way = Way.NATIVE if native else Way.FRESH if fresh else Way.EITHER
-    go_on(vault, path, Wish(named, way, given["budget"], given["force"], more, given["goal"]))
 
 
 def _print_context(vault: Vault, session: Session, budget: int | None, goal: str, format_: str, door: Door) -> None:

@@ -1,7 +1,4 @@
-"""A session drawn for a terminal with rich: frontmatter as a header, callouts as coloured panels, embeds in place.
-
-Every text passes `clean` or `clean_line` first, and none is read as rich's own markup.
-"""
+"""A session drawn for a terminal with rich: properties as a header, callouts as coloured panels, embeds in place."""
 
 from __future__ import annotations
 

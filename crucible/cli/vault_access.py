@@ -1,4 +1,4 @@
-"""From the root's options to an open vault, and from what a user calls a session to its note."""
+"""Open the vault that the options name, and find sessions and projects in it."""
 
 from __future__ import annotations
 

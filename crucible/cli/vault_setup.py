@@ -1,4 +1,4 @@
-"""`cru init`."""
+"""`cru init` and `cru trust`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is wrong with a vault and its surroundings, and what mends it."""
+"""The checks of `cru doctor`."""

@@ -1,8 +1,4 @@
-"""Count the secrets in the clients' own logs, by kind and file, without their values.
-
-Notes are redacted, but the clients' logs are not, and nothing here changes them.  The count is made as an import makes it,
-so the numbers can be compared.
-"""
+"""Whether the sessions of this machine's clients are in notes, and the secrets that their own logs hold."""
 
 from __future__ import annotations
 

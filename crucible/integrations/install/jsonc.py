@@ -87,10 +87,10 @@ def put_in(parsed: Parsed, keys: Sequence[str], value: Any, name: str) -> str:
         if found is None:
             for inner in reversed(keys[at + 1 :]):
                 value = {inner: value}
-            return insert(parsed, node, _rendered(parsed.text, f"{json.dumps(key)}: ", value))
+            return _insert(parsed, node, _rendered(parsed.text, f"{json.dumps(key)}: ", value))
         node = found
     _check(node, list, ".".join(keys))
-    return insert(parsed, node, _rendered(parsed.text, "", value[0]))
+    return _insert(parsed, node, _rendered(parsed.text, "", value[0]))
 
 
 def take_out(parsed: Parsed, *nested: Node) -> str | None:
@@ -128,7 +128,7 @@ def replaced(parsed: Parsed, node: Node, text: str) -> str:
     return parsed.text[: node.start] + text + parsed.text[node.end :]
 
 
-def insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
+def _insert(parsed: Parsed, into: Node, render: Callable[[str], str]) -> str:
     """The text with a new last item in a bracket.
 
     `render(indent)` gives the item, its later lines indented for standing at `indent`, which is a line break and blanks.

@@ -20,9 +20,9 @@ def changed(path: Path, edit: Callable[[str | None], str | None], folders: int =
     if new == old:
         return False
     if new is None:
-        drop(path, folders)
+        _drop(path, folders)
     else:
-        save(path, new, old)
+        _save(path, new, old)
     return True
 
 
@@ -50,7 +50,7 @@ def load(path: Path) -> str | None:
         raise VaultError(f"{path}: {reason_of(error)}") from error
 
 
-def save(path: Path, text: str, old: str | None) -> None:
+def _save(path: Path, text: str, old: str | None) -> None:
     """Write a file that is still as it was read: the client, and others, write it too."""
     # Settings are often a link into a folder of dotfiles: the file that it means is written.
     real = Path(os.path.realpath(path))
@@ -64,7 +64,7 @@ def save(path: Path, text: str, old: str | None) -> None:
         files.write_atomic(real, text.encode("utf-8"), expected=old.encode("utf-8"))
 
 
-def drop(path: Path, folders: int) -> None:
+def _drop(path: Path, folders: int) -> None:
     """Remove a file, and of the folders around it so many as are empty then."""
     try:
         Path(os.path.realpath(path)).unlink()
