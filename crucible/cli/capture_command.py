@@ -13,11 +13,11 @@ from crucible.cli.options import Door, flag, format_option, one_of
 from crucible.cli.output import say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import folder_of, load_note, newest_here, open_vault
-from crucible.commands.capture.candidates import Proposal, Way
-from crucible.commands.capture.capture import Captured, When, capture_session
-from crucible.commands.capture.capture_log import State
-from crucible.commands.capture.question import Answer, Interaction, Offer, accepted
-from crucible.commands.capture.saving import KEPT_AS, Kept
+from crucible.commands.capture.candidates import CaptureProposal, Handling
+from crucible.commands.capture.capture import Captured, Occasion, capture_session
+from crucible.commands.capture.capture_log import CaptureState
+from crucible.commands.capture.question import Interaction, Offer, OfferAnswer, accepted
+from crucible.commands.capture.saving import KEPT_AS, KeptCandidate
 from crucible.core.errors import UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.knowledge.add_item import SimilarChoice
@@ -63,10 +63,10 @@ def say_captured(vault: Vault, captured: Captured) -> None:
         say(f"{thing} for your word: `cru capture {captured.session}`")
 
 
-def _kept_line(vault: Vault, kept: Kept) -> str:
+def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
     candidate = kept.proposal.candidate
     what = KEPT_AS[candidate.kind]
-    if kept.said.state is State.KEPT and kept.path:
+    if kept.said.state is CaptureState.KEPT and kept.path:
         return f"kept {what}: {candidate.summary} → {vault.relative(kept.path)}"
     return f"not kept, {what}: {candidate.summary}: {kept.line}"
 
@@ -87,7 +87,7 @@ def write_captured_json(vault: Vault, captured: Captured) -> None:
                     "number": number,
                     **_proposal(one),
                     "preselected": one.preselected,
-                    "asked_about": one.way is not Way.LIST,
+                    "asked_about": one.way is not Handling.LIST,
                 }
                 for number, one in enumerate(captured.suggested, 1)
             ],
@@ -104,7 +104,7 @@ def write_captured_json(vault: Vault, captured: Captured) -> None:
     )
 
 
-def _proposal(one: Proposal) -> dict[str, object]:
+def _proposal(one: CaptureProposal) -> dict[str, object]:
     candidate, attribution = one.candidate, one.attribution
     return {
         "candidate": one.key,
@@ -132,7 +132,7 @@ def _proposal(one: Proposal) -> dict[str, object]:
     }
 
 
-def _kept(vault: Vault, one: Kept) -> dict[str, object]:
+def _kept(vault: Vault, one: KeptCandidate) -> dict[str, object]:
     return {
         **_proposal(one.proposal),
         "state": one.said.state.value,
@@ -203,7 +203,7 @@ def capture(
         note.path,
         now=datetime.now(UTC),
         ask=given or (terminal_ask(door, vault) if format_ == "text" else None),
-        when=When.ASKED,
+        when=Occasion.ASKED,
         task=task,
         folder=folder_of(note.session.project or ""),
         redact=redact,
@@ -227,16 +227,16 @@ class _AcceptedByOption:
         self._chosen: frozenset[str] | None = None
         self._error: UsageError | None = None
 
-    def __call__(self, offer: Offer) -> Answer:
+    def __call__(self, offer: Offer) -> OfferAnswer:
         keys = [one.key for one in offer.proposals]
         try:
             at = accepted(self._text, keys)
         except UsageError as error:
             self._error = error
-            return Answer()
+            return OfferAnswer()
         self._chosen = frozenset(keys[place] for place in at)
         chosen = tuple(one for one in offer.proposals if one.key in self._chosen)
-        return Answer(chosen, tuple(key for key in keys if key not in self._chosen))
+        return OfferAnswer(chosen, tuple(key for key in keys if key not in self._chosen))
 
     def check(self) -> None:
         """Raise the error in the option, even if there was nothing to accept."""
@@ -247,5 +247,5 @@ class _AcceptedByOption:
 
     def is_in(self, told: Captured) -> bool:
         """True if something that was accepted could not be kept."""
-        kept = {one.proposal.key for one in told.kept if one.said.state in (State.KEPT, State.KNOWN)}
+        kept = {one.proposal.key for one in told.kept if one.said.state in (CaptureState.KEPT, CaptureState.KNOWN)}
         return bool((self._chosen or frozenset()) - kept)

@@ -11,9 +11,9 @@ from crucible.cli.command_agent import human_is_there
 from crucible.cli.options import Door
 from crucible.cli.output import clean, clean_line, given_width, say, warn
 from crucible.cli.table_output import cut_to
-from crucible.commands.capture.candidates import PROMPTED, Candidate, Proposal
+from crucible.commands.capture.candidates import PROMPTED, Candidate, CaptureProposal
 from crucible.commands.capture.preferences import set_preference
-from crucible.commands.capture.question import Act, Answer, Ask, Offer, Typed, read_typed
+from crucible.commands.capture.question import Ask, Offer, OfferAnswer, TypedAction, TypedLine, read_typed
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import load_vault_settings
 from crucible.documents.markdown.containment import normal, normal_line
@@ -28,7 +28,7 @@ def terminal_ask(door: Door, vault: Vault) -> Ask | None:
     return (lambda offer: _Dialogue(offer, vault).run()) if human_is_there(door) else None
 
 
-def lines_of(number: int, proposal: Proposal, *, ticked: bool) -> tuple[str, str]:
+def lines_of(number: int, proposal: CaptureProposal, *, ticked: bool) -> tuple[str, str]:
     """A candidate's line, `1 ✓ [decision] …`, and its reason ("" if the title says it already)."""
     candidate = proposal.candidate
     label = _LABEL.get(candidate.kind.value, candidate.kind.value)
@@ -36,7 +36,7 @@ def lines_of(number: int, proposal: Proposal, *, ticked: bool) -> tuple[str, str
     return f"{number:>3} {mark} [{label}] {candidate.summary}", _reason_of(proposal)[:_LONGEST_SHOWN]
 
 
-def _reason_of(proposal: Proposal) -> str:
+def _reason_of(proposal: CaptureProposal) -> str:
     """The item that repeats it, else the first line of its cause, reason or fix."""
     candidate = proposal.candidate
     if proposal.repeats:
@@ -54,7 +54,7 @@ class _Dialogue:
         self._shown = list(offer.proposals)
         self._ticked = frozenset(at for at, one in enumerate(self._shown) if one.preselected)
 
-    def run(self) -> Answer:
+    def run(self) -> OfferAnswer:
         """Ask until there is an answer; leaving gives an empty one."""
         try:
             while True:
@@ -65,29 +65,29 @@ class _Dialogue:
         except (click.Abort, EOFError, KeyboardInterrupt):
             say("")
             say("nothing is decided; `cru capture` lists them again")
-            return Answer()
+            return OfferAnswer()
 
-    def _done(self, typed: Typed) -> Answer | None:
+    def _done(self, typed: TypedLine) -> OfferAnswer | None:
         """The answer, or None if the input only changed the question."""
         keys = tuple(one.key for one in self._shown)
         match typed.act:
-            case Act.SAVE:
+            case TypedAction.SAVE:
                 chosen = tuple(one for at, one in enumerate(self._shown) if at in self._ticked)
                 rest = tuple(key for at, key in enumerate(keys) if at not in self._ticked)
-                return Answer(chosen, rest)
-            case Act.SKIP:
-                return Answer(skipped=keys)
-            case Act.DEFER:
-                return Answer(deferred=keys)
-            case Act.LATER:
-                return Answer()
-            case Act.TOGGLE:
+                return OfferAnswer(chosen, rest)
+            case TypedAction.SKIP:
+                return OfferAnswer(skipped=keys)
+            case TypedAction.DEFER:
+                return OfferAnswer(deferred=keys)
+            case TypedAction.LATER:
+                return OfferAnswer()
+            case TypedAction.TOGGLE:
                 self._ticked ^= frozenset(typed.at)
-            case Act.EDIT:
+            case TypedAction.EDIT:
                 self._edit(typed.at[0])
-            case Act.PREFERENCES:
+            case TypedAction.PREFERENCES:
                 _prefer(self._vault)
-            case Act.UNKNOWN:
+            case TypedAction.UNKNOWN:
                 say(typed.why, style="yellow")
         return None
 
@@ -104,7 +104,7 @@ class _Dialogue:
         defer = "  [d]efer to the session's end" if offer.task else ""
         say(f"[s]ave {len(self._ticked)} ticked  [e]dit N  s[k]ip all  [p]references{defer}  [q] not now")
 
-    def _read(self) -> Typed:
+    def _read(self) -> TypedLine:
         asked = "A letter, or numbers to tick and untick"
         text = click.prompt(asked, default="", show_default=False, err=True)
         return read_typed(str(text), len(self._shown), deferrable=bool(self._offer.task))

@@ -22,9 +22,9 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.waiting import ITEM_NAME
 from crucible.memory.history.history_update import refresh_history
-from crucible.memory.inbox.answers import Answered, Verdict
+from crucible.memory.inbox.answers import AnswerVerdict, GivenAnswer
 from crucible.memory.inbox.answers import answer as write_answer
-from crucible.memory.inbox.pending import Item, Kind, once, places, read_items
+from crucible.memory.inbox.pending import PendingItem, PendingKind, once, places, read_items
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Vault
@@ -52,7 +52,7 @@ _COLUMNS = (
 @click.command("list")
 @flag("--all", "Also what is answered, and what old sessions left.", "everything")
 @click.option("--project", metavar="NAME", default="", help="Only of this project's sessions.")
-@only_option("--kind", "kinds", Kind)
+@only_option("--kind", "kinds", PendingKind)
 @limit_option("Only the newest N.", least=0)
 @format_option("text", "json", "toon")
 @click.pass_obj
@@ -78,7 +78,7 @@ def list_inbox(
       cru inbox --all --format json
     """
     index = open_index(door)
-    wanted = frozenset(map(Kind, kinds or Kind))
+    wanted = frozenset(map(PendingKind, kinds or PendingKind))
     found, now = asked(index, lambda view: [*places(view, project, wanted, answered=everything)])
     since = (datetime.now(UTC) - _RECENT).isoformat()
     shown = [place for place in found if everything or not place.ended or place.ended >= since]
@@ -95,7 +95,7 @@ def list_inbox(
     return PROBLEMS_FOUND if wrong or now.unwalked else 0
 
 
-def _write_items(items: Sequence[Item], format_: str, door: Door, *, everything: bool) -> None:
+def _write_items(items: Sequence[PendingItem], format_: str, door: Door, *, everything: bool) -> None:
     if format_ != "text":
         write_rows([_export(item) for item in items], _COLUMNS, format_, "inbox", door)
     elif items:
@@ -105,7 +105,7 @@ def _write_items(items: Sequence[Item], format_: str, door: Door, *, everything:
         say("nothing is there" if everything else "nothing waits")
 
 
-def _write_item(item: Item) -> None:
+def _write_item(item: PendingItem) -> None:
     """Write the item's full id and below it its text; nothing is cut."""
     at = f"{item.at:%Y-%m-%d %H:%M}" if item.at else ""
     write("  ".join(filter(None, (item.id, item.kind.value, item.project, at))))
@@ -115,7 +115,7 @@ def _write_item(item: Item) -> None:
         write(f"    → {item.verdict}{': ' if item.answer else ''}{' '.join(item.answer.split())}")
 
 
-def _lines(item: Item) -> list[str]:
+def _lines(item: PendingItem) -> list[str]:
     """The item's title and lines; a one-line text follows its title."""
     title = " ".join(item.title.split())
     lines = [line.rstrip() for line in item.text.split("\n") if line.strip()]
@@ -124,7 +124,7 @@ def _lines(item: Item) -> list[str]:
     return [*filter(None, (title,)), *lines]
 
 
-def _export(item: Item) -> dict[str, Any]:
+def _export(item: PendingItem) -> dict[str, Any]:
     return {
         **item._asdict(),
         "kind": item.kind.value,
@@ -164,7 +164,7 @@ def answer(door: Door, /, item: str, text: str, verdict: str | None) -> None:
     vault = open_vault(door)
     redact = redact_of(vault.settings.secrets)
     item = _full_id(door, vault, item) if _NAME.fullmatch(item) else item
-    done = write_answer(vault, item, text, verdict=Verdict(verdict or "answered"), redact=redact)
+    done = write_answer(vault, item, text, verdict=AnswerVerdict(verdict or "answered"), redact=redact)
     _say_done(done)
     _update_history(vault, done, redact)
 
@@ -179,14 +179,14 @@ def _full_id(door: Door, vault: Vault, name: str) -> str:
     return ids[0] if ids else name
 
 
-def _say_done(done: Answered) -> None:
+def _say_done(done: GivenAnswer) -> None:
     write(done.item.id)
     count = sum(done.redactions.values())
     if count:
         warn(f"{counted(count, 'secret')} taken out of the answer")
 
 
-def _update_history(vault: Vault, done: Answered, redact: Redact) -> None:
+def _update_history(vault: Vault, done: GivenAnswer, redact: Redact) -> None:
     """Update the session's history if it has one; a failure is only reported, since the answer is written."""
     try:
         _, roots = folders_of(done.item.project)
@@ -198,5 +198,5 @@ def _update_history(vault: Vault, done: Answered, redact: Redact) -> None:
         _say_history_stale(done, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 
 
-def _say_history_stale(done: Answered, why: str) -> None:
+def _say_history_stale(done: GivenAnswer, why: str) -> None:
     warn(f"{done.item.session}: answered, but its history does not tell of it yet: {why}")

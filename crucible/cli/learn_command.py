@@ -17,7 +17,17 @@ from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_sp
 from crucible.cli.environment import from_here
 from crucible.cli.filters import session_filters
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.learn_options import CHOICES, JSONL, MARKDOWN, PUZZLE, WAYS, Chosen, choose, kin_of, with_options
+from crucible.cli.learn_options import (
+    CHOICES,
+    JSONL,
+    MARKDOWN,
+    PUZZLE,
+    WAYS,
+    SelectedSessions,
+    choose,
+    kin_of,
+    with_options,
+)
 from crucible.cli.learn_report import (
     CaseTally,
     propose_rules,
@@ -193,7 +203,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     seen = CaseTally(exporting=ways.export is not None)
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
         picked = pick(_cases(vault, gatherer, chosen, seen, show), wish.dedupe, wish.limit, wish.seed)
-        report = _export_cases(_Run(vault, chosen, gatherer, seen, wish, ways, improve), picked)
+        report = _export_cases(_LearnRun(vault, chosen, gatherer, seen, wish, ways, improve), picked)
     report(format_, door)
     seen.tell(picked.dropped)
     improve.say_spent()
@@ -268,7 +278,7 @@ def _check_place(vault: Vault, output: str | None) -> None:
 # --- from sessions to what goes out ----------------------------------------------------------------------------------
 
 
-def _cases(vault: Vault, gatherer: Gatherer, chosen: Chosen, seen: CaseTally, show: Show) -> Iterator[Case]:
+def _cases(vault: Vault, gatherer: Gatherer, chosen: SelectedSessions, seen: CaseTally, show: Show) -> Iterator[Case]:
     """The cases of the chosen sessions in order; with all sessions, also reviewed cases of deleted ones."""
     for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
         show(done, len(chosen.paths))
@@ -301,11 +311,11 @@ def _gather(paths: Sequence[Path]) -> list[Gathered]:
     return [_GATHERERS[0].gather(path) for path in paths]
 
 
-class _Run(NamedTuple):
+class _LearnRun(NamedTuple):
     """Everything that one run of the command needs."""
 
     vault: Vault
-    chosen: Chosen
+    chosen: SelectedSessions
     gatherer: Gatherer
     seen: CaseTally
     wish: _CaseSelection
@@ -313,7 +323,7 @@ class _Run(NamedTuple):
     improve: Improver
 
 
-def _export_cases(task: _Run, picked: Picked) -> Callable[[str, Door], None]:
+def _export_cases(task: _LearnRun, picked: Picked) -> Callable[[str, Door], None]:
     """Export the cases; returns a function that reports the result."""
     ways, seen = task.ways, task.seen
     if ways.export is None:
@@ -333,7 +343,7 @@ def _export_cases(task: _Run, picked: Picked) -> Callable[[str, Door], None]:
     return _export_rows(task, cases, scrubber)
 
 
-def _export_rows(task: _Run, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
+def _export_rows(task: _LearnRun, cases: Iterable[Case], scrubber: Scrubber) -> Callable[[str, Door], None]:
     export, output = _row_export(task), task.ways.output
     sides = [*export.splits.shares] if export.splits else []
     if output in (None, _STDOUT):
@@ -343,7 +353,7 @@ def _export_rows(task: _Run, cases: Iterable[Case], scrubber: Scrubber) -> Calla
     return lambda format_, _: say_exported(done, format_, sides)
 
 
-def _row_export(task: _Run) -> Export:
+def _row_export(task: _LearnRun) -> Export:
     ways, redact = task.ways, task.improve.redact
     splits = _splits(task.wish, ways)
     return Export(

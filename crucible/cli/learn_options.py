@@ -30,7 +30,7 @@ from crucible.vault.notes.walk import note_name
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SelectedSessions:
     """The notes of the sessions, the oldest first.
 
     `every` says that none was left out, `known` are the ids of all sessions of the vault; `complete` is False when folders could not be read.
@@ -43,7 +43,7 @@ class Chosen:
     index: Index
 
 
-def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> Chosen:
+def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, every: bool) -> SelectedSessions:
     """Select sessions by id, by filters or all; raises `UsageError` for none or for two of these ways."""
     narrowed = any(value not in (None, False, ()) for value in filters.values())
     if refs and (every or narrowed):
@@ -67,7 +67,7 @@ def choose(vault: Vault, refs: Sequence[str], filters: Mapping[str, Any], *, eve
 
     (rows, wanted), now = asked(index, question)
     found = _with_subagents(rows, wanted)
-    return Chosen(
+    return SelectedSessions(
         [vault.root / path_of_cell(str(row["path"])) for row in found],
         every=every and not narrowed,
         known=frozenset(str(row["id"]) for row in rows),
@@ -92,7 +92,7 @@ def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
     return sorted(found.values(), key=lambda row: (str(row["started"] or "~"), str(row["id"]), str(row["path"])))
 
 
-def kin_of(chosen: Chosen) -> list[Kin]:
+def kin_of(chosen: SelectedSessions) -> list[Kin]:
     """Each session with the sessions that its frontmatter links to; a split keeps them together."""
 
     def question(view: View) -> list[Kin]:

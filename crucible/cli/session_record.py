@@ -27,7 +27,7 @@ from crucible.cli.record_options import (
 from crucible.cli.session_stop import finish, finish_quietly, say_problems_of
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.commands import record
-from crucible.commands.capture.after_stop import Ended
+from crucible.commands.capture.after_stop import StopResult
 from crucible.commands.record import Recorder
 from crucible.commands.record.note_writer import SessionEnded
 from crucible.core.errors import UsageError
@@ -211,7 +211,7 @@ def _end(recorder: Recorder, summary: str, at: datetime | None, *, failed: bool)
     return False
 
 
-def _became(ended: Ended) -> str:
+def _became(ended: StopResult) -> str:
     """What became of the history of a session that had ended before; why there is none, its problem says."""
     made = ended.history
     if made is None:
@@ -225,7 +225,7 @@ def _is_over(recorder: Recorder) -> bool:
     return recorder.read_head().status in _OVER
 
 
-def _tell(vault: Vault, ended: Ended) -> None:
+def _tell(vault: Vault, ended: StopResult) -> None:
     """What came of it: problems and news on stderr, the history's path on stdout."""
     say_problems_of(ended)
     for line in ended.said:

@@ -13,7 +13,7 @@ from crucible.cli.index_access import asked
 from crucible.cli.output import say, warn
 from crucible.cli.vault_access import folders_of
 from crucible.clients.launch.ask import Asker
-from crucible.commands.capture.after_stop import Ended, Helpers, after_stop
+from crucible.commands.capture.after_stop import StopHelpers, StopResult, after_stop
 from crucible.commands.capture.question import Ask
 from crucible.core.errors import CrucibleError
 from crucible.memory.history.compact_memory import compact, live_sessions
@@ -56,7 +56,7 @@ def finish(
     asker: Asker | None = None,
     ask: Ask | None = None,
     updates: bool = False,
-) -> Ended:
+) -> StopResult:
     """Run `after_stop` for the session whose note is at `path`; `asker` is the user's agent, `ask` asks a person."""
     project = ""
     # The session has ended; what is wrong with its note is told by the first step.
@@ -69,7 +69,7 @@ def finish(
     except CrucibleError as error:  # of a tokenizer that cannot be loaded
         warn(f"what mattered: {error}")
         asker = None
-    helpers = Helpers(asker, budget, ask=ask, folder=folder, roots=roots)
+    helpers = StopHelpers(asker, budget, ask=ask, folder=folder, roots=roots)
     ended = after_stop(vault, path, now=datetime.now(UTC), helpers=helpers, updates=updates)
     compact_at_end(vault, path)
     return ended
@@ -88,6 +88,6 @@ def update_histories(vault: Vault, sessions: Iterable[str]) -> None:
                 say_problems_of(finish(vault, vault.find(name), updates=True))
 
 
-def say_problems_of(ended: Ended) -> None:
+def say_problems_of(ended: StopResult) -> None:
     """Report each step that failed."""
     warn(*ended.problems)

@@ -22,7 +22,7 @@ from crucible.cli.task_commands import task_json
 from crucible.cli.task_lookup import OpenedTask, open_task, our_session
 from crucible.cli.vault_access import folder_of, index_of, open_vault
 from crucible.commands import record
-from crucible.commands.capture.capture import Captured, When, capture_session
+from crucible.commands.capture.capture import Captured, Occasion, capture_session
 from crucible.commands.record.tasks import TaskWriter
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
@@ -355,7 +355,7 @@ def _capture(
             path,
             now=now,
             ask=terminal_ask(door, vault),
-            when=When.TASK,
+            when=Occasion.TASK,
             task=opened.task.ref.id,
             folder=folder_of(opened.owner.project),
             redact=redact,

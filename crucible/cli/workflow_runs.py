@@ -66,7 +66,7 @@ _SHOWN = 10
 """Known values that are listed if a filter names an unknown one."""
 
 
-class _Found(NamedTuple):
+class _PlacedRow(NamedTuple):
     """A row and the path of its note for messages."""
 
     path: str
@@ -138,7 +138,10 @@ def marker_rows(
         notes, complete = shelf.every()
     complete &= not sum(map(_say_unread, notes))
     every = [
-        _Found(note.shown, row) for note in notes if isinstance(note, WorkflowNote) for row in rows_of(note.workflow)
+        _PlacedRow(note.shown, row)
+        for note in notes
+        if isinstance(note, WorkflowNote)
+        for row in rows_of(note.workflow)
     ]
     named = [re.split("[=!<>~]", text, maxsplit=1)[0].strip().casefold() for text in where]
     _say_unknown([found.row for found in every], [*named, *([by.casefold()] if by else [])])
@@ -177,7 +180,7 @@ def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
             say(f"no row has the {column} {value!r}; there are {shown or 'none'}", style="yellow")
 
 
-def _matching(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:
+def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRow]:
     """The matching rows, newest first; rows excluded only for their missing time are counted on stderr."""
     paths = {id(found.row): found.path for found in every}
     fitting = select_rows((found.row for found in every), query._replace(since=None, until=None))
@@ -189,10 +192,10 @@ def _matching(every: Sequence[_Found], query: MarkerQuery) -> list[_Found]:
     # By note, in it the last first; then all by time, which keeps that order where it is the same or unknown.
     rows.sort(key=lambda row: (paths[id(row)], -row.at))
     rows.sort(key=lambda row: (row.time is not None, row.time.timestamp() if row.time else 0), reverse=True)
-    return [_Found(paths[id(row)], row) for row in rows]
+    return [_PlacedRow(paths[id(row)], row) for row in rows]
 
 
-def _write_rows(found: Sequence[_Found], named: Sequence[str], format_: str, door: Door) -> None:
+def _write_rows(found: Sequence[_PlacedRow], named: Sequence[str], format_: str, door: Door) -> None:
     if format_ == "json":
         write_json([_export(one) for one in found])
         return
@@ -203,7 +206,7 @@ def _write_rows(found: Sequence[_Found], named: Sequence[str], format_: str, doo
     write_rows(rows, columns, format_, "rows", door, texts=texts, names=("step",))
 
 
-def _flat(found: _Found, columns: Iterable[str]) -> dict[str, Any]:
+def _flat(found: _PlacedRow, columns: Iterable[str]) -> dict[str, Any]:
     row = found.row
     cells: dict[str, Any] = {column: row.cell(column) for column in columns}
     return {
@@ -214,7 +217,7 @@ def _flat(found: _Found, columns: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _export(found: _Found) -> dict[str, Any]:
+def _export(found: _PlacedRow) -> dict[str, Any]:
     row = found.row
     cells = _flat(found, _KNOWN)
     ours = {column: cells.pop(column) for column in _OURS}

@@ -14,7 +14,7 @@ from crucible.analysis.review.agent_questions import Agent
 from crucible.cli import session_stop as stopped
 from crucible.cli.command_agent import as_agent
 from crucible.clients.launch.ask import Program
-from crucible.commands.capture.after_stop import Ended, Helpers
+from crucible.commands.capture.after_stop import StopHelpers, StopResult
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 
@@ -90,11 +90,11 @@ def test_a_sessions_end_has_an_agent_only_where_the_user_said_so(
     is_asked: bool,
 ) -> None:
     configure(settings)
-    given: list[Helpers] = []
+    given: list[StopHelpers] = []
 
-    def after_stop(*_: object, helpers: Helpers, **__: object) -> Ended:
+    def after_stop(*_: object, helpers: StopHelpers, **__: object) -> StopResult:
         given.append(helpers)
-        return Ended()
+        return StopResult()
 
     monkeypatch.setattr(stopped, "after_stop", after_stop)
     assert cru("session", "end", session, *option).exit_code == 0

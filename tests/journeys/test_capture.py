@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from crucible.commands.capture import capture as keeping
-from crucible.commands.capture.candidates import Candidate, Kind
+from crucible.commands.capture.candidates import Candidate, CandidateKind
 from crucible.commands.capture.capture_log import captures_of
 from crucible.commands.capture.preferences import set_preference
 from crucible.core.settings.settings import load_vault_settings
@@ -53,10 +53,10 @@ Words.
 > All times are kept in UTC, never in local time.
 > Rationale: Servers stand in several zones.
 """
-DECISION = Candidate(Kind.DECISION, 0.9, "Use a token bucket", "phase-1", 13, "constant memory per key")
-PATTERN = Candidate(Kind.PATTERN, 0.75, "Take the clock as an argument", "phase-1", 14)
-UNSURE = Candidate(Kind.PATTERN, 0.65, "Name tests after facts", "phase-1", 15)
-CORRECTION = Candidate(Kind.SELF_CORRECTION, 0.85, "The window slides", "phase-1", 16)
+DECISION = Candidate(CandidateKind.DECISION, 0.9, "Use a token bucket", "phase-1", 13, "constant memory per key")
+PATTERN = Candidate(CandidateKind.PATTERN, 0.75, "Take the clock as an argument", "phase-1", 14)
+UNSURE = Candidate(CandidateKind.PATTERN, 0.65, "Name tests after facts", "phase-1", 15)
+CORRECTION = Candidate(CandidateKind.SELF_CORRECTION, 0.85, "The window slides", "phase-1", 16)
 Finds = Callable[..., None]
 
 

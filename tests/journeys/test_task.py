@@ -19,7 +19,7 @@ import pytest
 
 from crucible.commands import record
 from crucible.commands.capture import capture as keeping
-from crucible.commands.capture.candidates import Candidate, Kind
+from crucible.commands.capture.candidates import Candidate, CandidateKind
 from crucible.commands.record.tasks import NewTask, TaskWriter
 from crucible.core.secrets.redaction import redact_of
 from crucible.vault.notes.vault import Vault
@@ -430,7 +430,7 @@ def test_done_tells_only_items_that_were_made(
     cru: Cru, vault: Vault, chain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (vault.root / ".crucible" / "config.toml").write_text("[knowledge]\nproject_limit = 1\n")
-    one = Candidate(Kind.SELF_CORRECTION, 0.85, "The window slides", "phase-1", 9)
+    one = Candidate(CandidateKind.SELF_CORRECTION, 0.85, "The window slides", "phase-1", 9)
     monkeypatch.setattr(keeping, "detect", lambda *_: (one, one._replace(summary="Clocks run backwards")))
     told = json.loads(cru("task", "done", "1", "--capture", "--format", "json").stdout)
     assert told["captured"] == ["the-window-slides"]

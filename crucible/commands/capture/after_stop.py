@@ -38,7 +38,7 @@ _Result = TypeVar("_Result")
 OpenRecall: TypeAlias = "Callable[[], Recall]"
 
 
-class Helpers(NamedTuple):
+class StopHelpers(NamedTuple):
     """Who may be asked: an agent what mattered, the user what to keep, recall what is known for new tasks.
 
     None is not asked.  `folder` is the project's folder on this machine, `roots` are all of its folders.
@@ -52,7 +52,7 @@ class Helpers(NamedTuple):
     roots: Sequence[str] = ()
 
 
-class Ended(NamedTuple):
+class StopResult(NamedTuple):
     """The results; `history` is None if none was written.
 
     `said` are lines on what else was done, such as pruning, `problems` lines on failed steps.
@@ -64,28 +64,30 @@ class Ended(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-NOBODY = Helpers()
+NOBODY = StopHelpers()
 _MOST_ASKED = 50
 """Tasks for which recall is asked at a session's end; others wait until they are picked."""
 
 
-def after_stop(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NOBODY, updates: bool = False) -> Ended:
+def after_stop(
+    vault: Vault, path: Path, *, now: datetime, helpers: StopHelpers = NOBODY, updates: bool = False
+) -> StopResult:
     """Take every step for the session whose note is at `path`; a failed step never raises.
 
     Repeating it stores nothing twice and keeps edits.  With `updates`, as after an import, nothing is captured and a session without a
     history is skipped.  A subagent's session is skipped, since its parent's history covers it.
     """
     if updates and not _is_there(lambda: entry_path(vault, path.stem)):  # the id is the name of the note
-        return Ended()
+        return StopResult()
     steps = _Steps()
     redact = steps.take("secrets", lambda: remembering(redact_of(vault.settings.secrets)))
     note = steps.take("the session's note", lambda: _read(vault, path))
     if redact is None or note is None:  # nothing may be written then, or nothing is known
-        return Ended(problems=tuple(steps.problems))
+        return StopResult(problems=tuple(steps.problems))
     roots, said = helpers.roots, list[str]()
     parent = note.session.parent or ""
     if parent and _is_there(lambda: vault.find(parent)):
-        return Ended()
+        return StopResult()
     if helpers.asker and not updates:
         asker = helpers.asker
         came = steps.take(
@@ -111,7 +113,7 @@ def after_stop(vault: Vault, path: Path, *, now: datetime, helpers: Helpers = NO
     steps.take("memory", lambda: remember(vault, session, now=now, redact=redact, roots=roots))
     pruned = None if updates else steps.take("pruning", lambda: _prune(vault, now, steps.problems))
     told = captured.problems if captured else ()
-    return Ended(made, captured, (*said, *(pruned or ())), tuple(dict.fromkeys([*told, *steps.problems])))
+    return StopResult(made, captured, (*said, *(pruned or ())), tuple(dict.fromkeys([*told, *steps.problems])))
 
 
 class _Steps:

@@ -12,7 +12,7 @@ PROMPTED = 0.7
 PRESELECTED = 0.8
 
 
-class Kind(StrEnum):
+class CandidateKind(StrEnum):
     """The kind of a candidate; `KEPT_AS` maps it to the type of an item."""
 
     ADR = "adr"
@@ -26,11 +26,11 @@ class Kind(StrEnum):
     OBSERVATION = "observation"
 
 
-FAILURES = frozenset((Kind.FAILURE, Kind.SELF_CORRECTION))
+FAILURES = frozenset((CandidateKind.FAILURE, CandidateKind.SELF_CORRECTION))
 """The kinds that are attributed to a cause."""
 
 
-class Way(StrEnum):
+class Handling(StrEnum):
     """How a candidate is handled: kept without asking, kept as approved before, asked about, only listed, or dropped."""
 
     SILENT = "silent"
@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
     finding it comes from, "" for what acts prove, `report` what a failure is attributed by.
     """
 
-    kind: Kind
+    kind: CandidateKind
     confidence: float
     summary: str
     phase: str
@@ -62,12 +62,12 @@ class Candidate(NamedTuple):
     report: FailureReport | None = None
 
 
-class Proposal(NamedTuple):
+class CaptureProposal(NamedTuple):
     """A candidate as it is proposed: `key` is what it is remembered by, `repeats` the item that says it already, `attribution` a failure's."""
 
     key: str
     candidate: Candidate
-    way: Way = Way.ASK
+    way: Handling = Handling.ASK
     preselected: bool = False
     attribution: Attribution | None = None
     repeats: str = ""

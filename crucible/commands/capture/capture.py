@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from crucible.analysis.tools.recorded_calls import load_evidence
-from crucible.commands.capture.candidates import FAILURES, Candidate, Proposal, Way
+from crucible.commands.capture.candidates import FAILURES, Candidate, CaptureProposal, Handling
 from crucible.commands.capture.capture_log import (
+    CaptureState,
     Remembered,
-    State,
     append_states,
     captures_of,
     load_known,
@@ -20,8 +20,8 @@ from crucible.commands.capture.capture_log import (
     spend,
 )
 from crucible.commands.capture.detection import detect
-from crucible.commands.capture.question import Answer, Ask, Budget, Interaction, Offer, budget_of
-from crucible.commands.capture.saving import Kept, Saver
+from crucible.commands.capture.question import Ask, Interaction, Offer, OfferAnswer, QuestionBudget, budget_of
+from crucible.commands.capture.saving import KeptCandidate, Saver
 from crucible.commands.capture.selection import deserves_question, minutes_of, phases_of, sort_out, told_safely
 from crucible.core.errors import BadSessionId, CrucibleError
 from crucible.core.secrets.redaction import redact_of
@@ -36,7 +36,7 @@ from crucible.memory.tasks.decision_flow import task_findings
 from crucible.vault.notes.vault import Note, Vault
 
 
-class When(StrEnum):
+class Occasion(StrEnum):
     """The occasion: a session's end, a task's end, or a command."""
 
     END = "end"
@@ -54,18 +54,18 @@ class Captured:
     """
 
     session: str
-    budget: Budget
-    kept: tuple[Kept, ...] = ()
-    suggested: tuple[Proposal, ...] = ()
-    skipped: tuple[Proposal, ...] = ()
-    deferred: tuple[Proposal, ...] = ()
-    silent: tuple[Proposal, ...] = ()
+    budget: QuestionBudget
+    kept: tuple[KeptCandidate, ...] = ()
+    suggested: tuple[CaptureProposal, ...] = ()
+    skipped: tuple[CaptureProposal, ...] = ()
+    deferred: tuple[CaptureProposal, ...] = ()
+    silent: tuple[CaptureProposal, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def made(self) -> tuple[str, ...]:
         """The ids of the items that came of it; what was known before, or had no room, is none of them."""
-        return tuple(one.said.item for one in self.kept if one.said.state is State.KEPT)
+        return tuple(one.said.item for one in self.kept if one.said.state is CaptureState.KEPT)
 
 
 def capture_session(
@@ -74,7 +74,7 @@ def capture_session(
     *,
     now: datetime,
     ask: Ask | None = None,
-    when: When = When.END,
+    when: Occasion = Occasion.END,
     task: str = "",
     folder: Path | None = None,
     redact: Redact | None = None,
@@ -96,7 +96,7 @@ def capture_session(
     """
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))
-    run = _Run(vault, session, now, when)
+    run = _CaptureRun(vault, session, now, when)
     candidates = detect(session, load_evidence(vault.root, session.id))
     if not candidates:
         return Captured(session.id, run.budget())
@@ -109,8 +109,8 @@ def capture_session(
         saver.repeats,
         again=again,
     )
-    unasked = [one for way in (Way.APPROVED, Way.SILENT) for one in found if one.way is way]
-    waiting = [one for way in (Way.ASK, Way.LIST) for one in found if one.way is way]
+    unasked = [one for way in (Handling.APPROVED, Handling.SILENT) for one in found if one.way is way]
+    waiting = [one for way in (Handling.ASK, Handling.LIST) for one in found if one.way is way]
     if dry:
         return run.told(suggested=tuple(waiting), silent=tuple(unasked))
     run.save(saver, unasked)
@@ -141,62 +141,62 @@ def _of_task(
     yield from (one for one in candidates if (one.finding in ours if one.finding else one.phase in phases))
 
 
-class _Run:
+class _CaptureRun:
     """One capture: what was kept so far, and the recorded states."""
 
-    def __init__(self, vault: Vault, session: Session, now: datetime, when: When) -> None:
+    def __init__(self, vault: Vault, session: Session, now: datetime, when: Occasion) -> None:
         self._vault, self._session, self._now, self._when = vault, session, now, when
         self.known = load_known(vault.root, session.id, session.project or "")
         self._states = dict(self.known.states)
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, KeptCandidate] = {}
         self._problems: dict[str, None] = {}
         marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
         lasted = minutes_of(session, now, marks, timedelta(minutes=vault.settings.idle_minutes))
         self._whole = budget_of(lasted, vault.settings.capture.friction)
 
-    def budget(self) -> Budget:
+    def budget(self) -> QuestionBudget:
         """The rest of the session's budget over all processes."""
         return self._whole.after(*load_known(self._vault.root, self._session.id).spent)
 
-    def save(self, saver: Saver, proposals: Iterable[Proposal]) -> None:
+    def save(self, saver: Saver, proposals: Iterable[CaptureProposal]) -> None:
         """Keep candidates as items and record it."""
         kept = [*saver.keep_all(proposals, self._problems)]
         self._kept.update((one.proposal.key, one) for one in kept)
         self._note(one.said for one in kept)
 
-    def alike(self, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+    def alike(self, proposals: Iterable[CaptureProposal]) -> Iterator[CaptureProposal]:
         """Candidates not kept because a similar item exists, to be listed for the user."""
         for one in proposals:
             kept = self._kept.get(one.key)
-            if one.way is Way.SILENT and kept and kept.said.state is State.ALIKE:
-                yield one._replace(way=Way.LIST, preselected=False, repeats=kept.said.item)
+            if one.way is Handling.SILENT and kept and kept.said.state is CaptureState.ALIKE:
+                yield one._replace(way=Handling.LIST, preselected=False, repeats=kept.said.item)
 
     # --- asking --------------------------------------------------------------------------------------------------------
 
-    def asked(self, ask: Ask | None, due: Sequence[Proposal], task: str, *, free: bool) -> Answer:
+    def asked(self, ask: Ask | None, due: Sequence[CaptureProposal], task: str, *, free: bool) -> OfferAnswer:
         """The user's answer, empty if nobody is asked."""
         if ask is None or not due:
-            return Answer()
+            return OfferAnswer()
         put = tuple(due) if free else self._paid(due)
         if not put:
-            return Answer()
+            return OfferAnswer()
         if not free:
-            self.remember(put, State.ASKED)
+            self.remember(put, CaptureState.ASKED)
         name, title = self._session.id, self._session.title or self._session.id
         return ask(Offer(name, title, put, task, self.budget().left))
 
-    def due(self, found: Sequence[Proposal], waiting: Sequence[Proposal]) -> Sequence[Proposal]:
+    def due(self, found: Sequence[CaptureProposal], waiting: Sequence[CaptureProposal]) -> Sequence[CaptureProposal]:
         """What to ask about: everything for a command, else what deserves a question."""
         settings = self._vault.settings
-        if self._when is When.ASKED:
+        if self._when is Occasion.ASKED:
             return waiting
-        if self._when is When.END:
+        if self._when is Occasion.END:
             is_due = settings.capture.prompt_on_end
         else:
             is_due = settings.tasks.capture_on_completion and deserves_question(found)
-        return [one for one in waiting if is_due and one.way is Way.ASK]
+        return [one for one in waiting if is_due and one.way is Handling.ASK]
 
-    def _paid(self, due: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    def _paid(self, due: Sequence[CaptureProposal]) -> tuple[CaptureProposal, ...]:
         """The candidates that the budget allows; at a task's end the others are deferred."""
         root, fsync = self._vault.root, self._vault.settings.fsync
         for some, what in _ways_to_pay(due, self._when):
@@ -206,36 +206,38 @@ class _Run:
             except CrucibleError as error:
                 self._problems[f"nobody is asked, since that could not be noted: {error}"] = None
                 return ()
-        if self._when is When.TASK:
-            self.remember(due, State.DEFERRED)
+        if self._when is Occasion.TASK:
+            self.remember(due, CaptureState.DEFERRED)
         return ()
 
-    def approve(self, chosen: Sequence[Proposal], redact: Redact) -> list[Proposal]:
+    def approve(self, chosen: Sequence[CaptureProposal], redact: Redact) -> list[CaptureProposal]:
         """The chosen candidates without secrets, recorded before any is kept."""
         clean = told_safely((one.candidate for one in chosen), redact, strict=False)
         pairs = zip(chosen, clean, strict=True)
-        made = [one._replace(candidate=candidate, way=Way.APPROVED) for one, candidate in pairs if candidate.summary]
-        self.remember(made, State.APPROVED)
+        made = [
+            one._replace(candidate=candidate, way=Handling.APPROVED) for one, candidate in pairs if candidate.summary
+        ]
+        self.remember(made, CaptureState.APPROVED)
         return made
 
     # --- telling -------------------------------------------------------------------------------------------------------
 
-    def answered(self, waiting: Sequence[Proposal], answer: Answer) -> Captured:
+    def answered(self, waiting: Sequence[CaptureProposal], answer: OfferAnswer) -> Captured:
         """The result; unanswered candidates are recorded as suggested, except at a task's end."""
         skipped = tuple(one for one in waiting if one.key in answer.skipped)
         deferred = tuple(one for one in waiting if one.key in answer.deferred)
-        alike = {key for key, one in self._kept.items() if one.said.state is State.ALIKE}
+        alike = {key for key, one in self._kept.items() if one.said.state is CaptureState.ALIKE}
         gone = {*self._kept, *answer.skipped, *(one.key for one in answer.chosen)} - alike
         left = tuple(one for one in waiting if one.key not in gone)
-        self.remember(skipped, State.SKIPPED)
-        self.remember(deferred, State.DEFERRED)
-        if self._when is not When.TASK:
-            self.remember((one for one in left if one.key not in self._states), State.SUGGESTED)
-        if self._when is not When.END:
+        self.remember(skipped, CaptureState.SKIPPED)
+        self.remember(deferred, CaptureState.DEFERRED)
+        if self._when is not Occasion.TASK:
+            self.remember((one for one in left if one.key not in self._states), CaptureState.SUGGESTED)
+        if self._when is not Occasion.END:
             self._tell_history()
         return self.told(suggested=left, skipped=skipped, deferred=deferred)
 
-    def told(self, **groups: tuple[Proposal, ...]) -> Captured:
+    def told(self, **groups: tuple[CaptureProposal, ...]) -> Captured:
         """The result so far."""
         kept, problems = tuple(self._kept.values()), tuple(self._problems)
         return Captured(self._session.id, self.budget(), kept, problems=problems, **groups)
@@ -248,7 +250,7 @@ class _Run:
         except CrucibleError as error:
             self._problems[f"the session's history does not list it: {error}"] = None
 
-    def remember(self, proposals: Iterable[Proposal], state: State) -> None:
+    def remember(self, proposals: Iterable[CaptureProposal], state: CaptureState) -> None:
         """Record the state of each."""
         self._note(remembered(one, state) for one in proposals)
 
@@ -265,9 +267,11 @@ class _Run:
             self._problems[f"it is not noted what became of each: {error}"] = None
 
 
-def _ways_to_pay(due: Sequence[Proposal], when: When) -> Iterator[tuple[Sequence[Proposal], tuple[Interaction, ...]]]:
+def _ways_to_pay(
+    due: Sequence[CaptureProposal], when: Occasion
+) -> Iterator[tuple[Sequence[CaptureProposal], tuple[Interaction, ...]]]:
     """Sets of candidates and their cost, the largest first; failures cost extra and may have to wait."""
-    if when is When.TASK:
+    if when is Occasion.TASK:
         yield due, (Interaction.MID_SESSION_PROMPT,)
         return
     others = [one for one in due if one.candidate.kind not in FAILURES]

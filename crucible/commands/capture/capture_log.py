@@ -1,6 +1,6 @@
 """The log of candidates and their states: `.crucible/memory/captures.jsonl`, append-only, with redacted texts.
 
-A merge mixes lines, so their order means nothing: of two states the later member of `State` counts.
+A merge mixes lines, so their order means nothing: of two states the later member of `CaptureState` counts.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.commands.capture.candidates import Candidate, Proposal, Way
-from crucible.commands.capture.question import Budget, Interaction
+from crucible.commands.capture.candidates import Candidate, CaptureProposal, Handling
+from crucible.commands.capture.question import Interaction, QuestionBudget
 from crucible.core.locks import locked
 from crucible.documents.knowledge.novelty import normal_title
 from crucible.memory.bookmarks.resume_tickets import CAPTURES, names_before
@@ -36,7 +36,7 @@ _PATIENCE = 10.0
 """Seconds to wait for another process, which only appends a line."""
 
 
-class State(StrEnum):
+class CaptureState(StrEnum):
     """What became of a candidate, the stronger word later: nothing goes back to an earlier one.
 
     `DROPPED`: a model said in an older version that nothing could have prevented this failure.  `APPROVED`: it is to be kept, and is not yet.  `ALIKE`: it was to be kept, and
@@ -54,8 +54,8 @@ class State(StrEnum):
     KEPT = "kept"
 
 
-_WAITING = frozenset((State.SUGGESTED, State.ASKED, State.DEFERRED, State.ALIKE))
-_RANK = {state: rank for rank, state in enumerate(State)}
+_WAITING = frozenset((CaptureState.SUGGESTED, CaptureState.ASKED, CaptureState.DEFERRED, CaptureState.ALIKE))
+_RANK = {state: rank for rank, state in enumerate(CaptureState)}
 
 
 class Remembered(NamedTuple):
@@ -66,7 +66,7 @@ class Remembered(NamedTuple):
     """
 
     key: str
-    state: State
+    state: CaptureState
     kind: str
     summary: str
     detail: str = ""
@@ -75,7 +75,7 @@ class Remembered(NamedTuple):
     finding: str = ""
 
 
-class Known(NamedTuple):
+class KnownCaptures(NamedTuple):
     """What is remembered of a session: candidates by key, prompts that there were, and what was `refused` or is `waiting` in other sessions of its project."""
 
     states: Mapping[str, Remembered]
@@ -83,12 +83,12 @@ class Known(NamedTuple):
     refused: frozenset[str] = frozenset()
     waiting: frozenset[str] = frozenset()
 
-    def state(self, key: str) -> State | None:
+    def state(self, key: str) -> CaptureState | None:
         """The state of a candidate, None if unknown."""
         found = self.states.get(key)
         if found is not None:
             return found.state
-        return State.SKIPPED if key in self.refused else None
+        return CaptureState.SKIPPED if key in self.refused else None
 
 
 class _Line(NamedTuple):
@@ -107,27 +107,27 @@ def key_of(candidate: Candidate) -> str:
     return f"c-{hashlib.blake2s(told.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
-def remembered(one: Proposal, state: State, item: str = "") -> Remembered:
+def remembered(one: CaptureProposal, state: CaptureState, item: str = "") -> Remembered:
     """The record of a candidate's state."""
     candidate = one.candidate
-    detail = candidate.detail if state is State.APPROVED else ""
-    silent = one.way is Way.SILENT
+    detail = candidate.detail if state is CaptureState.APPROVED else ""
+    silent = one.way is Handling.SILENT
     return Remembered(one.key, state, candidate.kind.value, candidate.summary, detail, item, silent, candidate.finding)
 
 
-def load_known(root: Path, session_id: str, project: str = "") -> Known:
+def load_known(root: Path, session_id: str, project: str = "") -> KnownCaptures:
     """Load the states of a session, under all its names, and those of its project's other sessions."""
     if not has_lines(root, CAPTURES):
-        return Known({})
+        return KnownCaptures({})
     names = {session_id, *names_before(root, session_id)}
     lines, _ = read_lines(root, CAPTURES, _line, b'"session"')
     own = [one for one in lines if one.session in names]
     states = _strongest(one.said for one in own if one.said)
     near = (one for one in lines if project and one.project == project and one.session not in names)
     others = [one.said for one in near if one.said and one.said.key not in states]
-    refused = frozenset(one.key for one in others if one.state is State.SKIPPED)
+    refused = frozenset(one.key for one in others if one.state is CaptureState.SKIPPED)
     waiting = frozenset(key for key, one in _strongest(others).items() if one.state in _WAITING)
-    return Known(states, tuple(one.spent for one in own if one.spent), refused, waiting)
+    return KnownCaptures(states, tuple(one.spent for one in own if one.spent), refused, waiting)
 
 
 def _strongest(said: Iterable[Remembered]) -> dict[str, Remembered]:
@@ -143,11 +143,15 @@ def captures_of(root: Path, session_id: str) -> Captures:
     """The captures of a session for its history: waiting, kept, and skipped."""
     states = load_known(root, session_id).states.values()
 
-    def those(*wanted: State) -> tuple[Capture, ...]:
+    def those(*wanted: CaptureState) -> tuple[Capture, ...]:
         found = (one for one in states if one.state in wanted)
         return tuple(Capture(one.kind, one.item, one.summary, one.finding) for one in found)
 
-    return Captures(those(*_WAITING), those(State.APPROVED, State.KEPT), those(State.SKIPPED, State.KNOWN))
+    return Captures(
+        those(*_WAITING),
+        those(CaptureState.APPROVED, CaptureState.KEPT),
+        those(CaptureState.SKIPPED, CaptureState.KNOWN),
+    )
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -176,7 +180,7 @@ def spend(
     root: Path,
     session_id: str,
     what: tuple[Interaction, ...],
-    budget: Budget,
+    budget: QuestionBudget,
     *,
     at: datetime,
     fsync: bool = True,
@@ -223,7 +227,7 @@ def _spent(fields: Mapping[str, object]) -> tuple[Interaction, ...]:
 
 def _remembered(fields: Mapping[str, object]) -> Remembered:
     try:
-        state = State(text_of(fields, "state"))
+        state = CaptureState(text_of(fields, "state"))
     except ValueError:
         raise Unfit("`state` is none that this version knows") from None
     texts = {name: text_of(fields, name) for name in ("kind", "summary", "detail", "item", "finding")}

@@ -34,7 +34,7 @@ _SHOWN = 20_000
 """Code points of a record that are kept."""
 
 
-class Record(NamedTuple):
+class DecisionRecord(NamedTuple):
     """A record's title ("" if it has none) and text."""
 
     title: str
@@ -64,7 +64,7 @@ def subject_of(path: str) -> str:
     return _WORDS.sub(" ", plain or stem).strip()
 
 
-def read_record(text: str, file: str) -> Record:
+def read_record(text: str, file: str) -> DecisionRecord:
     """The title of a record, and its text without properties; headings are bold lines, since they could not be told from an item's own."""
     text = _PROPERTIES.sub("", normal(text.removeprefix("\ufeff")))
     found = _TITLE.search(text)
@@ -73,4 +73,4 @@ def read_record(text: str, file: str) -> Record:
     lines = body.split("\n")
     code = fenced_lines(lines)
     shown = (line if at in code else _HEADING.sub(r"**\1**", line) for at, line in enumerate(lines))
-    return Record(found[1] if found else "", "\n".join(shown))
+    return DecisionRecord(found[1] if found else "", "\n".join(shown))

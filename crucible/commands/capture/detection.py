@@ -16,7 +16,7 @@ from crucible.analysis.tools.file_kinds import is_test_file, kind_of, languages_
 from crucible.analysis.tools.recorded_calls import Evidence
 from crucible.analysis.tools.session_moments import Moment, moments_of
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, Kind
+from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, CandidateKind
 from crucible.commands.capture.decision_records import read_record, records_of, subject_of
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import LINE_END, split_sentences
@@ -46,7 +46,7 @@ def proofs_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
         said = next((one for one in _sentences(behind.entry.text) if _quantities(one) & printed), "")
         if said:
             detail = f"{command} → {moment.result[:_LOOKED]}"
-            yield Candidate(Kind.EVIDENCE, 0.9, said, moment.phase, behind.line, detail, command)
+            yield Candidate(CandidateKind.EVIDENCE, 0.9, said, moment.phase, behind.line, detail, command)
 
 
 def _measured_by(moment: Moment) -> str:
@@ -93,7 +93,7 @@ def apis_in(moments: Sequence[Moment]) -> Iterator[Candidate]:
                 if is_api and (file, host) not in seen:
                     seen.add((file, host))
                     title = f"{file.rpartition('/')[2]} calls {host}{path.partition('?')[0]}"
-                    yield Candidate(Kind.PATTERN, 0.7, title, moment.phase, moment.line, code.strip(), "code")
+                    yield Candidate(CandidateKind.PATTERN, 0.7, title, moment.phase, moment.line, code.strip(), "code")
 
 
 def _lines_of(moment: Moment) -> Iterator[tuple[str, str]]:
@@ -127,12 +127,12 @@ def _is_code(file: str) -> bool:
 
 NO = Evidence()
 """For a session without an event log."""
-_KINDS: dict[str, Kind] = {
-    findings.Kind.DECISION: Kind.DECISION,
-    findings.Kind.INSTRUCTION: Kind.DECISION,
-    findings.Kind.CORRECTION: Kind.CORRECTION,
-    findings.Kind.ENVIRONMENT: Kind.OBSERVATION,
-    findings.Kind.FAILURE: Kind.FAILURE,
+_KINDS: dict[str, CandidateKind] = {
+    findings.Kind.DECISION: CandidateKind.DECISION,
+    findings.Kind.INSTRUCTION: CandidateKind.DECISION,
+    findings.Kind.CORRECTION: CandidateKind.CORRECTION,
+    findings.Kind.ENVIRONMENT: CandidateKind.OBSERVATION,
+    findings.Kind.FAILURE: CandidateKind.FAILURE,
 }
 _SHORTEST = 40
 """Characters of a cause; a shorter one says nothing that the failure does not."""
@@ -160,7 +160,7 @@ def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-class _Told(NamedTuple):
+class _CandidateText(NamedTuple):
     """A candidate's title ("" for none), the labelled parts of its body, and its highest confidence."""
 
     title: str = ""
@@ -181,11 +181,11 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
             is_instruction = one.kind == findings.Kind.INSTRUCTION
             # The edit that proves a reply may be in a later turn, with another outcome.
             is_here = is_instruction or one.summary.rpartition(_ARROW)[2].rstrip("…") in words.get(phase, "")
-            told = _told(one, report, done if is_here else "") if kind else _Told()
+            told = _told(one, report, done if is_here else "") if kind else _CandidateText()
             if not kind or not told.title.strip():
                 continue
             yield Candidate(
-                Kind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
+                CandidateKind.SELF_CORRECTION if report and _is_self_correction(report) else kind,
                 # Half of the instructions are not decisions: propose them, never tick them.
                 PROPOSED if is_instruction else min(one.confidence, told.sure),
                 " ".join(told.title.split()),
@@ -200,23 +200,23 @@ def _found(session: Session, moments: Sequence[Moment]) -> Iterator[Candidate]:
             )
 
 
-def _told(one: Finding, report: FailureReport | None, done: str) -> _Told:
+def _told(one: Finding, report: FailureReport | None, done: str) -> _CandidateText:
     if report:
         return _failure(one, report)
     if one.source == Source.REPLY and one.kind != findings.Kind.CORRECTION:
         return _reply(one, done)
     if one.kind == findings.Kind.DECISION:
-        return _Told(one.summary, {"Why": one.details, "Instead of": one.alternatives})
+        return _CandidateText(one.summary, {"Why": one.details, "Instead of": one.alternatives})
     words = words_of(one.summary)
     if one.kind == findings.Kind.CORRECTION and one.source != Source.CALLOUT and len(words) < _TELLING:
-        return _Told()
+        return _CandidateText()
     # A stop is ticked only if the words name part of what was stopped or done then.
     is_stop = one.source in (Source.REJECTION, Source.INTERRUPTION)
     is_named = not is_stop or words & words_of(one.details)
-    return _Told(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
+    return _CandidateText(one.summary, {"": one.details}, 1.0 if is_named else PRESELECTED)
 
 
-def _reply(one: Finding, done: str) -> _Told:
+def _reply(one: Finding, done: str) -> _CandidateText:
     """What a reply decided: its own words if they say enough, else what was done then, else the question with the reply.
 
     The agent's words before the reply are not the user's reason.
@@ -225,29 +225,31 @@ def _reply(one: Finding, done: str) -> _Told:
     telling = len(words_of(reply))
     if one.kind == findings.Kind.INSTRUCTION:
         is_whole = done and telling >= _TELLING and not reply.endswith(("?", ":"))
-        return _Told(reply, {"How": one.details, "Done": done}) if is_whole else _Told()
+        return _CandidateText(reply, {"How": one.details, "Done": done}) if is_whole else _CandidateText()
     if telling >= _TELLING:
         before = "Before" if asked else "Why"
-        return _Told(reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done})
+        return _CandidateText(
+            reply, {"Asked": asked, before: one.details, "Instead of": one.alternatives, "Done": done}
+        )
     if words_of(done) & words_of(f"{one.summary} {one.details}"):
-        return _Told(done, {"Asked": one.summary, "Before": one.details})
-    return _Told(one.summary, {"Before": one.details}) if telling >= _FEW else _Told()
+        return _CandidateText(done, {"Asked": one.summary, "Before": one.details})
+    return _CandidateText(one.summary, {"Before": one.details}) if telling >= _FEW else _CandidateText()
 
 
-def _failure(one: Finding, report: FailureReport) -> _Told:
+def _failure(one: Finding, report: FailureReport) -> _CandidateText:
     """A recorded failure, else one with a stated cause; for a failed command, the cause's first informative sentence is the title.
 
     Nothing for a mistake in new lines, or for tests that had to fail first.
     """
     is_told = one.source == Source.CALLOUT
     if not is_told and (len(one.cause) < _SHORTEST or says_nothing(report)):
-        return _Told()
+        return _CandidateText()
     if is_told or not (report.call or one.source == Source.EDITS):
-        return _Told(one.summary, {"": one.details})
+        return _CandidateText(one.summary, {"": one.details})
     told = sentences(one.cause)
     enough = max(map(len, told)) * _SHARE
     title = next(sentence for sentence in told if len(sentence) >= enough)
-    return _Told(title, {"What failed": one.summary, "Seen in": report.call})
+    return _CandidateText(title, {"What failed": one.summary, "Seen in": report.call})
 
 
 def _is_self_correction(report: FailureReport) -> bool:
@@ -278,7 +280,7 @@ def _records(moments: Sequence[Moment]) -> Iterator[Candidate]:
         for path in records_of(moment):
             title = f"Decision record: {subject_of(path)}"
             one = found.setdefault(
-                path, Candidate(Kind.ADR, 0.95, title, moment.phase, moment.line, path, "path", path)
+                path, Candidate(CandidateKind.ADR, 0.95, title, moment.phase, moment.line, path, "path", path)
             )
             content = (moment.arguments or {}).get("content")
             if isinstance(content, str) and content.strip():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Self, TypeAlias
 
-from crucible.commands.capture.candidates import Proposal
+from crucible.commands.capture.candidates import CaptureProposal
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.session_settings import FrictionSettings
@@ -26,27 +26,27 @@ class Offer(NamedTuple):
 
     session: str
     title: str
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[CaptureProposal, ...]
     task: str = ""
     left: int = 0
 
 
-class Answer(NamedTuple):
+class OfferAnswer(NamedTuple):
     """`chosen` as they are to be kept (edited, perhaps), and the keys of those that are skipped or put off.
 
     What is in none of them has no answer yet.
     """
 
-    chosen: tuple[Proposal, ...] = ()
+    chosen: tuple[CaptureProposal, ...] = ()
     skipped: tuple[str, ...] = ()
     deferred: tuple[str, ...] = ()
 
 
-Ask: TypeAlias = "Callable[[Offer], Answer]"
+Ask: TypeAlias = "Callable[[Offer], OfferAnswer]"
 """A function that asks the user; leaving gives an empty answer."""
 
 
-class Act(StrEnum):
+class TypedAction(StrEnum):
     """The action of a typed line."""
 
     TOGGLE = "toggle"
@@ -59,45 +59,49 @@ class Act(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Typed(NamedTuple):
+class TypedLine(NamedTuple):
     """A parsed line: the action, the indexes of its candidates, and an error."""
 
-    act: Act
+    act: TypedAction
     at: tuple[int, ...] = ()
     why: str = ""
 
 
 _LETTERS = {
-    "s": Act.SAVE,
-    "e": Act.EDIT,
-    "k": Act.SKIP,
-    "p": Act.PREFERENCES,
-    "d": Act.DEFER,
-    "q": Act.LATER,
+    "s": TypedAction.SAVE,
+    "e": TypedAction.EDIT,
+    "k": TypedAction.SKIP,
+    "p": TypedAction.PREFERENCES,
+    "d": TypedAction.DEFER,
+    "q": TypedAction.LATER,
 }
-_WORDS = _LETTERS | {act.value: act for act in _LETTERS.values()} | {"prefs": Act.PREFERENCES, "quit": Act.LATER}
+_WORDS = (
+    _LETTERS
+    | {act.value: act for act in _LETTERS.values()}
+    | {"prefs": TypedAction.PREFERENCES, "quit": TypedAction.LATER}
+)
 _SPLIT = late_pattern(r"[\s,;]+")
 _RANGE = late_pattern(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
-def read_typed(text: str, count: int, *, deferrable: bool = False) -> Typed:
+def read_typed(text: str, count: int, *, deferrable: bool = False) -> TypedLine:
     """Parse a line for `count` candidates: numbers toggle; `s`, `e 2`, `k`, `p`, `d` and `q` act."""
     words = [word for word in _SPLIT.split(text[:_MOST_TYPED].strip().strip("[]").casefold()) if word]
     if not words:
-        return Typed(Act.UNKNOWN, why="a number ticks or unticks; a letter does what its word says")
+        return TypedLine(TypedAction.UNKNOWN, why="a number ticks or unticks; a letter does what its word says")
     act = _WORDS.get(words[0])
-    if act is Act.DEFER and not deferrable:
-        return Typed(Act.UNKNOWN, why="only at a task's end it can be put off to the session's")
+    if act is TypedAction.DEFER and not deferrable:
+        return TypedLine(TypedAction.UNKNOWN, why="only at a task's end it can be put off to the session's")
     try:
         places = _places(words if act is None else words[1:], count)
     except UsageError as error:
-        return Typed(Act.UNKNOWN, why=str(error))
+        return TypedLine(TypedAction.UNKNOWN, why=str(error))
     if act is None:
-        return Typed(Act.TOGGLE, places)
-    if act is Act.EDIT:
+        return TypedLine(TypedAction.TOGGLE, places)
+    if act is TypedAction.EDIT:
         at = places or (0,) * (count == 1)
-        return Typed(act, at) if len(at) == 1 else Typed(Act.UNKNOWN, why="which one? such as `e 2`")
-    return Typed(Act.UNKNOWN, why=f"{words[0]!r} takes no numbers") if places else Typed(act)
+        return TypedLine(act, at) if len(at) == 1 else TypedLine(TypedAction.UNKNOWN, why="which one? such as `e 2`")
+    return TypedLine(TypedAction.UNKNOWN, why=f"{words[0]!r} takes no numbers") if places else TypedLine(act)
 
 
 def accepted(text: str, keys: Sequence[str]) -> frozenset[int]:
@@ -152,7 +156,7 @@ def cost_of(what: Iterable[Interaction]) -> int:
     return sum(COSTS[one] for one in what)
 
 
-class Budget(NamedTuple):
+class QuestionBudget(NamedTuple):
     """A session's limit, what it spent, and its number of prompts."""
 
     limit: int
@@ -173,8 +177,8 @@ class Budget(NamedTuple):
         return self._replace(spent=self.spent + sum(map(cost_of, prompts)), prompts=self.prompts + len(prompts))
 
 
-def budget_of(minutes: float | None, settings: FrictionSettings) -> Budget:
+def budget_of(minutes: float | None, settings: FrictionSettings) -> QuestionBudget:
     """The budget for a session's length; an unknown one counts as short."""
     if minutes is None or minutes < _SHORT:
-        return Budget(settings.short_session)
-    return Budget(settings.medium_session if minutes < _MEDIUM else settings.long_session)
+        return QuestionBudget(settings.short_session)
+    return QuestionBudget(settings.medium_session if minutes < _MEDIUM else settings.long_session)

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.commands.capture.candidates import FAILURES, Candidate, Kind, Proposal, Way
-from crucible.commands.capture.capture_log import Remembered, State, remembered
-from crucible.commands.capture.decision_records import Record, read_record
+from crucible.commands.capture.candidates import FAILURES, Candidate, CandidateKind, CaptureProposal, Handling
+from crucible.commands.capture.capture_log import CaptureState, Remembered, remembered
+from crucible.commands.capture.decision_records import DecisionRecord, read_record
 from crucible.core import files
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.scanner import Redact
@@ -32,18 +32,22 @@ from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
 from crucible.vault.logs.jsonl_store import is_inner_path
 from crucible.vault.notes.vault import Note, Vault
 
-KEPT_AS: Mapping[Kind, ItemType] = {
-    Kind.ADR: ItemType.DECISION,
-    Kind.DECISION: ItemType.DECISION,
-    Kind.SELF_CORRECTION: ItemType.FAILURE,
-    Kind.FAILURE: ItemType.FAILURE,
-    Kind.PATTERN: ItemType.PATTERN,
-    Kind.EVIDENCE: ItemType.EVIDENCE,
-    Kind.CORRECTION: ItemType.FAILURE,
-    Kind.OBSERVATION: ItemType.OBSERVATION,
+KEPT_AS: Mapping[CandidateKind, ItemType] = {
+    CandidateKind.ADR: ItemType.DECISION,
+    CandidateKind.DECISION: ItemType.DECISION,
+    CandidateKind.SELF_CORRECTION: ItemType.FAILURE,
+    CandidateKind.FAILURE: ItemType.FAILURE,
+    CandidateKind.PATTERN: ItemType.PATTERN,
+    CandidateKind.EVIDENCE: ItemType.EVIDENCE,
+    CandidateKind.CORRECTION: ItemType.FAILURE,
+    CandidateKind.OBSERVATION: ItemType.OBSERVATION,
 }
 """The type of item that each kind of candidate becomes."""
-_TAGS = {Kind.ADR: "adr", Kind.SELF_CORRECTION: "self-correction", Kind.CORRECTION: "correction"}
+_TAGS = {
+    CandidateKind.ADR: "adr",
+    CandidateKind.SELF_CORRECTION: "self-correction",
+    CandidateKind.CORRECTION: "correction",
+}
 UNASKED = "auto-captured"
 """The tag of items kept without asking."""
 
@@ -52,10 +56,10 @@ _LONGEST_RECORD = 256 * 1024
 _RECORDS = (".md", ".markdown", ".mdx", ".adoc", ".asciidoc", ".rst", ".txt", ".org")
 
 
-class Kept(NamedTuple):
+class KeptCandidate(NamedTuple):
     """The result of keeping a candidate: its state, its note's path, and a line for the user."""
 
-    proposal: Proposal
+    proposal: CaptureProposal
     said: Remembered
     path: Path | None = None
     line: str = ""
@@ -74,7 +78,7 @@ class Saver:
     choice: SimilarChoice | None = None
     similar: Similar | None = None
 
-    def keep_all(self, proposals: Iterable[Proposal], problems: dict[str, None]) -> Iterator[Kept]:
+    def keep_all(self, proposals: Iterable[CaptureProposal], problems: dict[str, None]) -> Iterator[KeptCandidate]:
         """Keep each; a failure is a line in `problems`, and the others are still kept."""
         for one in proposals:
             try:
@@ -82,25 +86,25 @@ class Saver:
             except CrucibleError as error:
                 problems[f"{one.candidate.summary}: not kept: {error}"] = None
                 continue
-            if kept.said.state is State.APPROVED:
+            if kept.said.state is CaptureState.APPROVED:
                 problems[f"{one.candidate.summary}: not kept: {kept.line}"] = None
             problems.update(dict.fromkeys(kept.warnings))
             yield kept
 
-    def keep(self, proposal: Proposal) -> Kept:
+    def keep(self, proposal: CaptureProposal) -> KeptCandidate:
         """Keep a candidate; after a kill, an item that the same session kept already counts.  Raises what `add_item` does."""
         choice = self.choice or (None if self.vault.settings.capture.deduplicate else SimilarChoice.KEEP_BOTH)
         item = self._item(proposal)
         added = add_item(self.vault, item, self.now, self.redact, choice=choice, similar=self.similar)
         state, id_ = self._came_of(added)
         path = added.path or (self.vault.root / "knowledge" / f"{id_}.md" if id_ else None)
-        return Kept(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
+        return KeptCandidate(proposal, remembered(proposal, state, id_), path, added.why, added.warnings)
 
     def repeats(self, candidate: Candidate) -> str:
         """The id of an identical or similar item, "" for none."""
         if not self.vault.settings.capture.deduplicate:
             return ""
-        item = self._item(Proposal("", candidate))
+        item = self._item(CaptureProposal("", candidate))
         # By words alone: asking recall for each candidate takes too long, and keeping one asks it.
         return next((one.id for one in same_or_alike(item, self._items, self.vault.settings.knowledge)), "")
 
@@ -108,32 +112,32 @@ class Saver:
     def _items(self) -> Mapping[str, Item]:
         return items_by_id(load_items(self.vault))
 
-    def _came_of(self, added: Added) -> tuple[State, str]:
+    def _came_of(self, added: Added) -> tuple[CaptureState, str]:
         first = added.alike[0] if added.alike else None
         if added.outcome in (AddOutcome.ADDED, AddOutcome.MERGED):
-            return State.KEPT, added.id
+            return CaptureState.KEPT, added.id
         if added.outcome is AddOutcome.FULL or first is None:
-            return State.APPROVED, ""
+            return CaptureState.APPROVED, ""
         if not first.exact:
-            return State.ALIKE, first.id
+            return CaptureState.ALIKE, first.id
         found = items_by_id(load_items(self.vault)).get(first.id)
         ours = found and (found.source.session, found.type) == (self.note.name, added.item.type)
-        return (State.KEPT if ours else State.KNOWN), first.id
+        return (CaptureState.KEPT if ours else CaptureState.KNOWN), first.id
 
     # --- as an item ----------------------------------------------------------------------------------------------------
 
-    def _item(self, proposal: Proposal) -> Item:
+    def _item(self, proposal: CaptureProposal) -> Item:
         candidate, session = proposal.candidate, self.note.session
-        record = record_text(self.folder, candidate.file) if candidate.kind is Kind.ADR else None
+        record = record_text(self.folder, candidate.file) if candidate.kind is CandidateKind.ADR else None
         project = normal_line(session.project or "")
-        is_evidence = candidate.kind is Kind.EVIDENCE
+        is_evidence = candidate.kind is CandidateKind.EVIDENCE
         how = cut(normal_line(candidate.source or candidate.detail), 200)
         proof = Verification(passed=True, how=how, by=session.id, at=session.ended or self.now)
         return Item(
             KEPT_AS[candidate.kind],
             record.title if record and record.title else candidate.summary,
             record.text if record else candidate.detail,
-            tuple(filter(None, (_TAGS.get(candidate.kind), UNASKED if proposal.way is Way.SILENT else ""))),
+            tuple(filter(None, (_TAGS.get(candidate.kind), UNASKED if proposal.way is Handling.SILENT else ""))),
             ItemScope.PROJECT if project else ItemScope.GLOBAL,
             project,
             source=self._source(candidate, Origin.VERIFIED if is_evidence else Origin.SESSION),
@@ -156,7 +160,7 @@ def _failure(candidate: Candidate, attribution: Attribution | None) -> FailureCa
     return FailureCause(attribution.category if attribution else None, candidate.cause, "", candidate.fix)
 
 
-def record_text(folder: Path | None, file: str) -> Record | None:
+def record_text(folder: Path | None, file: str) -> DecisionRecord | None:
     """The title and the text of a decision record in the project's folder; None if it cannot be read safely.
 
     Anybody may have written the path: it must lead to a regular text file below the folder, every symlink followed.

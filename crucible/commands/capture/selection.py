@@ -11,8 +11,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from crucible.analysis.failures.failure_causes import classify
-from crucible.commands.capture.candidates import FAILURES, PRESELECTED, PROMPTED, Candidate, Kind, Proposal, Way
-from crucible.commands.capture.capture_log import Known, Remembered, State, key_of
+from crucible.commands.capture.candidates import (
+    FAILURES,
+    PRESELECTED,
+    PROMPTED,
+    Candidate,
+    CandidateKind,
+    CaptureProposal,
+    Handling,
+)
+from crucible.commands.capture.capture_log import CaptureState, KnownCaptures, Remembered, key_of
 from crucible.core.patterns import UNSEEN
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.session_settings import CaptureSettings
@@ -29,43 +37,43 @@ _LONGEST, _LONGEST_DETAIL = 200, 21_000
 """The greatest length of a line, and of other texts, in code points."""
 _LINES = ("summary", "source", "file")
 _TAKEN_OUT = "[REDACTED:"
-_REFUSED = frozenset((State.SKIPPED, State.DROPPED))
-_ANSWERED = _REFUSED | {State.KEPT, State.KNOWN}
+_REFUSED = frozenset((CaptureState.SKIPPED, CaptureState.DROPPED))
+_ANSWERED = _REFUSED | {CaptureState.KEPT, CaptureState.KNOWN}
 _ONE = 0.8
 """The share of common words from which on two titles are duplicates."""
 _FEWEST = 2
 """Decisions of a task that justify a question."""
-_SILENT = frozenset((Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION))
+_SILENT = frozenset((CandidateKind.ADR, CandidateKind.EVIDENCE, CandidateKind.SELF_CORRECTION))
 _PREVENTABLE = 0.6
 """The least confidence that knowledge would have prevented a failure, for the failure to be proposed."""
 
 
 def sort_out(
     candidates: Iterable[Candidate],
-    known: Known,
+    known: KnownCaptures,
     settings: CaptureSettings,
     repeats: Callable[[Candidate], str],
     *,
     again: bool = False,
-) -> list[Proposal]:
+) -> list[CaptureProposal]:
     """The unanswered candidates, highest confidence first; with `again` also skipped ones.
 
     Candidates that wait in another session of the project are left out.  `repeats` returns an equal item's id or ""; a repeat is never ticked.
     """
     answered = _ANSWERED - _REFUSED if again else _ANSWERED
-    found: dict[str, Proposal] = {}
+    found: dict[str, CaptureProposal] = {}
     for candidate in once_each(candidates):
         key = key_of(candidate)
         if key in found or known.state(key) in answered:
             continue
         one = _placed(key, candidate, known.states.get(key), settings)
-        if one.way in (Way.ASK, Way.LIST):
+        if one.way in (Handling.ASK, Handling.LIST):
             if key in known.waiting and key not in known.states:
                 continue
             repeated = repeats(candidate)
-            ticked = one.preselected and one.way is Way.ASK and not repeated
+            ticked = one.preselected and one.way is Handling.ASK and not repeated
             one = one._replace(preselected=ticked, repeats=repeated)
-        if one.way is not Way.DROP:
+        if one.way is not Handling.DROP:
             found[key] = one
     return [*found.values()]
 
@@ -77,7 +85,7 @@ def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     for one in sorted(candidates, key=lambda one: (-one.confidence, one.line)):
         if one.kind not in FAILURES:
             row, words = one.finding.partition("-")[2], words_of(one.summary)
-            is_told = one.kind is not Kind.EVIDENCE and any(likeness(words, other) >= _ONE for other in told)
+            is_told = one.kind is not CandidateKind.EVIDENCE and any(likeness(words, other) >= _ONE for other in told)
             if row in rows or is_told:
                 continue
             rows.update(filter(None, [row]))
@@ -86,32 +94,32 @@ def once_each(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
             yield one
 
 
-def _placed(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> Proposal:
+def _placed(key: str, candidate: Candidate, before: Remembered | None, settings: CaptureSettings) -> CaptureProposal:
     is_judged = candidate.kind in FAILURES and candidate.confidence >= settings.min_confidence
     report = candidate.report or FailureReport(candidate.summary, candidate.cause, resolution=candidate.fix)
     attribution = classify(report) if is_judged else None
     ticked = is_preselected(candidate, attribution)
-    if before and before.state is State.APPROVED and not before.silent:
+    if before and before.state is CaptureState.APPROVED and not before.silent:
         told = candidate._replace(summary=before.summary, detail=before.detail)
-        return Proposal(key, told, Way.APPROVED, ticked, attribution)
+        return CaptureProposal(key, told, Handling.APPROVED, ticked, attribution)
     way = way_of(candidate, settings, attribution)
-    if way is not Way.DROP and before and before.state is State.ALIKE:
-        way = Way.LIST
-    return Proposal(key, candidate, way, ticked, attribution)
+    if way is not Handling.DROP and before and before.state is CaptureState.ALIKE:
+        way = Handling.LIST
+    return CaptureProposal(key, candidate, way, ticked, attribution)
 
 
-def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Way:
+def way_of(candidate: Candidate, settings: CaptureSettings, attribution: Attribution | None = None) -> Handling:
     """How to handle a candidate; one below `PROMPTED` is never kept without asking."""
     if candidate.confidence < settings.min_confidence:
-        return Way.DROP
+        return Handling.DROP
     is_recorded = candidate.source == Source.CALLOUT
     # Not `<`: the confidence may be NaN.
     if not is_recorded and attribution and not (attribution.preventable and attribution.confidence >= _PREVENTABLE):
-        return Way.DROP
+        return Handling.DROP
     if candidate.confidence < PROMPTED:
-        return Way.LIST
+        return Handling.LIST
     is_silent = is_recorded or candidate.kind in _SILENT
-    return Way.SILENT if is_silent and settings.silent else Way.ASK
+    return Handling.SILENT if is_silent and settings.silent else Handling.ASK
 
 
 def is_preselected(candidate: Candidate, attribution: Attribution | None = None) -> bool:
@@ -120,12 +128,12 @@ def is_preselected(candidate: Candidate, attribution: Attribution | None = None)
     return sure > PRESELECTED
 
 
-def deserves_question(found: Iterable[Proposal]) -> bool:
+def deserves_question(found: Iterable[CaptureProposal]) -> bool:
     """True if a task's end justifies a question: two decisions, or a fixed failure."""
-    asked = [one for one in found if one.way is Way.ASK]
-    if any(one.candidate.kind in FAILURES for one in found if one.way in (Way.ASK, Way.SILENT)):
+    asked = [one for one in found if one.way is Handling.ASK]
+    if any(one.candidate.kind in FAILURES for one in found if one.way in (Handling.ASK, Handling.SILENT)):
         return bool(asked)
-    return sum(one.candidate.kind is Kind.DECISION for one in asked) >= _FEWEST
+    return sum(one.candidate.kind is CandidateKind.DECISION for one in asked) >= _FEWEST
 
 
 # --- told safely -----------------------------------------------------------------------------------------------------

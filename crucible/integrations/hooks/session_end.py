@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from crucible.analysis.review.agent_questions import Agent, budget_of
 from crucible.clients.launch.ask import asker_of
-from crucible.commands.capture.after_stop import Helpers, after_stop
+from crucible.commands.capture.after_stop import StopHelpers, after_stop
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings
@@ -153,7 +153,7 @@ def _each(stopped: Iterable[StoppedSession]) -> list[StoppedSession]:
     return [one for one in {each.path: each for each in stopped}.values() if one.path.is_file()]
 
 
-def _end(vault: Vault, one: StoppedSession, helpers: Helpers) -> None:
+def _end(vault: Vault, one: StoppedSession, helpers: StopHelpers) -> None:
     ended = after_stop(vault, one.path, now=datetime.now(UTC), helpers=helpers)
     for problem in ended.problems:
         log_fault(str(vault.root), f"end {one.path.stem}", VaultError(problem))
@@ -174,7 +174,7 @@ def _unheard(_: str) -> None:
     """What is announced where nobody listens."""
 
 
-def _helpers(vault: Vault, user: UserSettings, one: StoppedSession) -> Helpers:
+def _helpers(vault: Vault, user: UserSettings, one: StoppedSession) -> StopHelpers:
     folder = Path(one.cwd)
     is_here = bool(one.cwd) and folder.is_absolute() and folder.is_dir()
     roots = [*([one.cwd] if one.cwd else []), *(path for paths in user.projects.values() for path in paths)]
@@ -183,7 +183,7 @@ def _helpers(vault: Vault, user: UserSettings, one: StoppedSession) -> Helpers:
         return open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault))
 
     has_recall = vault.root.joinpath(*_RECALL).is_dir()
-    return Helpers(
+    return StopHelpers(
         recall=recall if has_recall else None,
         folder=folder if is_here else None,
         roots=roots,

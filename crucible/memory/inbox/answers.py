@@ -22,14 +22,14 @@ from crucible.documents.session.callout_edits import add_behind, add_resolution
 from crucible.documents.session.counted_properties import redacted_more
 from crucible.documents.session.session import Entry, Failure, Intervention
 from crucible.documents.session.waiting import naming
-from crucible.memory.inbox.pending import Item, Kind, find_entry
+from crucible.memory.inbox.pending import PendingItem, PendingKind, find_entry
 from crucible.vault.notes.vault import Note, Vault
 
 _REFERENCE = late_pattern(r"(?s)(.+)\.([0-9a-f]{1,6}(?:-\d{0,4})?)")
 _SHOWN = 3
 
 
-class Verdict(StrEnum):
+class AnswerVerdict(StrEnum):
     """The kind of an answer."""
 
     ANSWERED = "answered"
@@ -47,28 +47,30 @@ class AlreadyAnswered(CrucibleError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class GivenAnswer:
     """The item before the answer, and redactions by rule."""
 
-    item: Item
+    item: PendingItem
     redactions: Mapping[str, int] = field(default_factory=dict)
 
 
 _TAKES = {
-    Kind.DECISION: {Verdict.ANSWERED},
-    Kind.APPROVAL: {Verdict.ANSWERED, Verdict.APPROVED, Verdict.REJECTED},
-    Kind.DONE: {Verdict.ANSWERED, Verdict.SEEN},
-    Kind.ERROR: {Verdict.ANSWERED, Verdict.SEEN},
+    PendingKind.DECISION: {AnswerVerdict.ANSWERED},
+    PendingKind.APPROVAL: {AnswerVerdict.ANSWERED, AnswerVerdict.APPROVED, AnswerVerdict.REJECTED},
+    PendingKind.DONE: {AnswerVerdict.ANSWERED, AnswerVerdict.SEEN},
+    PendingKind.ERROR: {AnswerVerdict.ANSWERED, AnswerVerdict.SEEN},
 }
 _NEEDS = {
-    Kind.DECISION: "say what you decide",
-    Kind.APPROVAL: "answer with --approve or --reject, or in words",
-    Kind.DONE: "answer with --ack, or in words",
-    Kind.ERROR: "say how it was fixed, or let it be with --ack",
+    PendingKind.DECISION: "say what you decide",
+    PendingKind.APPROVAL: "answer with --approve or --reject, or in words",
+    PendingKind.DONE: "answer with --ack, or in words",
+    PendingKind.ERROR: "say how it was fixed, or let it be with --ack",
 }
 
 
-def answer(vault: Vault, ref: str, text: str = "", *, verdict: Verdict = Verdict.ANSWERED, redact: Redact) -> Answered:
+def answer(
+    vault: Vault, ref: str, text: str = "", *, verdict: AnswerVerdict = AnswerVerdict.ANSWERED, redact: Redact
+) -> GivenAnswer:
     """Answer the item `ref`: its id or a beginning of it; a session's id where only one thing waits in it.
 
     Without a text a verdict other than `ANSWERED` speaks for itself.  Only the answer's lines are written, and the count of redactions where
@@ -77,7 +79,7 @@ def answer(vault: Vault, ref: str, text: str = "", *, verdict: Verdict = Verdict
     """
     said, counts = _cleaned(text, redact)
     session, name = _named(vault, ref)
-    done: list[Item] = []
+    done: list[PendingItem] = []
 
     def intention(note: Note) -> list[Edit]:
         item, entry = _only(note, name, ref)
@@ -88,7 +90,7 @@ def answer(vault: Vault, ref: str, text: str = "", *, verdict: Verdict = Verdict
 
     path = vault.find(session)
     vault.update(path, intention)
-    return Answered(done[0]._replace(path=vault.relative(path)), counts)
+    return GivenAnswer(done[0]._replace(path=vault.relative(path)), counts)
 
 
 def _cleaned(text: str, redact: Redact) -> tuple[str, dict[str, int]]:
@@ -117,7 +119,7 @@ def _named(vault: Vault, ref: str) -> tuple[str, str]:
     return ref, ""
 
 
-def _only(note: Note, name: str, ref: str) -> tuple[Item, Entry]:
+def _only(note: Note, name: str, ref: str) -> tuple[PendingItem, Entry]:
     found = find_entry(note, name)
     open_ = [one for one in found if not one[0].answered]
     if len(open_) == 1 and (not name or len(found) == 1 or _is_whole(open_[0][0], name)):
@@ -133,26 +135,26 @@ def _only(note: Note, name: str, ref: str) -> tuple[Item, Entry]:
     )
 
 
-def _is_whole(item: Item, name: str) -> bool:
+def _is_whole(item: PendingItem, name: str) -> bool:
     return item.id.endswith(f".{name}")
 
 
-def _listed(items: Iterable[Item]) -> str:
+def _listed(items: Iterable[PendingItem]) -> str:
     ids = [item.id for item in items]
     more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
     return ", ".join(ids[:_SHOWN]) + more
 
 
-def _check(item: Item, verdict: Verdict, said: str) -> None:
+def _check(item: PendingItem, verdict: AnswerVerdict, said: str) -> None:
     if item.answered:
         raise AlreadyAnswered(f"{item.id}: answered already", "change it in the note")
-    if verdict not in _TAKES[item.kind] or (verdict is Verdict.ANSWERED and not said):
-        missing = "no answer" if verdict is Verdict.ANSWERED else f"it cannot be {verdict.value}"
+    if verdict not in _TAKES[item.kind] or (verdict is AnswerVerdict.ANSWERED and not said):
+        missing = "no answer" if verdict is AnswerVerdict.ANSWERED else f"it cannot be {verdict.value}"
         raise UsageError(f"{item.id} ({item.kind.value}): {missing}", _NEEDS[item.kind])
 
 
-def _edits(note: Note, item: Item, entry: Entry, verdict: Verdict, said: str) -> list[Edit]:
-    if isinstance(entry, Failure) and verdict is Verdict.ANSWERED:
+def _edits(note: Note, item: PendingItem, entry: Entry, verdict: AnswerVerdict, said: str) -> list[Edit]:
+    if isinstance(entry, Failure) and verdict is AnswerVerdict.ANSWERED:
         return add_resolution(note.source, note.session, entry, said)
     name = item.id.removeprefix(f"{item.session}.")
     words = said or f"{verdict.value.capitalize()}."

@@ -18,7 +18,7 @@ from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.notes.vault import Note, Vault
 
 
-class Kind(StrEnum):
+class PendingKind(StrEnum):
     """What the user is to do: decide, approve, review a finished task, or fix an error."""
 
     DECISION = "decision_needed"
@@ -27,7 +27,7 @@ class Kind(StrEnum):
     ERROR = "error"
 
 
-class Item(NamedTuple):
+class PendingItem(NamedTuple):
     """Something that waits for a human, or waited.
 
     `id` is the session's id, a dot and six hexadecimal digits of what the item says (`-2` behind the second of the same): it
@@ -44,7 +44,7 @@ class Item(NamedTuple):
     phase: str
     line: int
     at: datetime | None
-    kind: Kind
+    kind: PendingKind
     title: str
     text: str
     answered: bool = False
@@ -52,10 +52,10 @@ class Item(NamedTuple):
     verdict: str = ""
 
 
-_ALL = frozenset(Kind)
+_ALL = frozenset(PendingKind)
 
 
-class Place(NamedTuple):
+class PendingNote(NamedTuple):
     """A note with items: its path cell, and its session's start and end as in the tables, "" if unknown or still open."""
 
     path: str
@@ -63,7 +63,9 @@ class Place(NamedTuple):
     ended: str = ""
 
 
-def places(view: View, project: str = "", kinds: Collection[Kind] = _ALL, *, answered: bool = False) -> Iterator[Place]:
+def places(
+    view: View, project: str = "", kinds: Collection[PendingKind] = _ALL, *, answered: bool = False
+) -> Iterator[PendingNote]:
     """The notes with pending items of these kinds, newest session first; with `answered` also answered ones."""
     for shard in view.shards:
         wanted = {
@@ -75,7 +77,7 @@ def places(view: View, project: str = "", kinds: Collection[Kind] = _ALL, *, ans
         }
         rows = view.rows("sessions", [shard]) if wanted else ()
         found = [
-            Place(str(row["path"]), str(row["started"] or ""), _ended(row))
+            PendingNote(str(row["path"]), str(row["started"] or ""), _ended(row))
             for row in rows
             if row["path"] in wanted and (not project or str(row["project"] or "").lower() == project.lower())
         ]
@@ -87,7 +89,7 @@ def _ended(row: Row) -> str:
     return str(row["ended"] or row["started"] or "") if is_over else ""
 
 
-def once(items: Iterable[Item]) -> Iterator[Item]:
+def once(items: Iterable[PendingItem]) -> Iterator[PendingItem]:
     """Drop repeated pending items of a session: an agent may ask again."""
     seen: set[tuple[str, ...]] = set()
     for item in items:
@@ -98,7 +100,9 @@ def once(items: Iterable[Item]) -> Iterator[Item]:
             seen.add(said)
 
 
-def read_items(vault: Vault, found: Iterable[Place], on_error: Callable[[CrucibleError], None]) -> Iterator[Item]:
+def read_items(
+    vault: Vault, found: Iterable[PendingNote], on_error: Callable[[CrucibleError], None]
+) -> Iterator[PendingItem]:
     """Yield every item of these notes, answered ones too, reading notes lazily."""
     for place in found:
         path = path_of_cell(place.path)
@@ -108,19 +112,19 @@ def read_items(vault: Vault, found: Iterable[Place], on_error: Callable[[Crucibl
             on_error(error)
 
 
-def items_of(note: Note, path: str = "") -> list[Item]:
+def items_of(note: Note, path: str = "") -> list[PendingItem]:
     """A note's items in order; `path` is relative to the vault."""
     return [item._replace(path=path) for item, _ in _placed(note)]
 
 
-def find_entry(note: Note, name: str) -> list[tuple[Item, Entry]]:
+def find_entry(note: Note, name: str) -> list[tuple[PendingItem, Entry]]:
     """The items named `name`, or with that prefix, and their entries; all for ""."""
     found = [(item.id.removeprefix(f"{note.name}."), item, entry) for item, entry in _placed(note)]
     named = [one for one in found if one[0] == name] or [one for one in found if one[0].startswith(name)]
     return [(item, entry) for _, item, entry in named]
 
 
-def _placed(note: Note) -> list[tuple[Item, Entry]]:
+def _placed(note: Note) -> list[tuple[PendingItem, Entry]]:
     session = note.session
     parts: list[tuple[Phase | None, Entry]] = [(None, entry) for entry in session.preamble]
     parts += [(phase, entry) for phase in session.all_phases() for entry in phase.entries]
@@ -128,12 +132,12 @@ def _placed(note: Note) -> list[tuple[Item, Entry]]:
     return [(_item(note, *parts[at], answers, at), parts[at][1]) for at in answers.names]
 
 
-def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: int) -> Item:
+def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: int) -> PendingItem:
     """An item without its path; the session's name is the file's."""
     settled = answers.settles(at)
     title = entry.title if isinstance(entry, Callout) else ""
     text = entry.text if isinstance(entry, Callout | Failure) else ""
-    return Item(
+    return PendingItem(
         id=f"{note.name}.{answers.names[at]}",
         session=note.name,
         path="",
@@ -141,7 +145,7 @@ def _item(note: Note, phase: Phase | None, entry: Entry, answers: Answers, at: i
         phase=phase.id if phase else "",
         line=entry.lines.first + 1,
         at=(phase and phase.started) or note.session.started,
-        kind=Kind(entry.kind) if isinstance(entry, Callout) else Kind.ERROR,
+        kind=PendingKind(entry.kind) if isinstance(entry, Callout) else PendingKind.ERROR,
         title=title,
         text=text,
         answered=settled,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crucible.analysis.tools.recorded_calls import Evidence, evidence_of
-from crucible.commands.capture.candidates import Candidate, Kind
+from crucible.commands.capture.candidates import Candidate, CandidateKind
 from crucible.commands.capture.detection import NO, detect
 from crucible.documents.markdown.source import Lines
 from crucible.documents.session.session import (
@@ -64,7 +64,7 @@ def found_in(*entries: Entry, evidence: Evidence = NO) -> list[Candidate]:
     return detect(session_of(*entries), evidence)
 
 
-def kinds_of(*entries: Entry) -> list[Kind]:
+def kinds_of(*entries: Entry) -> list[CandidateKind]:
     """The kinds of what is detected."""
     return [one.kind for one in found_in(*entries)]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.capture.after_stop import Ended, Helpers, after_stop
-from crucible.commands.capture.capture import When, capture_session
-from crucible.commands.capture.question import Answer, Offer
+from crucible.commands.capture.after_stop import StopHelpers, StopResult, after_stop
+from crucible.commands.capture.capture import Occasion, capture_session
+from crucible.commands.capture.question import Offer, OfferAnswer
 from crucible.core.settings.session_settings import CaptureSettings, HistorySettings
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit, Span
@@ -71,7 +71,7 @@ def place(tmp_path: Path) -> Vault:
     return vault
 
 
-def end(vault: Vault, name: str = NAME, helpers: Helpers = Helpers()) -> Ended:  # noqa: B008  frozen
+def end(vault: Vault, name: str = NAME, helpers: StopHelpers = StopHelpers()) -> StopResult:  # noqa: B008  frozen
     return after_stop(vault, vault.find(name), now=NOW, helpers=helpers)
 
 
@@ -150,7 +150,7 @@ def test_a_note_that_is_gone_is_a_line(place: Vault) -> None:
 
 def test_a_subagent_s_session_has_no_history_of_its_own(place: Vault) -> None:
     place.create("2026-11-21-sub", note("2026-11-21-sub", "## A\n\n> [!decision]\n> B\n", parent=f'"[[{NAME}]]"'))
-    assert end(place, "2026-11-21-sub") == Ended()
+    assert end(place, "2026-11-21-sub") == StopResult()
     place.create("2026-11-21-orphan", note("2026-11-21-orphan", "## A\n", parent='"[[2026-11-21-gone]]"'))
     assert end(place, "2026-11-21-orphan").history
 
@@ -176,7 +176,7 @@ def test_a_human_is_asked_only_where_the_settings_want_it(place: Vault) -> None:
     def never(_: object) -> None:
         raise AssertionError
 
-    assert end(place, helpers=Helpers(ask=never)).problems == ()  # type: ignore[arg-type]
+    assert end(place, helpers=StopHelpers(ask=never)).problems == ()  # type: ignore[arg-type]
 
 
 def test_two_ends_at_once_make_one_history(place: Vault) -> None:
@@ -234,12 +234,12 @@ def test_what_is_captured_later_is_listed_in_the_history_that_is_there(place: Va
     text = path.read_text().replace("- **Use Redis for the page cache**", "- Use Redis for all pages, I say")
     path.write_text(text)
 
-    def one_of_them(offer: Offer) -> Answer:
+    def one_of_them(offer: Offer) -> OfferAnswer:
         first = offer.proposals[0]
         edited = first._replace(candidate=first.candidate._replace(summary="In my own words"))
-        return Answer((edited,), tuple(one.key for one in offer.proposals[1:]))
+        return OfferAnswer((edited,), tuple(one.key for one in offer.proposals[1:]))
 
-    capture_session(place, place.find(NAME), now=NOW, ask=one_of_them, when=When.ASKED, free=True)
+    capture_session(place, place.find(NAME), now=NOW, ask=one_of_them, when=Occasion.ASKED, free=True)
     now = load_entry(place, path).entry
     assert now
     assert (len(now.captures.approved), now.captures.suggested) == (1, ())
@@ -256,8 +256,8 @@ def test_a_history_that_cannot_be_changed_keeps_nothing_from_being_captured(plac
         place,
         place.find(NAME),
         now=NOW,
-        ask=lambda offer: Answer(offer.proposals),
-        when=When.ASKED,
+        ask=lambda offer: OfferAnswer(offer.proposals),
+        when=Occasion.ASKED,
         free=True,
     )
     assert told.kept
@@ -295,7 +295,7 @@ def test_a_secret_that_a_human_wrote_into_an_annotation_goes_to_no_other_task(pl
 
 def test_more_rows_update_a_history_and_make_none(place: Vault) -> None:
     path = place.find(NAME)
-    assert after_stop(place, path, now=NOW, updates=True) == Ended()
+    assert after_stop(place, path, now=NOW, updates=True) == StopResult()
     assert not (place.root / "history").exists()
     end(place)
     place.update(

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.capture.candidates import Candidate, Kind
+from crucible.commands.capture.candidates import Candidate, CandidateKind
 from crucible.commands.capture.capture_log import (
-    Known,
+    CaptureState,
+    KnownCaptures,
     Remembered,
-    State,
     append_states,
     captures_of,
     key_of,
     load_known,
     spend,
 )
-from crucible.commands.capture.question import MOST_PROMPTS, Budget, Interaction
+from crucible.commands.capture.question import MOST_PROMPTS, Interaction, QuestionBudget
 from crucible.core.secrets.redaction import redact_of
 from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.history.history import Capture
@@ -34,7 +34,7 @@ ID = "2026-11-21-x"
 PROMPT = (Interaction.CAPTURE_PROMPT,)
 
 
-def said(key: str, state: State, summary: str = "Use a token bucket", item: str = "") -> Remembered:
+def said(key: str, state: CaptureState, summary: str = "Use a token bucket", item: str = "") -> Remembered:
     return Remembered(key, state, "decision", summary, item=item)
 
 
@@ -47,19 +47,21 @@ def memory(vault: Vault) -> Path:
 
 
 def test_a_vault_where_nothing_was_proposed_remembers_nothing(vault: Vault) -> None:
-    assert load_known(vault.root, ID) == Known({})
+    assert load_known(vault.root, ID) == KnownCaptures({})
     assert captures_of(vault.root, ID).suggested == ()
 
 
 def test_the_same_in_other_words_of_no_weight_has_the_same_key() -> None:
-    one = Candidate(Kind.DECISION, 0.9, "Use the token bucket.", "phase-1", 3)
+    one = Candidate(CandidateKind.DECISION, 0.9, "Use the token bucket.", "phase-1", 3)
     assert key_of(one) == key_of(one._replace(summary="use a  Token Bucket", confidence=0.7, line=9, phase="phase-2"))
-    assert len({key_of(one), key_of(one._replace(kind=Kind.PATTERN)), key_of(one._replace(file="adr/1.md"))}) == 3
+    assert (
+        len({key_of(one), key_of(one._replace(kind=CandidateKind.PATTERN)), key_of(one._replace(file="adr/1.md"))}) == 3
+    )
 
 
 @settings(max_examples=40)
-@given(st.lists(st.sampled_from([*State]), min_size=1, max_size=6), st.randoms())
-def test_whatever_the_order_of_lines_the_strongest_state_holds(states: list[State], chance: object) -> None:
+@given(st.lists(st.sampled_from([*CaptureState]), min_size=1, max_size=6), st.randoms())
+def test_whatever_the_order_of_lines_the_strongest_state_holds(states: list[CaptureState], chance: object) -> None:
     lines = [said("c-1", state) for state in states]
     import random
     import tempfile
@@ -69,14 +71,19 @@ def test_whatever_the_order_of_lines_the_strongest_state_holds(states: list[Stat
         (root / ".crucible").mkdir()
         for one in random.sample(lines, len(lines)):
             append_states(root, ID, [one], at=NOW, fsync=False)
-        rank = [*State].index
+        rank = [*CaptureState].index
         assert load_known(root, ID).state("c-1") is max(states, key=rank)
 
 
 def test_history_is_told_what_was_suggested_approved_and_skipped(vault: Vault) -> None:
-    keep(vault, said("c-1", State.SUGGESTED), said("c-2", State.ASKED), said("c-3", State.ASKED))
-    keep(vault, said("c-2", State.APPROVED), said("c-3", State.SKIPPED), said("c-2", State.KEPT, item="use-it"))
-    keep(vault, said("c-9", State.KEPT), session="2026-11-21-y")
+    keep(vault, said("c-1", CaptureState.SUGGESTED), said("c-2", CaptureState.ASKED), said("c-3", CaptureState.ASKED))
+    keep(
+        vault,
+        said("c-2", CaptureState.APPROVED),
+        said("c-3", CaptureState.SKIPPED),
+        said("c-2", CaptureState.KEPT, item="use-it"),
+    )
+    keep(vault, said("c-9", CaptureState.KEPT), session="2026-11-21-y")
     told = captures_of(vault.root, ID)
     assert told.suggested == (Capture("decision", "", "Use a token bucket"),)
     assert told.approved == (Capture("decision", "use-it", "Use a token bucket"),)
@@ -84,22 +91,24 @@ def test_history_is_told_what_was_suggested_approved_and_skipped(vault: Vault) -
 
 
 def test_what_was_skipped_in_a_project_is_not_asked_in_its_next_session(vault: Vault) -> None:
-    keep(vault, said("c-1", State.SKIPPED), said("c-2", State.SKIPPED))
-    keep(vault, said("c-2", State.KEPT), session="2026-11-22-y")
+    keep(vault, said("c-1", CaptureState.SKIPPED), said("c-2", CaptureState.SKIPPED))
+    keep(vault, said("c-2", CaptureState.KEPT), session="2026-11-22-y")
     assert load_known(vault.root, "2026-11-23-z", "shop").refused == {"c-1", "c-2"}
     assert load_known(vault.root, "2026-11-22-y", "shop").refused == {"c-1"}
     assert load_known(vault.root, "2026-11-23-z", "bank").refused == frozenset()
 
 
 def test_what_waits_in_another_session_of_the_project_is_known(vault: Vault) -> None:
-    keep(vault, said("c-1", State.SUGGESTED), said("c-2", State.SUGGESTED), said("c-2", State.KEPT))
+    keep(
+        vault, said("c-1", CaptureState.SUGGESTED), said("c-2", CaptureState.SUGGESTED), said("c-2", CaptureState.KEPT)
+    )
     assert load_known(vault.root, "2026-11-23-z", "shop").waiting == {"c-1"}
     assert load_known(vault.root, ID, "shop").waiting == frozenset()
     assert load_known(vault.root, "2026-11-23-z", "bank").waiting == frozenset()
 
 
 def test_lines_that_are_none_are_passed_over(vault: Vault) -> None:
-    keep(vault, said("c-1", State.SKIPPED))
+    keep(vault, said("c-1", CaptureState.SKIPPED))
     with memory(vault).open("ab") as file:
         file.write(
             b'<<<<<<< HEAD\n{"session":"../x"}\n{"session":"2026-11-21-x","at":"2026-11-21T00:00:00Z","state":"great"}\n'
@@ -109,14 +118,14 @@ def test_lines_that_are_none_are_passed_over(vault: Vault) -> None:
 
 
 def test_no_line_looks_like_a_secret(vault: Vault) -> None:
-    keep(vault, said(key_of(Candidate(Kind.DECISION, 0.9, "Use it", "", 1)), State.KEPT, item="use-it"))
-    spend(vault.root, ID, PROMPT, Budget(2), at=NOW)
+    keep(vault, said(key_of(Candidate(CandidateKind.DECISION, 0.9, "Use it", "", 1)), CaptureState.KEPT, item="use-it"))
+    spend(vault.root, ID, PROMPT, QuestionBudget(2), at=NOW)
     text = memory(vault).read_text()
     assert redact_of(vault.settings.secrets)(text) == (text, {})
 
 
 def test_git_merges_the_file_by_union(vault: Vault) -> None:
-    keep(vault, said("c-1", State.SKIPPED))
+    keep(vault, said("c-1", CaptureState.SKIPPED))
     subprocess.run(["git", "init", "-q", vault.root], check=True)
     told = subprocess.run(
         ["git", "-C", vault.root, "check-attr", "merge", memory(vault).relative_to(vault.root)],
@@ -131,19 +140,19 @@ def test_git_merges_the_file_by_union(vault: Vault) -> None:
 
 
 def test_nothing_is_spent_beyond_the_budget(vault: Vault) -> None:
-    assert [spend(vault.root, ID, PROMPT, Budget(2), at=NOW) for _ in range(4)] == [True, True, False, False]
+    assert [spend(vault.root, ID, PROMPT, QuestionBudget(2), at=NOW) for _ in range(4)] == [True, True, False, False]
     assert load_known(vault.root, ID).spent == (PROMPT, PROMPT)
 
 
 def test_three_prompts_are_the_most_of_a_session(vault: Vault) -> None:
-    assert [spend(vault.root, ID, PROMPT, Budget(6), at=NOW) for _ in range(5)].count(True) == MOST_PROMPTS
-    assert spend(vault.root, "2026-11-21-y", PROMPT, Budget(6), at=NOW)
+    assert [spend(vault.root, ID, PROMPT, QuestionBudget(6), at=NOW) for _ in range(5)].count(True) == MOST_PROMPTS
+    assert spend(vault.root, "2026-11-21-y", PROMPT, QuestionBudget(6), at=NOW)
 
 
 def test_a_name_that_a_session_had_counts(vault: Vault) -> None:
-    keep(vault, said("c-1", State.SKIPPED))
+    keep(vault, said("c-1", CaptureState.SKIPPED))
     (memory(vault).parent / "renames.jsonl").write_text(json.dumps({"session": "2026-11-21-new", "was": ID}) + "\n")
-    assert load_known(vault.root, "2026-11-21-new").state("c-1") is State.SKIPPED
+    assert load_known(vault.root, "2026-11-21-new").state("c-1") is CaptureState.SKIPPED
 
 
 _SPENDER = """

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from crucible.commands.capture import capture as keeping
 from crucible.commands.capture import selection as sorting
-from crucible.commands.capture.candidates import Candidate, Kind
-from crucible.commands.capture.capture import Captured, When, capture_session
-from crucible.commands.capture.capture_log import State, captures_of, load_known
-from crucible.commands.capture.question import MOST_PROMPTS, Answer, Offer
+from crucible.commands.capture.candidates import Candidate, CandidateKind
+from crucible.commands.capture.capture import Captured, Occasion, capture_session
+from crucible.commands.capture.capture_log import CaptureState, captures_of, load_known
+from crucible.commands.capture.question import MOST_PROMPTS, Offer, OfferAnswer
 from crucible.commands.capture.saving import Saver
 from crucible.core.errors import VaultError
 from crucible.core.settings.settings import VaultSettings
@@ -61,13 +61,15 @@ started:: 2026-11-21T20:10:00Z
 Words.
 """
 
-DECISION = Candidate(Kind.DECISION, 0.9, "Use a token bucket", "phase-1", 20, "constant memory per key")
-PATTERN = Candidate(Kind.PATTERN, 0.75, "Take the clock as an argument", "phase-2", 27)
-UNSURE = Candidate(Kind.PATTERN, 0.65, "Name tests after facts", "phase-2", 28)
-CORRECTION = Candidate(Kind.SELF_CORRECTION, 0.85, "The window slides, it is not fixed", "phase-1", 21)
-EVIDENCE = Candidate(Kind.EVIDENCE, 0.9, "500 requests a second with one key", "phase-2", 29, source="pytest -k bench")
+DECISION = Candidate(CandidateKind.DECISION, 0.9, "Use a token bucket", "phase-1", 20, "constant memory per key")
+PATTERN = Candidate(CandidateKind.PATTERN, 0.75, "Take the clock as an argument", "phase-2", 27)
+UNSURE = Candidate(CandidateKind.PATTERN, 0.65, "Name tests after facts", "phase-2", 28)
+CORRECTION = Candidate(CandidateKind.SELF_CORRECTION, 0.85, "The window slides, it is not fixed", "phase-1", 21)
+EVIDENCE = Candidate(
+    CandidateKind.EVIDENCE, 0.9, "500 requests a second with one key", "phase-2", 29, source="pytest -k bench"
+)
 FAILURE = Candidate(
-    Kind.FAILURE,
+    CandidateKind.FAILURE,
     0.9,
     "The option was refused",
     "phase-1",
@@ -88,14 +90,14 @@ class Human:
     defers: bool = False
     offers: list[Offer] = field(default_factory=list)
 
-    def __call__(self, offer: Offer) -> Answer:
+    def __call__(self, offer: Offer) -> OfferAnswer:
         self.offers.append(offer)
         keys = [one.key for one in offer.proposals]
         if self.defers:
-            return Answer(deferred=tuple(keys))
+            return OfferAnswer(deferred=tuple(keys))
         chosen = tuple(one for at, one in enumerate(offer.proposals) if at in self.chosen)
         rest = tuple(key for at, key in enumerate(keys) if at not in self.chosen)
-        return Answer(chosen, rest if self.skips else ())
+        return OfferAnswer(chosen, rest if self.skips else ())
 
     @property
     def asked(self) -> list[str]:
@@ -181,7 +183,7 @@ def test_who_was_killed_between_an_item_and_its_line_keeps_no_second_one(
             run(vault, note, CORRECTION)
     assert len(items(vault)) == 1
     (kept,) = run(vault, note, CORRECTION).kept
-    assert kept.said.state is State.KEPT
+    assert kept.said.state is CaptureState.KEPT
     assert len(items(vault)) == 1
 
 
@@ -192,9 +194,9 @@ def _killed(*_: object, **__: object) -> None:
 def test_what_was_edited_and_approved_is_kept_after_a_kill_and_asked_once(
     vault: Vault, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edits(offer: Offer) -> Answer:
+    def edits(offer: Offer) -> OfferAnswer:
         one = offer.proposals[0]
-        return Answer((one._replace(candidate=one.candidate._replace(summary="In other words")),))
+        return OfferAnswer((one._replace(candidate=one.candidate._replace(summary="In other words")),))
 
     with monkeypatch.context() as patch:
         patch.setattr(Saver, "keep_all", lambda _, proposals, *__, **___: _kill_if(proposals))
@@ -242,7 +244,7 @@ def test_nobody_is_asked_twice_for_what_he_answered(vault: Vault, note: Path) ->
 def test_what_was_skipped_comes_back_when_that_is_wished(vault: Vault, note: Path) -> None:
     run(vault, note, DECISION, ask=Human())
     human = Human(chosen=[0])
-    run(vault, note, DECISION, ask=human, when=When.ASKED, again=True)
+    run(vault, note, DECISION, ask=human, when=Occasion.ASKED, again=True)
     assert (human.asked, titles(vault)) == ([DECISION.summary], [DECISION.summary])
 
 
@@ -251,7 +253,7 @@ def test_the_settings_may_forbid_to_ask_at_the_end(vault: Vault, note: Path) -> 
     quiet = set_to(vault, prompt_on_end=False)
     run(quiet, note, DECISION, ask=human)
     assert human.offers == []
-    run(quiet, note, DECISION, ask=human, when=When.ASKED)
+    run(quiet, note, DECISION, ask=human, when=Occasion.ASKED)
     assert human.asked == [DECISION.summary]
 
 
@@ -276,7 +278,7 @@ def test_where_it_has_not_the_failures_wait(vault: Vault, note: Path) -> None:
 
 def test_an_answer_from_the_command_line_costs_nothing_and_holds_all(vault: Vault, note: Path) -> None:
     human = Human(chosen=[0, 1, 2])
-    told = run(vault, note, PATTERN, DECISION, UNSURE, ask=human, when=When.ASKED, free=True)
+    told = run(vault, note, PATTERN, DECISION, UNSURE, ask=human, when=Occasion.ASKED, free=True)
     assert len(human.asked) == len(items(vault)) == 3
     assert told.budget.spent == 0
 
@@ -288,13 +290,13 @@ def test_who_goes_away_has_not_answered(vault: Vault, note: Path) -> None:
     assert human.asked == titles(vault) == [DECISION.summary]
 
 
-_MOMENTS = st.lists(st.sampled_from([*When]), min_size=1, max_size=6)
+_MOMENTS = st.lists(st.sampled_from([*Occasion]), min_size=1, max_size=6)
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(moments=_MOMENTS, minutes=st.sampled_from([5, 60, 300]))
 def test_over_any_sequence_the_budget_and_three_prompts_hold(
-    tmp_path_factory: pytest.TempPathFactory, moments: list[When], minutes: int
+    tmp_path_factory: pytest.TempPathFactory, moments: list[Occasion], minutes: int
 ) -> None:
     root = tmp_path_factory.mktemp("vault")
     init_vault(root)
@@ -316,7 +318,7 @@ LATER = DECISION._replace(summary="Test with a real clock", phase="phase-2", lin
 
 def at_task(vault: Vault, note: Path, *candidates: Candidate, task: str = "1", **more: Any) -> tuple[Human, Captured]:
     human = more.pop("human", None) or Human(skips=False)
-    return human, run(vault, note, *candidates, ask=human, when=When.TASK, task=task, **more)
+    return human, run(vault, note, *candidates, ask=human, when=Occasion.TASK, task=task, **more)
 
 
 def test_two_decisions_of_a_task_are_worth_a_question(vault: Vault, note: Path) -> None:
@@ -334,7 +336,7 @@ def test_a_failure_that_was_mended_is(vault: Vault, note: Path) -> None:
 
 
 def test_a_decision_record_is_kept_without_one(vault: Vault, note: Path) -> None:
-    adr = Candidate(Kind.ADR, 0.95, "ADR 7: token bucket", "phase-1", 20, file="docs/adr/0007.md")
+    adr = Candidate(CandidateKind.ADR, 0.95, "ADR 7: token bucket", "phase-1", 20, file="docs/adr/0007.md")
     human, told = at_task(vault, note, adr, DECISION)
     assert (human.offers, [one.said.silent for one in told.kept]) == ([], [True])
 
@@ -343,7 +345,7 @@ def test_without_a_budget_it_is_put_off_to_the_sessions_end(vault: Vault, note: 
     poor = set_to(vault, friction=vault.settings.capture.friction._replace(short_session=1))
     human, _ = at_task(poor, note, DECISION, SECOND)
     assert human.offers == []
-    assert {one.state for one in load_known(vault.root, ID).states.values()} == {State.DEFERRED}
+    assert {one.state for one in load_known(vault.root, ID).states.values()} == {CaptureState.DEFERRED}
     run(poor, note, DECISION, SECOND, ask=human)
     assert human.asked == [DECISION.summary, SECOND.summary]
 
@@ -386,7 +388,7 @@ def test_what_is_known_is_skipped_and_named(vault: Vault, note: Path) -> None:
     other = vault.create("2026-11-20-y", NOTE.format(id="2026-11-20-y")).path
     run(vault, other, CORRECTION)
     (kept,) = run(vault, note, CORRECTION).kept
-    assert (kept.said.state, kept.said.item) == (State.KNOWN, "the-window-slides-it-is-not-fixed")
+    assert (kept.said.state, kept.said.item) == (CaptureState.KNOWN, "the-window-slides-it-is-not-fixed")
     assert len(items(vault)) == 1
     assert [one.id for one in captures_of(vault.root, ID).skipped] == ["the-window-slides-it-is-not-fixed"]
 
@@ -397,7 +399,7 @@ ALIKE = CORRECTION._replace(summary="The window slides, and it is not fixed at a
 def test_what_is_much_like_a_known_item_waits_for_a_human(vault: Vault, note: Path) -> None:
     run(vault, note, CORRECTION)
     told = run(vault, note, CORRECTION, ALIKE)
-    assert [one.said.state for one in told.kept] == [State.ALIKE]
+    assert [one.said.state for one in told.kept] == [CaptureState.ALIKE]
     assert [one.candidate.summary for one in told.suggested] == [ALIKE.summary]
     again = run(vault, note, CORRECTION, ALIKE)
     assert (again.kept, [one.candidate.summary for one in again.suggested]) == ((), [ALIKE.summary])
@@ -464,9 +466,9 @@ def test_a_secret_is_never_proposed_and_never_kept(vault: Vault, note: Path) -> 
 
 
 def test_a_secret_that_a_human_types_is_taken_out(vault: Vault, note: Path) -> None:
-    def types(offer: Offer) -> Answer:
+    def types(offer: Offer) -> OfferAnswer:
         one = offer.proposals[0]
-        return Answer((one._replace(candidate=replace_text(one.candidate)),))
+        return OfferAnswer((one._replace(candidate=replace_text(one.candidate)),))
 
     run(vault, note, DECISION, ask=types)
     (item,) = items(vault)
@@ -503,7 +505,7 @@ RECORD = "---\nstatus: accepted\n---\n# 7. Use a token bucket\n\nIt needs consta
 
 
 def adr(file: str) -> Candidate:
-    return Candidate(Kind.ADR, 0.95, f"ADR: {file}", "phase-1", 20, file=file)
+    return Candidate(CandidateKind.ADR, 0.95, f"ADR: {file}", "phase-1", 20, file=file)
 
 
 def test_a_decision_record_is_kept_with_its_own_words(vault: Vault, note: Path, tmp_path: Path) -> None:
@@ -566,13 +568,17 @@ def test_one_thing_in_nearly_the_same_words_is_proposed_once(vault: Vault, note:
         vault,
         note,
         DECISION._replace(summary="Keep every time in UTC, never in local time"),
-        DECISION._replace(kind=Kind.CORRECTION, confidence=0.8, summary="keep every time in UTC, not local time"),
+        DECISION._replace(
+            kind=CandidateKind.CORRECTION, confidence=0.8, summary="keep every time in UTC, not local time"
+        ),
     )
-    assert [one.candidate.kind for one in told.suggested] == [Kind.DECISION]
+    assert [one.candidate.kind for one in told.suggested] == [CandidateKind.DECISION]
 
 
 def test_one_row_of_the_transcript_is_one_thing(vault: Vault, note: Path) -> None:
-    correction = DECISION._replace(kind=Kind.CORRECTION, finding="correction-3a77d35a", summary="Split the types")
+    correction = DECISION._replace(
+        kind=CandidateKind.CORRECTION, finding="correction-3a77d35a", summary="Split the types"
+    )
     decision = DECISION._replace(confidence=0.7, finding="decision-3a77d35a", summary="Two types, then")
     told = run(
         vault,
@@ -612,7 +618,7 @@ def test_the_headings_of_a_decision_record_stay_readable(vault: Vault, note: Pat
 
 def test_a_failure_s_cause_and_fix_have_their_own_headings(vault: Vault, note: Path) -> None:
     failure = FAILURE._replace(
-        kind=Kind.SELF_CORRECTION,
+        kind=CandidateKind.SELF_CORRECTION,
         summary="charge() deprecated; use processPayment()",
         cause="It was removed in 3.0.",
         detail="Seen in: pytest",

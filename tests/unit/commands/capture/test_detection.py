@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crucible.analysis.tools.recorded_calls import evidence_of
 from crucible.analysis.tools.session_moments import moments_of
-from crucible.commands.capture.candidates import PROPOSED, Candidate, Kind
+from crucible.commands.capture.candidates import PROPOSED, Candidate, CandidateKind
 from crucible.commands.capture.decision_records import is_decision_record, subject_of
 from crucible.commands.capture.detection import apis_in, detect
 from crucible.documents.recording.call_lines import call_line
@@ -56,7 +56,7 @@ def test_a_decision_has_its_reason_and_what_was_not_chosen() -> None:
         grounds,
     )
     found = _one(*found_in(decision))
-    assert (found.kind, found.confidence, found.source) == (Kind.DECISION, 0.97, "answered question")
+    assert (found.kind, found.confidence, found.source) == (CandidateKind.DECISION, 0.97, "answered question")
     assert found.summary == "Where shall the cache live? One SQLite file"
     assert found.detail == "Why: no server to run\n\nInstead of: Redis; a file per user"
     assert found.finding == "decision-3a77d35a"
@@ -83,8 +83,8 @@ def test_a_correction_and_a_fact_of_the_environment_are_candidates() -> None:
     )
     found = detect(session_of(Subagent(AgentRef("explore"), summary="It is in app.py."), findings=noted))
     assert [(one.kind, one.summary, one.detail) for one in found] == [
-        (Kind.CORRECTION, "Build the data in the test", "refused: Edit orders.json"),
-        (Kind.OBSERVATION, "The integration tests need the build tag", ""),
+        (CandidateKind.CORRECTION, "Build the data in the test", "refused: Edit orders.json"),
+        (CandidateKind.OBSERVATION, "The integration tests need the build tag", ""),
     ]
 
 
@@ -96,7 +96,7 @@ EDITED = passed("Edit invoice.py")
 
 def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cause_was_told() -> None:
     found = _one(*found_in(RED, EDITED, GREEN, FAILURE))
-    assert (found.kind, found.confidence) == (Kind.SELF_CORRECTION, 0.95)
+    assert (found.kind, found.confidence) == (CandidateKind.SELF_CORRECTION, 0.95)
     cause = "the amount was rounded before the tax was added"
     assert (found.summary, found.cause, found.fix) == (cause, cause, "fixed in invoice.py")
     assert (found.detail, found.finding) == (f"What failed: {MESSAGE}\n\nSeen in: pytest", "failure-64403031")
@@ -130,7 +130,7 @@ def test_a_run_that_passed_with_the_first_fix_is_a_self_correction_where_its_cau
     ],
 )
 def test_what_a_check_refused_and_what_no_first_fix_proves_is_a_failure(entries: tuple[Entry, ...]) -> None:
-    assert kinds_of(*entries, FAILURE) == [Kind.FAILURE]
+    assert kinds_of(*entries, FAILURE) == [CandidateKind.FAILURE]
 
 
 def test_a_failure_s_title_is_the_sentence_of_its_cause_that_says_the_most() -> None:
@@ -184,7 +184,7 @@ def test_an_instruction_has_how_it_was_done_and_what_came_of_it_and_is_only_list
     assert detect(session_of(user(words), findings=tuple(noted))) == []
     done = Noted("outcome", "The list has dates.", None, Grounds(Source.SUMMARY, 0.9))
     found = _one(*detect(session_of(user(words), said(done.text), findings=(*noted, done))))
-    assert (found.kind, found.confidence) == (Kind.DECISION, PROPOSED)
+    assert (found.kind, found.confidence) == (CandidateKind.DECISION, PROPOSED)
     assert (found.summary, found.detail) == (
         words,
         "How: I change the template.\n\nDone: The list has dates.",
@@ -216,7 +216,7 @@ def test_tests_that_had_to_fail_first_and_slips_in_fresh_lines_are_none() -> Non
 
 def test_a_failure_that_was_told_needs_a_resolution_and_no_cause() -> None:
     told = _one(*found_in(Failure("The export was empty.", "It reads the right table now.")))
-    assert (told.kind, told.source) == (Kind.FAILURE, Source.CALLOUT)
+    assert (told.kind, told.source) == (CandidateKind.FAILURE, Source.CALLOUT)
     assert found_in(Failure("The export was empty.")) == []
 
 
@@ -262,7 +262,7 @@ def test_what_is_about_records_is_none(path: str) -> None:
 def test_a_record_is_told_once_however_often_it_was_changed() -> None:
     path = "docs/adr/0007-use-sqlite.md"
     found = _one(*found_in(passed(f"Write {path}"), passed(f"Edit {path}"), passed(f"Bash cat {path}")))
-    assert (found.kind, found.file, found.line) == (Kind.ADR, path, 1)
+    assert (found.kind, found.file, found.line) == (CandidateKind.ADR, path, 1)
     assert found.confidence > 0.9
     assert "use sqlite" in found.summary
     assert subject_of(path) == "use sqlite"
@@ -273,7 +273,7 @@ def test_a_record_is_told_once_however_often_it_was_changed() -> None:
     ["envsubst < t.md > docs/adr/0007-a.md", "cp t.md .adr/0007-a.md", "tee docs/architecture/0007-a.md"],
 )
 def test_a_record_put_there_by_any_program_counts(command: str) -> None:
-    assert kinds_of(passed(f"Bash {command}")) == [Kind.ADR]
+    assert kinds_of(passed(f"Bash {command}")) == [CandidateKind.ADR]
 
 
 def test_a_record_that_an_agent_wrote_is_told_in_its_own_words() -> None:
@@ -289,8 +289,8 @@ def test_a_record_that_is_looked_at_is_none() -> None:
 
 
 def test_a_record_made_in_the_shell_counts_and_one_refused_or_read_does_not() -> None:
-    assert kinds_of(passed("Bash cp docs/template.md docs/adr/0009-queues.md")) == [Kind.ADR]
-    assert kinds_of(passed('Bash adr new "queues"', "docs/adr/0010-queues.md")) == [Kind.ADR]
+    assert kinds_of(passed("Bash cp docs/template.md docs/adr/0009-queues.md")) == [CandidateKind.ADR]
+    assert kinds_of(passed('Bash adr new "queues"', "docs/adr/0010-queues.md")) == [CandidateKind.ADR]
     assert kinds_of(passed("Bash ls docs/adr", "0001-a.md"), passed("Bash cat docs/adr/0001-a.md")) == []
     refused = ToolCalls((ToolCall("Write docs/adr/0011-x.md", "", Outcome.REJECTED),))
     assert kinds_of(refused) == []
@@ -303,13 +303,13 @@ def test_a_record_that_was_deleted_again_is_none() -> None:
     path = "docs/adr/0007-use-sqlite.md"
     assert kinds_of(passed(f"Write {path}"), passed(f"Bash rm {path} && git add -A")) == []
     moved = kinds_of(passed(f"Write {path}"), passed(f"Bash git mv {path} docs/adr/0008-use-sqlite.md"))
-    assert moved == [Kind.ADR]
+    assert moved == [CandidateKind.ADR]
 
 
 def test_code_that_calls_an_outside_api_is_a_pattern_at_seven_tenths() -> None:
     call, evidence = written("shop/pay.py", 'answer = httpx.post("https://api.stripe.com/v1/refunds", json=order)\n')
     found = _one(*found_in(call, evidence=evidence))
-    assert (found.kind, found.confidence) == (Kind.PATTERN, 0.7)
+    assert (found.kind, found.confidence) == (CandidateKind.PATTERN, 0.7)
     assert "api.stripe.com" in found.summary
     assert found_in(call) == []  # without whole arguments nothing is known of it
 
@@ -371,7 +371,7 @@ def test_of_a_patch_each_file_has_what_it_holds_afterwards() -> None:
 def test_a_quantity_that_a_command_printed_and_the_agent_repeats_is_evidence() -> None:
     bench = passed("Bash python bench/scale.py 1000 1000000", "decode: 12 ms per row, 31 MB")
     found = _one(*found_in(bench, said("It scales. Decoding takes 12ms per row with a million rows.")))
-    assert (found.kind, found.source) == (Kind.EVIDENCE, "python bench/scale.py 1000 1000000")
+    assert (found.kind, found.source) == (CandidateKind.EVIDENCE, "python bench/scale.py 1000 1000000")
     assert found.summary == "Decoding takes 12ms per row with a million rows."
     assert "31 MB" in found.detail
     assert found.confidence > 0.8
@@ -484,7 +484,7 @@ def test_every_candidate_of_the_example_says_its_finding_or_is_proved_by_a_call(
         session = vault.read(path).session
         found = {one.id: one for one in findings_of(session)}
         for one in detect(session):
-            if one.kind in (Kind.ADR, Kind.EVIDENCE, Kind.PATTERN):
+            if one.kind in (CandidateKind.ADR, CandidateKind.EVIDENCE, CandidateKind.PATTERN):
                 assert not one.finding
                 continue
             named += 1

@@ -6,44 +6,44 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.capture.question import Act, Typed, accepted, read_typed
+from crucible.commands.capture.question import TypedAction, TypedLine, accepted, read_typed
 from crucible.core.errors import UsageError
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1", Typed(Act.TOGGLE, (0,))),
-        ("1 3", Typed(Act.TOGGLE, (0, 2))),
-        (" 2-4, 1 ", Typed(Act.TOGGLE, (1, 2, 3, 0))),
-        ("s", Typed(Act.SAVE)),
-        ("[S]", Typed(Act.SAVE)),
-        ("save", Typed(Act.SAVE)),
-        ("e 2", Typed(Act.EDIT, (1,))),
-        ("edit 4", Typed(Act.EDIT, (3,))),
-        ("k", Typed(Act.SKIP)),
-        ("p", Typed(Act.PREFERENCES)),
-        ("q", Typed(Act.LATER)),
+        ("1", TypedLine(TypedAction.TOGGLE, (0,))),
+        ("1 3", TypedLine(TypedAction.TOGGLE, (0, 2))),
+        (" 2-4, 1 ", TypedLine(TypedAction.TOGGLE, (1, 2, 3, 0))),
+        ("s", TypedLine(TypedAction.SAVE)),
+        ("[S]", TypedLine(TypedAction.SAVE)),
+        ("save", TypedLine(TypedAction.SAVE)),
+        ("e 2", TypedLine(TypedAction.EDIT, (1,))),
+        ("edit 4", TypedLine(TypedAction.EDIT, (3,))),
+        ("k", TypedLine(TypedAction.SKIP)),
+        ("p", TypedLine(TypedAction.PREFERENCES)),
+        ("q", TypedLine(TypedAction.LATER)),
     ],
 )
-def test_numbers_tick_and_letters_act(text: str, expected: Typed) -> None:
+def test_numbers_tick_and_letters_act(text: str, expected: TypedLine) -> None:
     assert read_typed(text, 4) == expected
 
 
 @pytest.mark.parametrize("text", ["", "x", "0", "5", "3-2", "e", "e 1 2", "s 1", "-1", "1.5", "999999999", "²"])
 def test_what_means_nothing_does_nothing(text: str) -> None:
     typed = read_typed(text, 4)
-    assert (typed.act, typed.at) == (Act.UNKNOWN, ())
+    assert (typed.act, typed.at) == (TypedAction.UNKNOWN, ())
     assert typed.why
 
 
 def test_a_session_end_cannot_be_put_off_to_itself() -> None:
-    assert read_typed("d", 2).act is Act.UNKNOWN
-    assert read_typed("d", 2, deferrable=True).act is Act.DEFER
+    assert read_typed("d", 2).act is TypedAction.UNKNOWN
+    assert read_typed("d", 2, deferrable=True).act is TypedAction.DEFER
 
 
 def test_of_one_candidate_the_one_is_edited() -> None:
-    assert read_typed("e", 1) == Typed(Act.EDIT, (0,))
+    assert read_typed("e", 1) == TypedLine(TypedAction.EDIT, (0,))
 
 
 @settings(max_examples=60)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.capture.question import COSTS, MOST_PROMPTS, Budget, Interaction, budget_of, cost_of
+from crucible.commands.capture.question import COSTS, MOST_PROMPTS, Interaction, QuestionBudget, budget_of, cost_of
 from crucible.core.settings.session_settings import FrictionSettings
 
 PROMPT, MID = Interaction.CAPTURE_PROMPT, Interaction.MID_SESSION_PROMPT
@@ -16,7 +16,7 @@ DEFAULT = FrictionSettings()
 
 @pytest.mark.parametrize(("minutes", "limit"), [(None, 2), (0, 2), (29.9, 2), (30, 4), (89.9, 4), (90, 6), (5000, 6)])
 def test_a_longer_session_may_ask_more(minutes: float | None, limit: int) -> None:
-    assert budget_of(minutes, DEFAULT) == Budget(limit)
+    assert budget_of(minutes, DEFAULT) == QuestionBudget(limit)
 
 
 def test_the_settings_say_how_much() -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from crucible.commands.capture.candidates import Candidate, Kind, Way
+from crucible.commands.capture.candidates import Candidate, CandidateKind, Handling
 from crucible.commands.capture.selection import is_preselected, way_of
 from crucible.core.settings.session_settings import CaptureSettings
 from crucible.documents.knowledge.items import Attribution, Category
@@ -15,7 +15,7 @@ from crucible.documents.session.findings import Source
 SETTINGS = CaptureSettings()
 
 
-def candidate(kind: Kind, confidence: float) -> Candidate:
+def candidate(kind: CandidateKind, confidence: float) -> Candidate:
     return Candidate(kind, confidence, "Something", "phase-1", 10)
 
 
@@ -23,53 +23,57 @@ def attributed(category: Category, confidence: float) -> Attribution:
     return Attribution(category, "why", "what", confidence)
 
 
-@pytest.mark.parametrize("kind", [Kind.ADR, Kind.EVIDENCE, Kind.SELF_CORRECTION])
-def test_some_kinds_are_kept_without_a_question(kind: Kind) -> None:
-    assert way_of(candidate(kind, 0.7), SETTINGS) is Way.SILENT
-    assert way_of(candidate(kind, 0.69), SETTINGS) is Way.LIST
-    assert way_of(candidate(kind, 0.59), SETTINGS) is Way.DROP
-    assert way_of(candidate(kind, 0.9), SETTINGS._replace(silent=False)) is Way.ASK
+@pytest.mark.parametrize("kind", [CandidateKind.ADR, CandidateKind.EVIDENCE, CandidateKind.SELF_CORRECTION])
+def test_some_kinds_are_kept_without_a_question(kind: CandidateKind) -> None:
+    assert way_of(candidate(kind, 0.7), SETTINGS) is Handling.SILENT
+    assert way_of(candidate(kind, 0.69), SETTINGS) is Handling.LIST
+    assert way_of(candidate(kind, 0.59), SETTINGS) is Handling.DROP
+    assert way_of(candidate(kind, 0.9), SETTINGS._replace(silent=False)) is Handling.ASK
 
 
-@pytest.mark.parametrize("kind", [Kind.DECISION, Kind.PATTERN])
+@pytest.mark.parametrize("kind", [CandidateKind.DECISION, CandidateKind.PATTERN])
 @pytest.mark.parametrize(
     ("confidence", "way"),
-    [(0.59, Way.DROP), (0.6, Way.LIST), (0.69, Way.LIST), (0.7, Way.ASK), (1.0, Way.ASK)],
+    [(0.59, Handling.DROP), (0.6, Handling.LIST), (0.69, Handling.LIST), (0.7, Handling.ASK), (1.0, Handling.ASK)],
 )
-def test_others_are_asked_about_from_point_seven_on(kind: Kind, confidence: float, way: Way) -> None:
+def test_others_are_asked_about_from_point_seven_on(kind: CandidateKind, confidence: float, way: Handling) -> None:
     assert way_of(candidate(kind, confidence), SETTINGS) is way
 
 
 def test_the_vault_may_want_to_be_surer() -> None:
-    assert way_of(candidate(Kind.DECISION, 0.75), SETTINGS._replace(min_confidence=0.8)) is Way.DROP
+    assert way_of(candidate(CandidateKind.DECISION, 0.75), SETTINGS._replace(min_confidence=0.8)) is Handling.DROP
 
 
-@pytest.mark.parametrize("kind", [Kind.DECISION, Kind.FAILURE, Kind.CORRECTION, Kind.OBSERVATION])
-def test_what_was_told_outright_is_kept_without_a_question(kind: Kind) -> None:
+@pytest.mark.parametrize(
+    "kind", [CandidateKind.DECISION, CandidateKind.FAILURE, CandidateKind.CORRECTION, CandidateKind.OBSERVATION]
+)
+def test_what_was_told_outright_is_kept_without_a_question(kind: CandidateKind) -> None:
     told = candidate(kind, 1.0)._replace(source=Source.CALLOUT)
-    assert way_of(told, SETTINGS) is Way.SILENT
-    assert way_of(told, SETTINGS._replace(silent=False)) is Way.ASK
-    assert way_of(told._replace(source=Source.MODEL), SETTINGS) is Way.ASK
+    assert way_of(told, SETTINGS) is Handling.SILENT
+    assert way_of(told, SETTINGS._replace(silent=False)) is Handling.ASK
+    assert way_of(told._replace(source=Source.MODEL), SETTINGS) is Handling.ASK
 
 
 @pytest.mark.parametrize(
     ("category", "confidence", "way"),
     [
-        (Category.TOOL_MISUSE, 0.99, Way.ASK),
-        (Category.KNOWLEDGE_GAP, 0.84, Way.ASK),
-        (Category.CONTEXT_MISSING, 0.6, Way.ASK),
-        (Category.CONTEXT_MISSING, 0.59, Way.DROP),
-        (Category.EXTERNAL_DEP, 0.99, Way.DROP),
-        (Category.EXECUTION_ERROR, 0.99, Way.DROP),
-        (Category.REQUIREMENTS_AMBIG, 0.99, Way.DROP),
+        (Category.TOOL_MISUSE, 0.99, Handling.ASK),
+        (Category.KNOWLEDGE_GAP, 0.84, Handling.ASK),
+        (Category.CONTEXT_MISSING, 0.6, Handling.ASK),
+        (Category.CONTEXT_MISSING, 0.59, Handling.DROP),
+        (Category.EXTERNAL_DEP, 0.99, Handling.DROP),
+        (Category.EXECUTION_ERROR, 0.99, Handling.DROP),
+        (Category.REQUIREMENTS_AMBIG, 0.99, Handling.DROP),
     ],
 )
-def test_a_failure_goes_where_its_attribution_says(category: Category, confidence: float, way: Way) -> None:
+def test_a_failure_goes_where_its_attribution_says(category: Category, confidence: float, way: Handling) -> None:
     found = attributed(category, confidence)
-    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is way
-    assert way_of(candidate(Kind.FAILURE, 0.65), SETTINGS, found) is (Way.LIST if way is not Way.DROP else way)
-    silent = Way.DROP if way is Way.DROP else Way.SILENT
-    assert way_of(candidate(Kind.SELF_CORRECTION, 0.9), SETTINGS, found) is silent
+    assert way_of(candidate(CandidateKind.FAILURE, 0.9), SETTINGS, found) is way
+    assert way_of(candidate(CandidateKind.FAILURE, 0.65), SETTINGS, found) is (
+        Handling.LIST if way is not Handling.DROP else way
+    )
+    silent = Handling.DROP if way is Handling.DROP else Handling.SILENT
+    assert way_of(candidate(CandidateKind.SELF_CORRECTION, 0.9), SETTINGS, found) is silent
 
 
 @pytest.mark.parametrize("category", Category)
@@ -77,31 +81,31 @@ def test_what_knowledge_could_have_prevented_are_three_of_the_six(category: Cate
     preventable = {Category.KNOWLEDGE_GAP, Category.TOOL_MISUSE, Category.CONTEXT_MISSING}
     found = attributed(category, 0.9)
     assert found.preventable is (category in preventable)
-    assert (way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is Way.ASK) is found.preventable
+    assert (way_of(candidate(CandidateKind.FAILURE, 0.9), SETTINGS, found) is Handling.ASK) is found.preventable
 
 
 def test_a_confidence_that_is_no_number_is_none() -> None:
     found = attributed(Category.TOOL_MISUSE, math.nan)
-    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, found) is Way.DROP
+    assert way_of(candidate(CandidateKind.FAILURE, 0.9), SETTINGS, found) is Handling.DROP
 
 
 def test_a_failure_of_which_nobody_knows_where_it_comes_from_is_asked_about() -> None:
-    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS) is Way.ASK
-    assert way_of(candidate(Kind.SELF_CORRECTION, 0.9), SETTINGS) is Way.SILENT
+    assert way_of(candidate(CandidateKind.FAILURE, 0.9), SETTINGS) is Handling.ASK
+    assert way_of(candidate(CandidateKind.SELF_CORRECTION, 0.9), SETTINGS) is Handling.SILENT
 
 
 def test_what_was_recorded_on_purpose_is_kept_whatever_its_category() -> None:
-    told = candidate(Kind.FAILURE, 1.0)._replace(source=Source.CALLOUT)
-    assert way_of(told, SETTINGS, attributed(Category.EXTERNAL_DEP, 0.99)) is Way.SILENT
+    told = candidate(CandidateKind.FAILURE, 1.0)._replace(source=Source.CALLOUT)
+    assert way_of(told, SETTINGS, attributed(Category.EXTERNAL_DEP, 0.99)) is Handling.SILENT
 
 
 def test_no_failure_is_kept_without_a_question() -> None:
     sure = Attribution(Category.KNOWLEDGE_GAP, "why", "what", 0.85)
-    assert way_of(candidate(Kind.FAILURE, 0.9), SETTINGS, sure) is Way.ASK
-    assert is_preselected(candidate(Kind.FAILURE, 0.9), sure)
+    assert way_of(candidate(CandidateKind.FAILURE, 0.9), SETTINGS, sure) is Handling.ASK
+    assert is_preselected(candidate(CandidateKind.FAILURE, 0.9), sure)
 
 
 def test_above_point_eight_it_is_ticked_beforehand() -> None:
-    assert not is_preselected(candidate(Kind.DECISION, 0.8))
-    assert is_preselected(candidate(Kind.DECISION, 0.81))
-    assert not is_preselected(candidate(Kind.FAILURE, 0.95), attributed(Category.TOOL_MISUSE, 0.7))
+    assert not is_preselected(candidate(CandidateKind.DECISION, 0.8))
+    assert is_preselected(candidate(CandidateKind.DECISION, 0.81))
+    assert not is_preselected(candidate(CandidateKind.FAILURE, 0.95), attributed(Category.TOOL_MISUSE, 0.7))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crucible.analysis.review.agent_questions import Agent
-from crucible.commands.capture.after_stop import Ended, Helpers
+from crucible.commands.capture.after_stop import StopHelpers, StopResult
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks import session_end as endings
@@ -45,11 +45,11 @@ def test_its_history_is_written_without_absolute_paths(place: Vault) -> None:
 def test_an_agent_is_at_hand_only_where_the_user_said_so_and_configured_one(
     place: Vault, monkeypatch: pytest.MonkeyPatch, command: str, at_end: bool
 ) -> None:
-    given: list[Helpers] = []
+    given: list[StopHelpers] = []
 
-    def after(*_: object, helpers: Helpers, **__: object) -> Ended:
+    def after(*_: object, helpers: StopHelpers, **__: object) -> StopResult:
         given.append(helpers)
-        return Ended()
+        return StopResult()
 
     monkeypatch.setattr(endings, "after_stop", after)
     user = UserSettings(agents=AgentSettings(command, at_end=at_end))
@@ -123,15 +123,15 @@ def test_other_sessions_are_written_down_while_an_agent_thinks(
     one.call("SessionEnd", reason="other")
     asked: list[str] = []
 
-    def think(_: Vault, path: Path, **more: object) -> Ended:
-        if isinstance(more["helpers"], Helpers) and more["helpers"].asker:
+    def think(_: Vault, path: Path, **more: object) -> StopResult:
+        if isinstance(more["helpers"], StopHelpers) and more["helpers"].asker:
             asked.append(path.stem)
             if len(asked) == 1:
                 other.say(*turn("Write the docs", "They are written."))
                 other.call("SessionEnd", reason="other")
                 write_down(place.root)
             assert {"2026-11-21-fix.md", "2026-11-21-write-docs.md"} <= {path.name for path in place.sessions.iterdir()}
-        return Ended()
+        return StopResult()
 
     config = tmp_path / "user.toml"
     config.write_text('[agents]\ncommand = "claude"\nat_end = true\n')

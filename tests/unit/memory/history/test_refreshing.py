@@ -13,7 +13,7 @@ from crucible.memory.history import history_update as making
 from crucible.memory.history.history_folder import keep_entry
 from crucible.memory.history.history_update import make_history, refresh_history
 from crucible.memory.history.memory_log import MemoryKind, load_memories, remember
-from crucible.memory.inbox.answers import Answered, answer
+from crucible.memory.inbox.answers import GivenAnswer, answer
 from crucible.memory.inbox.pending import find_entry
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
@@ -59,12 +59,12 @@ def made(place: Vault) -> Path:
     return path
 
 
-def answered(place: Vault, question: str) -> Answered:
+def answered(place: Vault, question: str) -> GivenAnswer:
     ids = {item.text: item.id for item, _ in find_entry(place.load(NAME), "")}
     return answer(place, ids[question], "Yes.", redact=redact)
 
 
-def refreshed(place: Vault, done: Answered, roots: tuple[str, ...] = SHOP) -> str:
+def refreshed(place: Vault, done: GivenAnswer, roots: tuple[str, ...] = SHOP) -> str:
     path = refresh_history(place, place.find(NAME), now=NOW, redact=redact, roots=roots)
     return path.read_text() if path else ""
 

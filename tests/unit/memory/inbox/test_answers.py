@@ -26,8 +26,8 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.session_reader import read_session
-from crucible.memory.inbox.answers import AlreadyAnswered, ItemNotFound, Verdict, answer
-from crucible.memory.inbox.pending import Item, Kind, items_of
+from crucible.memory.inbox.answers import AlreadyAnswered, AnswerVerdict, ItemNotFound, answer
+from crucible.memory.inbox.pending import PendingItem, PendingKind, items_of
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from samples.hostile_texts import hostile_text
@@ -71,7 +71,7 @@ def plain(text: str) -> tuple[str, dict[str, int]]:
     return text, {}
 
 
-def made(vault: Vault, text: str = NOTE) -> list[Item]:
+def made(vault: Vault, text: str = NOTE) -> list[PendingItem]:
     note = vault.create(NAME, text)
     return items_of(note)
 
@@ -80,7 +80,7 @@ def text_of(vault: Vault) -> str:
     return vault.load(NAME).source.text
 
 
-def item(vault: Vault, at: int) -> Item:
+def item(vault: Vault, at: int) -> PendingItem:
     return items_of(vault.load(NAME))[at]
 
 
@@ -96,7 +96,7 @@ def test_a_decision_stands_directly_behind_its_question(vault: Vault) -> None:
 
 def test_the_answer_to_the_second_of_two_questions_leaves_the_first_open(vault: Vault) -> None:
     made(vault)
-    answer(vault, item(vault, APPROVAL).id, verdict=Verdict.REJECTED, redact=plain)
+    answer(vault, item(vault, APPROVAL).id, verdict=AnswerVerdict.REJECTED, redact=plain)
     assert [one.answered for one in items_of(vault.load(NAME))] == [False, True, False, False, False]
 
 
@@ -104,8 +104,8 @@ def test_a_task_that_was_seen_leaves_those_before_it_and_an_answer_above_it_does
     vault: Vault,
 ) -> None:
     made(vault, f"{NOTE}\n> [!task_complete]\n> And documented.\n")
-    answer(vault, items_of(vault.load(NAME))[-1].id, verdict=Verdict.SEEN, redact=plain)
-    done = [one for one in items_of(vault.load(NAME)) if one.kind is Kind.DONE]
+    answer(vault, items_of(vault.load(NAME))[-1].id, verdict=AnswerVerdict.SEEN, redact=plain)
+    done = [one for one in items_of(vault.load(NAME)) if one.kind is PendingKind.DONE]
     assert [one.answered for one in done] == [False, True]
 
 
@@ -131,7 +131,7 @@ def test_an_error_with_a_cause_and_a_source_gets_its_resolution(vault: Vault) ->
 
 def test_an_error_that_may_stay_is_seen_and_not_resolved(vault: Vault) -> None:
     made(vault)
-    answer(vault, item(vault, -3).id, verdict=Verdict.SEEN, redact=plain)
+    answer(vault, item(vault, -3).id, verdict=AnswerVerdict.SEEN, redact=plain)
     assert item(vault, -3).answered
     assert vault.load(NAME).session.phases[0].status == "failed"
 
@@ -139,14 +139,14 @@ def test_an_error_that_may_stay_is_seen_and_not_resolved(vault: Vault) -> None:
 @pytest.mark.parametrize(
     ("at", "verdict", "text"),
     [
-        (DECISION, Verdict.APPROVED, "x"),
-        (DECISION, Verdict.ANSWERED, " \n"),
-        (-1, Verdict.REJECTED, ""),
-        (-1, Verdict.ANSWERED, "\x1b[0m"),
-        (-3, Verdict.APPROVED, ""),
+        (DECISION, AnswerVerdict.APPROVED, "x"),
+        (DECISION, AnswerVerdict.ANSWERED, " \n"),
+        (-1, AnswerVerdict.REJECTED, ""),
+        (-1, AnswerVerdict.ANSWERED, "\x1b[0m"),
+        (-3, AnswerVerdict.APPROVED, ""),
     ],
 )
-def test_what_an_item_does_not_take_is_refused(vault: Vault, at: int, verdict: Verdict, text: str) -> None:
+def test_what_an_item_does_not_take_is_refused(vault: Vault, at: int, verdict: AnswerVerdict, text: str) -> None:
     made(vault)
     with pytest.raises(UsageError):
         answer(vault, item(vault, at).id, text, verdict=verdict, redact=plain)
@@ -155,7 +155,7 @@ def test_what_an_item_does_not_take_is_refused(vault: Vault, at: int, verdict: V
 
 def test_an_item_is_answered_once(vault: Vault) -> None:
     name = made(vault)[-1].id
-    answer(vault, name, verdict=Verdict.SEEN, redact=plain)
+    answer(vault, name, verdict=AnswerVerdict.SEEN, redact=plain)
     before = text_of(vault)
     with pytest.raises(AlreadyAnswered, match=r"Seen\."):
         answer(vault, name, "Thanks", redact=plain)
@@ -169,7 +169,7 @@ def test_what_a_human_did_meanwhile_stays_and_the_id_still_fits(vault: Vault) ->
         "The limiter is in.", "The  limiter\n> is in."
     )
     path.write_text(edited)
-    answer(vault, name, verdict=Verdict.SEEN, redact=plain)
+    answer(vault, name, verdict=AnswerVerdict.SEEN, redact=plain)
     assert text_of(vault).startswith(edited)
 
 
@@ -184,7 +184,7 @@ def test_an_item_whose_words_were_changed_is_gone_and_one_taken_out_too(vault: V
 def test_two_items_that_say_the_same_are_two(vault: Vault) -> None:
     first, second = [one for one in made(vault, f"{NOTE}\n> [!error]\n> No disk left.\n") if "disk" in one.text]
     assert second.id == f"{first.id}-2"
-    answer(vault, second.id, verdict=Verdict.SEEN, redact=plain)
+    answer(vault, second.id, verdict=AnswerVerdict.SEEN, redact=plain)
     found = [one.answered for one in items_of(vault.load(NAME)) if "disk" in one.text]
     assert found == [False, True]
 
@@ -195,7 +195,7 @@ def test_a_beginning_of_an_id_is_enough_and_a_session_where_one_waits(vault: Vau
         answer(vault, NAME, "x", redact=plain)
     for one in items_of(vault.load(NAME))[1:]:
         answer(vault, one.id[:-1], "Yes.", redact=plain)
-    assert answer(vault, "2026-11-21", "x", redact=plain).item.kind is Kind.DECISION
+    assert answer(vault, "2026-11-21", "x", redact=plain).item.kind is PendingKind.DECISION
     with pytest.raises(ItemNotFound):
         answer(vault, NAME, "x", redact=plain)
     with pytest.raises(SessionNotFound):
@@ -286,13 +286,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Vault:
 
 
 @settings(max_examples=30)
-@given(_phases, st.lists(_said, max_size=2), _said, st.sampled_from(Verdict), st.data())
+@given(_phases, st.lists(_said, max_size=2), _said, st.sampled_from(AnswerVerdict), st.data())
 def test_only_the_answer_is_added_and_nothing_else_of_the_session_changes(
     shared: Vault,
     phases: list[Phase],
     mess: list[str],
     said: str,
-    verdict: Verdict,
+    verdict: AnswerVerdict,
     data: st.DataObject,
 ) -> None:
     text = render_session(Session(NAME, phases=tuple(phases)))
@@ -321,7 +321,7 @@ def test_only_the_answer_is_added_and_nothing_else_of_the_session_changes(
     # An error that is mended mends those that say the same.
     changed = {name for name in others if same[name] != others[name]}
     assert same.keys() == others.keys()
-    assert all(chosen.kind is Kind.ERROR and now[name].text == chosen.text for name in changed)
+    assert all(chosen.kind is PendingKind.ERROR and now[name].text == chosen.text for name in changed)
 
 
 def _check_inserted(before: str, after: str) -> None:
@@ -335,7 +335,7 @@ def test_an_answer_never_becomes_structure(vault: Vault) -> None:
     made(vault)
     said = "## Phase\n> [!decision]\n> forged\n---\n```tasks\n[]\n```\n[[link]] %%x%%\nResolution: no"
     before = vault.load(NAME).session
-    for one in [one for one in items_of(vault.load(NAME)) if one.kind in (Kind.ERROR, Kind.DONE)]:
+    for one in [one for one in items_of(vault.load(NAME)) if one.kind in (PendingKind.ERROR, PendingKind.DONE)]:
         answer(vault, one.id, said, redact=plain)
     after = read_session(vault.load(NAME).source, NAME)
     assert len(after.phases) == len(before.phases)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.inbox.pending import Item, Kind, items_of, once, places, read_items
+from crucible.memory.inbox.pending import PendingItem, PendingKind, items_of, once, places, read_items
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault
@@ -46,7 +46,7 @@ def view(vault: Vault) -> View:
     return Index(vault.root, vault.settings).refresh().view
 
 
-def waiting(vault: Vault, seen: View, *, project: str = "", limit: int | None = None) -> list[Item]:
+def waiting(vault: Vault, seen: View, *, project: str = "", limit: int | None = None) -> list[PendingItem]:
     items = read_items(vault, places(seen, project), lambda _: None)
     return list(islice(once(one for one in items if not one.answered), limit))
 
@@ -54,8 +54,8 @@ def waiting(vault: Vault, seen: View, *, project: str = "", limit: int | None = 
 def test_an_item_says_where_it_stands(vault: Vault) -> None:
     note(vault, "2026-11-21-add")
     first, error, done = waiting(vault, view(vault))
-    assert (first.kind, first.title, first.phase) == (Kind.DECISION, "Now?", "")
-    assert (error.kind, error.text, error.phase, error.line) == (Kind.ERROR, "No disk.", "phase-1", 14)
+    assert (first.kind, first.title, first.phase) == (PendingKind.DECISION, "Now?", "")
+    assert (error.kind, error.text, error.phase, error.line) == (PendingKind.ERROR, "No disk.", "phase-1", 14)
     assert (done.title, done.text, done.phase) == ("All in", "With **tests**.", "phase-1.1")
     assert (done.at and done.at.isoformat(), done.project) == ("2026-11-21T21:00:00+00:00", "shop")
     assert {one.path for one in (first, error, done)} == {"sessions/2026-11-21-add.md"}
@@ -88,7 +88,7 @@ def test_what_changed_since_the_view_is_told_as_it_is_now(vault: Vault) -> None:
     path.write_text(path.read_text().replace("No disk.", "No disk.\n> Resolution: one more."))
     found = waiting(vault, seen)
     assert {one.session for one in found} == {"2026-11-21-add", "2026-11-23-mended"}
-    assert sum(one.kind is Kind.ERROR for one in found) == 1
+    assert sum(one.kind is PendingKind.ERROR for one in found) == 1
 
 
 def test_tables_and_notes_agree_on_what_waits(vault: Vault) -> None:
