@@ -216,7 +216,7 @@ class _IndexWriter:
         for path, one in zip(wanted.notes, derive_all(self._source.root, wanted.notes, self._progress), strict=True):
             yield path, one, wanted.flights.get(one.session if one else _stem(path), "")
         if wanted.items:
-            # Late for the reason that `gathering` gives.
+            # Late, as above: a question about unchanged notes derives nothing.
             from crucible.search.embedded.documents import derive_item  # noqa: PLC0415
 
             for name in wanted.items:
