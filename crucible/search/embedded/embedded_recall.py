@@ -22,7 +22,12 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.hits import EventCache, EventReader, hits_of, session_hits
 from crucible.search.embedded.index_update import IndexSource, IndexState, Progress, refresh
 from crucible.search.embedded.note_changes import NoteChanges
-from crucible.search.embedded.ranking import SESSIONS, Finds, find_events, listed, rank_events, rank_sessions
+from crucible.search.embedded.ranking import (
+    SESSIONS,
+    Finds,
+    find_events,
+    rank_finds,
+)
 from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.embedded.recall_manifest import ITEM, RecallManifest
 from crucible.search.embedded.segments import analyze
@@ -36,7 +41,7 @@ from crucible.search.embedded.tantivy_search import (
     sought_of,
 )
 from crucible.search.question_words import read_question, spoken, words_in
-from crucible.search.recall import MOST, NO_ITEMS, Answer, Event, EventKind, ItemCatalog, Question
+from crucible.search.recall import NO_ITEMS, Answer, Event, EventKind, ItemCatalog, Question
 from crucible.search.session_cards import Card
 
 CANDIDATES = 30
@@ -271,8 +276,7 @@ class EmbeddedRecall:
         return [event.text for event in shown.events((one.path, one.number) for one in found)]
 
     def _weighed(self, searchers: Searchers, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
-        sought, events, hints = finds
-        rows, question = searchers.manifest.rows, sought.question
+        rows = searchers.manifest.rows
 
         def is_item(path: str) -> bool:
             return rows[path].flight == ITEM
@@ -280,15 +284,11 @@ class EmbeddedRecall:
         def weigh(path: str) -> tuple[float, Mapping[str, float]] | None:
             return self._source.shelf.weigh(rows[path].session, now) if is_item(path) else None
 
-        own = best(searchers, "sessions", sought, SESSIONS)
-        of_sessions = [one for one in events if not is_item(one.path)]
-        ranks = rank_sessions(of_sessions, [one for one in own if not is_item(one.path)], now, hints)
-        limit = min(max(question.limit, 1), MOST)
-        ranked = rank_events(events, ranks, now, weigh, hints)[:limit]
-        sessions = listed(ranks, of_sessions, sought)[:limit]
+        own = [one for one in best(searchers, "sessions", finds.sought, SESSIONS) if not is_item(one.path)]
+        ranked, sessions = rank_finds(finds, own, is_item, weigh, now)
         cards = load_cards(searchers, dict.fromkeys(one.found.path for one in (*ranked, *sessions)))
         shown = self._shown_of(searchers, cards)
-        hits = hits_of(shown, cards, ranked, sought)
+        hits = hits_of(shown, cards, ranked, finds.sought)
         return Answer(hits, session_hits(self._source.root, cards, sessions), tuple(notes))
 
 

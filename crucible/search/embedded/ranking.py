@@ -24,7 +24,7 @@ from crucible.search.question_words import (
     pieces_of,
     read_question,
 )
-from crucible.search.recall import EventKind, Question
+from crucible.search.recall import MOST, EventKind, Question
 
 EVENTS, SESSIONS = 200, 50
 """So many of the best by their words alone are weighed."""
@@ -187,6 +187,17 @@ class Finds(NamedTuple):
     sought: Sought
     events: Sequence[Match]
     hints: Hints
+
+
+def rank_finds(
+    finds: Finds, own: Sequence[Match], is_item: Callable[[str], bool], weigh: Weigh, now: datetime
+) -> tuple[list[Ranked], list[Ranked]]:
+    """The events and the sessions of an answer; `own` are sessions that match themselves."""
+    limit = min(max(finds.sought.question.limit, 1), MOST)
+    of_sessions = [one for one in finds.events if not is_item(one.path)]
+    sessions = rank_sessions(of_sessions, own, now, finds.hints)
+    events = rank_events(finds.events, sessions, now, weigh, finds.hints)
+    return events[:limit], listed(sessions, of_sessions, finds.sought)[:limit]
 
 
 def find_events(question: Question, notes: list[str], find: Find, texts: Texts, count: Count) -> Finds | None:

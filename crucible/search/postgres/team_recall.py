@@ -11,7 +11,13 @@ from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_weight import Audience, sees, weigh
-from crucible.search.embedded.ranking import SESSIONS, Finds, Ranked, find_events, listed, rank_events, rank_sessions
+from crucible.search.embedded.ranking import (
+    SESSIONS,
+    Finds,
+    Ranked,
+    find_events,
+    rank_finds,
+)
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import Match, Sought
 from crucible.search.postgres.address import Server
@@ -20,7 +26,7 @@ from crucible.search.postgres.server_queries import best_events, best_sessions, 
 from crucible.search.postgres.server_tables import check_ready, set_up
 from crucible.search.postgres.terms import ITEM_COLUMNS, Shelved, event_of, item_of, viewer_of
 from crucible.search.question_words import plain
-from crucible.search.recall import LISTED, MOST, MOST_CONTEXT, Answer, Event, EventKind, Hit, Question, SessionHit
+from crucible.search.recall import LISTED, MOST_CONTEXT, Answer, Event, EventKind, Hit, Question, SessionHit
 from crucible.search.snippets import snippet_of
 
 _USUAL = KnowledgeSettings()
@@ -145,12 +151,11 @@ class TeamRecall:
         return count_stems(self._ready(), stems)
 
     def _weighed(self, server: Server, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
-        sought, found_events, hints = finds
-        question = sought.question
+        question = finds.sought.question
         wants_sessions = question.kinds != {EventKind.KNOWLEDGE}
-        own = best_sessions(server, sought, SESSIONS) if wants_sessions else []
-        told = _sessions(server, {one.path for one in (*found_events, *own)})
-
+        own = best_sessions(server, finds.sought, SESSIONS) if wants_sessions else []
+        told = _sessions(server, {one.path for one in (*finds.events, *own)})
+        known = finds._replace(events=[one for one in finds.events if one.path in told])
         viewer = viewer_of(question) if self._viewer is None else self._viewer
 
         def weigh_item(path: str) -> tuple[float, Mapping[str, float]] | None:
@@ -161,14 +166,10 @@ class TeamRecall:
             weight = weigh(facts, now, self._knowledge)
             return (weight.total, weight.parts) if sees(viewer, place) else (0.0, {})
 
-        events = [one for one in found_events if one.path in told]
-        of_sessions = [one for one in events if told[one.path].item is None]
-        limit = min(max(question.limit, 1), MOST)
-        sessions = rank_sessions(of_sessions, [one for one in own if one.path in told], now, hints)
-        ranked = rank_events(events, sessions, now, weigh_item, hints)[:limit]
-        shown = listed(sessions, of_sessions, sought)[:limit]
+        own = [one for one in own if one.path in told]
+        ranked, shown = rank_finds(known, own, lambda path: told[path].item is not None, weigh_item, now)
         found = tuple(_session_hit(told[one.found.path], one) for one in shown)
-        return Answer(_hits(server, ranked, sought), found, tuple(notes))
+        return Answer(_hits(server, ranked, finds.sought), found, tuple(notes))
 
 
 def _session_hit(told: _Session, one: Ranked) -> SessionHit:
