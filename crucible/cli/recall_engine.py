@@ -10,9 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from crucible.cli.environment import user_settings, vault_place
+from crucible.cli.environment import user_settings, vault_place, whence
 from crucible.cli.options import Door, flag
-from crucible.cli.vault_access import project_here
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
 from crucible.documents.knowledge.novelty import Similar
@@ -20,6 +19,7 @@ from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
 from crucible.search.embedded.index_update import Progress
 from crucible.search.recall import Recall
+from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
 
 _VARIABLE = "CRUCIBLE_RECALL_BACKEND"
@@ -46,7 +46,7 @@ class RecallScope(NamedTuple):
         """The viewer of knowledge in the vault at `root`; everything without a project."""
         if self.everything:
             return EVERYTHING
-        name = project_here(root) if self.project is None else self.project
+        name = named_project_of(*whence(), str(root)) if self.project is None else self.project
         return Audience("project", name) if name else EVERYTHING
 
 
