@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 import click
 
-from crucible.analysis.review.agent_questions import seen_by
+from crucible.analysis.review.agent_questions import text_cleaner
 from crucible.cli.command_agent import agent_named, as_agent, say_spent
 from crucible.cli.environment import from_here, user_settings, vault_root
 from crucible.cli.options import Door, GivenPath, format_option
@@ -24,7 +24,7 @@ from crucible.commands.learn.puzzle_files import (
     read_puzzle_file,
     read_solution_file,
 )
-from crucible.commands.learn.rubric import CheckKind, Result
+from crucible.commands.learn.rubric import CheckKind, CheckResult
 from crucible.core.errors import AgentFailed, NoteUnreadable, UsageError, VaultNotFound
 from crucible.core.files import read_bytes
 from crucible.core.secrets.redaction import redact_of
@@ -126,7 +126,7 @@ def _stdin() -> TextIO:
 def _agent_answer(puzzle: PuzzleFile, wish: _PlayOptions, door: Door) -> str:
     """An agent's answer, unchanged: it is judged and not stored."""
     agent = as_agent(agent_named(wish.named, "--with", "answer it"), _vault(door), "puzzle")
-    seen = seen_by(redact_of(user_settings().secrets))
+    seen = text_cleaner(redact_of(user_settings().secrets))
     try:
         answer = agent.ask(seen(prompt_of(puzzle, wish.hints))).text
     except AgentFailed as error:
@@ -186,7 +186,7 @@ def _write_verdict(
         write("met" if verdict.met else "not met")
 
 
-def _line(result: Result) -> str:
+def _line(result: CheckResult) -> str:
     check = result.check
     mark = "✓" if result.is_met else "✗"
     if check.kind is CheckKind.GONE:

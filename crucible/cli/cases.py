@@ -12,7 +12,7 @@ from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_opt
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write_problems
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
-from crucible.commands.learn.case import Body, Case, CaseType, Choice, Correction, Delegation, Review
+from crucible.commands.learn.case import Body, Case, CaseStatus, CaseType, Choice, Correction, Delegation
 from crucible.commands.learn.case_folder import CaseNote, find_case, load_case, load_cases, review_case
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.containment import cut, normal_line
@@ -47,7 +47,7 @@ _CASES = click.argument("cases", metavar="ID...", type=CASE, nargs=-1, required=
 
 
 @click.command("list")
-@only_option("--status", "statuses", Review)
+@only_option("--status", "statuses", CaseStatus)
 @only_option("--type", "types", CaseType)
 @click.option("--session", metavar="ID", help="Only of the sessions whose id begins so.")
 @click.option("--agent", metavar="NAME", help="Only of this agent.")
@@ -180,7 +180,7 @@ def accept(door: Door, /, cases: tuple[str, ...]) -> None:
       cru cases accept 2026-11-21-add-rate-limiter-project-puzzle
       cru cases list --format paths -0 | xargs -0r cru cases accept
     """
-    _review(door, cases, Review.ACCEPTED)
+    _review(door, cases, CaseStatus.ACCEPTED)
 
 
 @click.command
@@ -196,10 +196,10 @@ def reject(door: Door, /, cases: tuple[str, ...]) -> None:
       cru cases reject 2026-11-21-add-rate-limiter-project-puzzle
       cru cases reject 2026-11-21-try-puzzle 2026-11-21-try-decision
     """
-    _review(door, cases, Review.REJECTED)
+    _review(door, cases, CaseStatus.REJECTED)
 
 
-def _review(door: Door, refs: tuple[str, ...], review: Review) -> None:
+def _review(door: Door, refs: tuple[str, ...], review: CaseStatus) -> None:
     """Find every case before any is written."""
     vault = open_vault(door)
     paths = dict.fromkeys(find_case(vault, ref, here()) for ref in refs)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from crucible.analysis.review.agent_questions import Agent
-from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
 from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spent, user_budget, with_option
 from crucible.cli.environment import from_here, working_directory
 from crucible.cli.id_arguments import SESSION
@@ -213,7 +213,7 @@ def _load(vault: Vault, refs: Sequence[str]) -> list[Session]:
 
 def _recorded(vault: Vault, session: Session) -> RecordedSession:
     children = _family(vault, session)
-    evidence = cache(partial(load_evidence, vault.root))
+    evidence = cache(partial(load_recorded_calls, vault.root))
     say(f"{session.id}: made from {_source([session, *children.values()], evidence)}")
     return RecordedSession(session, children, evidence)
 
@@ -229,7 +229,7 @@ def _family(vault: Vault, session: Session) -> dict[str, Session | None]:
     return found
 
 
-def _source(family: Sequence[Session | None], evidence: Callable[[str], Evidence]) -> str:
+def _source(family: Sequence[Session | None], evidence: Callable[[str], RecordedCalls]) -> str:
     """Which records the workflow is made from."""
     told = [evidence(each.id).whole for each in family if each and _has_calls(each)]
     if None in family:

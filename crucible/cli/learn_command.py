@@ -41,14 +41,14 @@ from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.launch.ask import Answer
-from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
+from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
 from crucible.commands.learn.case_folder import keep_cases
-from crucible.commands.learn.case_gathering import Gathered, Gatherer, Wanted
+from crucible.commands.learn.case_gathering import CaseFilter, Gatherer, SessionCases
 from crucible.commands.learn.export import Export, export_files, export_stream
 from crucible.commands.learn.puzzle_cases import attribute, judge_case
 from crucible.commands.learn.puzzle_files import exports_folder, put_puzzles
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.selection import Dedupe, Families, Picked, Splits, parse_splits, pick
+from crucible.commands.learn.selection import Dedupe, Families, SelectedCases, Splits, parse_splits, pick
 from crucible.commands.learn.shapes import Shape
 from crucible.core.errors import UsageError
 from crucible.core.processes import cores, spread
@@ -81,7 +81,7 @@ class Improver:
         """The case with its category; unchanged if a human reviewed it, an agent judged it, or it is `settled`."""
         known = case.body.attribution if isinstance(case.body, Puzzle) else None
         is_judged = known is not None and not known.judge.startswith("rules")
-        if settled or is_judged or case.review is not Review.PROPOSED:
+        if settled or is_judged or case.review is not CaseStatus.PROPOSED:
             return case
         if self._agent is None or self._failed >= _PATIENCE:
             return attribute(case) if self._by_rules and not known else case
@@ -143,7 +143,7 @@ class _ExportOptions(NamedTuple):
 class _CaseSelection(NamedTuple):
     """Which cases, and how many of them."""
 
-    wanted: Wanted
+    wanted: CaseFilter
     dedupe: Dedupe | None
     limit: int | None
     seed: int | None
@@ -214,7 +214,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
 
 def _selection(given: dict[str, Any]) -> _CaseSelection:
     types = given.pop("types")
-    wanted = Wanted(
+    wanted = CaseFilter(
         frozenset(map(CaseType, types)) or frozenset(CaseType),
         given.pop("min_tokens"),
         given.pop("max_tokens"),
@@ -293,7 +293,7 @@ _GATHERERS: list[Gatherer] = []
 """The gatherer of a worker process."""
 
 
-def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[Gathered]:
+def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[SessionCases]:
     """The cases of each session in order; many sessions are read on all cores."""
     if len(paths) < _MANY:
         yield from map(gatherer.gather, paths)
@@ -303,11 +303,11 @@ def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterat
         yield from some
 
 
-def _begin(vault: Vault, wanted: Wanted) -> None:
+def _begin(vault: Vault, wanted: CaseFilter) -> None:
     _GATHERERS[:] = [Gatherer(vault, remembering(redact_of(vault.settings.secrets)), wanted)]
 
 
-def _gather(paths: Sequence[Path]) -> list[Gathered]:
+def _gather(paths: Sequence[Path]) -> list[SessionCases]:
     return [_GATHERERS[0].gather(path) for path in paths]
 
 
@@ -323,7 +323,7 @@ class _LearnRun(NamedTuple):
     improve: Improver
 
 
-def _export_cases(task: _LearnRun, picked: Picked) -> Callable[[str, Door], None]:
+def _export_cases(task: _LearnRun, picked: SelectedCases) -> Callable[[str, Door], None]:
     """Export the cases; returns a function that reports the result."""
     ways, seen = task.ways, task.seen
     if ways.export is None:

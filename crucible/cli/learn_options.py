@@ -19,7 +19,7 @@ from crucible.cli.index_access import asked
 from crucible.cli.options import GivenPath, limit_option, one_of, only_option
 from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
-from crucible.commands.learn.selection import Dedupe, Kin
+from crucible.commands.learn.selection import Dedupe, SessionRelations
 from crucible.commands.learn.shapes import Shape
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
@@ -92,17 +92,17 @@ def _with_subagents(rows: Iterable[Row], wanted: Iterable[Row]) -> list[Row]:
     return sorted(found.values(), key=lambda row: (str(row["started"] or "~"), str(row["id"]), str(row["path"])))
 
 
-def kin_of(chosen: SelectedSessions) -> list[Kin]:
+def kin_of(chosen: SelectedSessions) -> list[SessionRelations]:
     """Each session with the sessions that its frontmatter links to; a split keeps them together."""
 
-    def question(view: View) -> list[Kin]:
+    def question(view: View) -> list[SessionRelations]:
         ids = {str(row["path"]): str(row["id"]) for row in view.rows("sessions")}
         links: defaultdict[str, list[str]] = defaultdict(list)
         for row in view.rows("links"):
             target = note_name(str(row["target"] or "").rpartition("/")[2])
             if row["kind"] == "property" and target in chosen.known:
                 links[str(row["path"])].append(target)
-        return [Kin(ids[path], tuple(others)) for path, others in links.items() if path in ids]
+        return [SessionRelations(ids[path], tuple(others)) for path, others in links.items() if path in ids]
 
     return asked(chosen.index, question)[0]
 

@@ -15,12 +15,12 @@ from crucible.cli.environment import from_here
 from crucible.cli.options import Door
 from crucible.cli.output import clean, say, warn, write, write_json
 from crucible.cli.table_output import write_rows
-from crucible.commands.learn.case import Case, CaseType, Puzzle, Review
-from crucible.commands.learn.case_folder import Kept
-from crucible.commands.learn.case_gathering import Gathered
+from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
+from crucible.commands.learn.case_folder import WrittenCases
+from crucible.commands.learn.case_gathering import SessionCases
 from crucible.commands.learn.export import Exported
-from crucible.commands.learn.puzzle_files import Put
-from crucible.commands.learn.recurring_rules import Rule, diff_of, rules_of, with_rules
+from crucible.commands.learn.puzzle_files import WrittenPuzzles
+from crucible.commands.learn.recurring_rules import RecurringRule, diff_of, rules_of, with_rules
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteChanged, UsageError
 from crucible.documents.session.session import Session
@@ -50,7 +50,7 @@ class CaseTally:
         """True if a human edited the note of a gathered case."""
         return case.id in self._edited
 
-    def counted(self, gathered: Gathered) -> Iterator[Case]:
+    def counted(self, gathered: SessionCases) -> Iterator[Case]:
         """Count the cases of a session and yield them; an export skips rejected ones."""
         self.sessions += 1
         self._places.update(gathered.places)
@@ -58,7 +58,7 @@ class CaseTally:
         for problem in gathered.problems:
             self.tell_problem(problem)
         for case in gathered.cases:
-            if case.review is Review.REJECTED:
+            if case.review is CaseStatus.REJECTED:
                 self.rejected += 1
                 if self.exporting:
                     continue
@@ -142,7 +142,7 @@ def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ())
     _say_redactions(tally.redactions)
 
 
-def say_kept(vault: Vault, kept: Kept, format_: str) -> None:
+def say_kept(vault: Vault, kept: WrittenCases, format_: str) -> None:
     """Write the paths of new and replaced notes, or JSON, and report the counts."""
     exported = {name: [vault.relative(path) for path in paths] for name, paths in kept._asdict().items()}
     _write_files(exported, (*kept.new, *kept.replaced), format_)
@@ -154,7 +154,7 @@ def say_kept(vault: Vault, kept: Kept, format_: str) -> None:
         say("`cru cases list --status proposed` tells them; so does Cases.base in Obsidian")
 
 
-def say_puzzles(put: Put, format_: str) -> None:
+def say_puzzles(put: WrittenPuzzles, format_: str) -> None:
     """Write the paths of the puzzles' files, or JSON, and report the counts."""
     exported: dict[str, object] = {name: [*map(str, getattr(put, name))] for name in ("written", "same", "left")}
     exported["redactions"] = dict(sorted(put.redactions.items()))
@@ -259,7 +259,7 @@ def _is_agreed(place: Path, *, yes: bool) -> bool:
     return yes or click.confirm(f"Write this to {clean(str(place))}?", err=True)
 
 
-def _row(rule: Rule) -> dict[str, object]:
+def _row(rule: RecurringRule) -> dict[str, object]:
     return {
         "rule": rule.text,
         "recurs": rule.recurs,

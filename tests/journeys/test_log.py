@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from crucible.analysis.tools.recorded_calls import load_evidence
+from crucible.analysis.tools.recorded_calls import load_recorded_calls
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import acts_of
@@ -125,7 +125,7 @@ def test_a_file_s_path_is_kept_and_the_acts_see_it(agent: Agent) -> None:
     assert [call.call for call in calls] == ["file_write src/limiter.py", "Edit src/limiter.py 2 lines"]
     kept = [r.values["path"] for r in read_records(agent.vault.root, agent.id) if r.type == "tool"]
     assert kept == ["src/limiter.py"] * 2
-    evidence, files = load_evidence(agent.vault.root, agent.id), Files()
+    evidence, files = load_recorded_calls(agent.vault.root, agent.id), Files()
     acts = [act for call in calls for act in acts_of(call, evidence, files)]
     assert [(act.deed, act.what) for act in acts] == [
         (Deed.WRITE, "src/limiter.py"),

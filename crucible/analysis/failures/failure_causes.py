@@ -1,6 +1,6 @@
 """The category of a failure, by one rule over its facts.
 
-The first line of `_RULE` that holds decides; where none holds the category is unknown.  The rule looks at what failed, at the classes of errors
+The first line of `_RULES` that holds decides; where none holds the category is unknown.  The rule looks at what failed, at the classes of errors
 that programs print, at the files that the fix changed, and at whether the user stepped in; never at what the agent said.
 """
 
@@ -11,7 +11,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
-from crucible.analysis.review.agent_questions import BUDGET, Budget, Came, Refused, ask_checked, quoted, seen_by
+from crucible.analysis.review.agent_questions import (
+    BUDGET,
+    AskResult,
+    Budget,
+    Refused,
+    ask_checked,
+    quoted_data,
+    text_cleaner,
+)
 from crucible.analysis.tools.file_kinds import is_test_file, kind_of, plain_words, type_of
 from crucible.analysis.tools.toolchains import LINT
 from crucible.clients.launch.ask import Asker, objects_in
@@ -115,7 +123,7 @@ def _is_slip(facts: _Facts) -> bool:
     return bool(facts.fixed) and facts.fixed <= facts.before and _does_not_compile(facts)
 
 
-_RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
+_RULES: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
     (lambda facts: facts.call == facts.instead != (), Category.EXECUTION_ERROR, 0.9),
     (_is_outside, Category.EXTERNAL_DEP, 0.85),
     (_MACHINE, Category.EXECUTION_ERROR, 0.85),
@@ -142,16 +150,16 @@ _RULE: tuple[tuple[Callable[[_Facts], object], Category | None, float], ...] = (
 def classify(report: FailureReport) -> Attribution | None:
     """The category of a failure; None if the facts do not suffice."""
     facts = _facts(report)
-    found = ((category, sure) for holds, category, sure in _RULE if holds(facts))
+    found = ((category, sure) for holds, category, sure in _RULES if holds(facts))
     category, sure = next(found, (None, 0.0))
     if category is None:
         return None
-    happened, fixed = readable(report.happened, LONGEST), readable(report.resolution, LONGEST)
-    cause = happened or readable(report.error, LONGEST)
+    happened, fixed = one_readable_line(report.happened, LONGEST), one_readable_line(report.resolution, LONGEST)
+    cause = happened or one_readable_line(report.error, LONGEST)
     return Attribution(category, cause, (fixed or happened) if category in PREVENTABLE else "", sure)
 
 
-def says_nothing(report: FailureReport) -> bool:
+def is_uninformative(report: FailureReport) -> bool:
     """True for a failure that teaches nothing: fresh lines that did not compile yet, or tests written before the code."""
     facts = _facts(report)
     return _is_slip(facts) or _is_meant_to_fail(facts)
@@ -162,7 +170,7 @@ def does_not_compile(report: FailureReport) -> bool:
     return _does_not_compile(_facts(report))
 
 
-def readable(text: str, limit: int) -> str:
+def one_readable_line(text: str, limit: int) -> str:
     """Foreign text in one line of at most `limit` code points, without what nobody sees."""
     return cut(normal_line(UNSEEN.sub("", text[: 4 * limit + 1000])), limit)
 
@@ -222,25 +230,25 @@ def find_template(settings: VaultSettings) -> Renderer:
     return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
-def judge_fully(
+def judge_failure(
     report: FailureReport,
     *,
     asker: Asker,
     redact: Callable[[str], tuple[str, object]],
     template: Renderer | None = None,
     budget: Budget = BUDGET,
-) -> Came[Attribution]:
+) -> AskResult[Attribution]:
     """Ask a model for an attribution with `ask_checked`; without a usable answer return the rule's, with the problem.  Never raises because of a model.
 
     Neither the model nor the rules see a secret of the report.
     """
-    seen = seen_by(redact)
+    seen = text_cleaner(redact)
     report = FailureReport(**{each.name: seen(getattr(report, each.name)) for each in fields(FailureReport)})
-    renderer, told = template or OwnTemplate(TEMPLATE), quoted(_told(report, budget))
+    renderer, told = template or OwnTemplate(TEMPLATE), quoted_data(_report_text(report, budget))
     came = ask_checked(
         asker,
         lambda refused: renderer.render(rules=RULES, report=told, refused=refused),
-        lambda text, model: _read_answer(text, readable(model, 100), seen),
+        lambda text, model: _read_answer(text, one_readable_line(model, 100), seen),
         seen,
         budget=budget,
     )
@@ -250,7 +258,7 @@ def judge_fully(
 # --- what it is shown ------------------------------------------------------------------------------------------------
 
 
-def _told(report: FailureReport, budget: Budget) -> str:
+def _report_text(report: FailureReport, budget: Budget) -> str:
     """The parts of the report, each within its share of the budget, under our labels; only these begin a line."""
     parts = {
         "what happened": report.happened,
@@ -279,8 +287,8 @@ def _read_answer(text: str, model: str, seen: Callable[[str], str]) -> Attributi
     category = Category(str(row["category"]).strip().lower())
     return Attribution(
         category,
-        readable(seen(str(row["root_cause"])), LONGEST),
-        readable(seen(str(row.get("preventable_with") or "")), LONGEST) if category in PREVENTABLE else "",
+        one_readable_line(seen(str(row["root_cause"])), LONGEST),
+        one_readable_line(seen(str(row.get("preventable_with") or "")), LONGEST) if category in PREVENTABLE else "",
         float(str(row["confidence"])),
         model or "model",
     )
@@ -291,9 +299,9 @@ def _complaints(row: Mapping[str, object]) -> Iterator[str]:
     category = row["category"]
     known = ", ".join(Category)
     if not isinstance(category, str) or category.strip().lower() not in set(Category):
-        yield f"`category` is {readable(json.dumps(category), 80)}, not one of {known}"
+        yield f"`category` is {one_readable_line(json.dumps(category), 80)}, not one of {known}"
     cause = row.get("root_cause")
-    if not isinstance(cause, str) or not readable(cause, LONGEST):
+    if not isinstance(cause, str) or not one_readable_line(cause, LONGEST):
         yield "`root_cause` is no sentence"
     if not isinstance(row.get("preventable_with", ""), str | None):
         yield '`preventable_with` is neither a sentence nor ""'

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crucible.analysis.findings.observed_calls import Call
+from crucible.analysis.findings.observed_calls import ObservedCall
 from crucible.analysis.findings.replies import concedes
-from crucible.analysis.findings.text_layout import asks, line, plan_of, said
-from crucible.analysis.findings.turns import Pattern, Said, Story
+from crucible.analysis.findings.text_layout import first_line, is_question, plan_of, statements
+from crucible.analysis.findings.turns import Pattern, TurnHistory, Utterance
 from crucible.clients.events import PromptKind
 from crucible.core.text.sentences import cut_at_word
 from crucible.core.text.words import long_words, overlap
@@ -47,7 +47,7 @@ class _Found:
 class Corrections:
     """Corrections of one session."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._found: list[_Found] = []
         self._unanswered: list[_Found] = []
@@ -55,14 +55,14 @@ class Corrections:
         """What was stopped, until the next prompt explains it."""
 
     def _add(self, pattern: Pattern, words: str, what: str, *rows: str, is_certain: bool = True) -> None:
-        found = _Found(pattern, line(words, SUMMARY - 2), list(rows), what, is_certain=is_certain)
+        found = _Found(pattern, first_line(words, SUMMARY - 2), list(rows), what, is_certain=is_certain)
         self._unanswered.append(found)
         self._found.append(found)
 
-    def refused(self, call: Call | None, words: str, row: str) -> None:
+    def refused(self, call: ObservedCall | None, words: str, row: str) -> None:
         """The user refused a call, with or without a comment."""
         what = f"refused: {_shown(call, self._story.roots)}" if call else "refused"
-        if asks(words):
+        if is_question(words):
             self._add(CONCEDED, words, what, row, is_certain=False)
         elif words:
             self._add(REFUSED, words, what, row)
@@ -77,7 +77,7 @@ class Corrections:
         """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
         turn = self._story.now
         if self._stopped is None and (turn.worked or turn.first.text):
-            doing = line(turn.last.text, _THEN) if turn.last.text else "a call"
+            doing = first_line(turn.last.text, _THEN) if turn.last.text else "a call"
             self._stopped = (STOPPED, f"interrupted: {doing}", row)
 
     def steered(self, text: str, row: str) -> None:
@@ -92,7 +92,7 @@ class Corrections:
         text, row = turn.prompt.text, turn.prompt.row
         if turn.kind is not PromptKind.TYPED or not _is_short(text):
             return
-        if stopped and not asks(text) and not self._is_rephrased(text):
+        if stopped and not is_question(text) and not self._is_rephrased(text):
             pattern, what, at = stopped
             named = {word.strip(_MARKS) for word in what.casefold().replace("_", " ").split()}
             is_certain = pattern is REFUSED or bool(long_words(text) & named)
@@ -109,10 +109,10 @@ class Corrections:
         """The agent continues: without a new prompt the stop stays unexplained."""
         self._stopped = None
 
-    def replied(self, reply: Said) -> None:
+    def replied(self, reply: Utterance) -> None:
         """The agent's reaction."""
         for found in self._unanswered:
-            found.then = said(reply.text, _THEN)
+            found.then = statements(reply.text, _THEN)
             found.rows.append(reply.row)
             found.is_certain |= concedes(reply.text)
         self._unanswered = []
@@ -144,7 +144,7 @@ def _is_short(text: str) -> bool:
     return len(text) <= _LONGEST and text.count("\n") < 4
 
 
-def _shown(call: Call, roots: tuple[str, ...]) -> str:
+def _shown(call: ObservedCall, roots: tuple[str, ...]) -> str:
     """A call in a few words: a plan or a command by its first line, paths relative to the project."""
     told = call.told.strip("# \n").partition("\n")[0]
     for root in roots:

@@ -25,8 +25,17 @@ from crucible.analysis.findings.replies import (
     picked,
     takes_all,
 )
-from crucible.analysis.findings.text_layout import Asked, Option, asked_in, asks, line, plan_of, said, says_what
-from crucible.analysis.findings.turns import Pattern, Story
+from crucible.analysis.findings.text_layout import (
+    ClosingQuestion,
+    Option,
+    closing_question,
+    first_line,
+    is_question,
+    plan_of,
+    says_what,
+    statements,
+)
+from crucible.analysis.findings.turns import Pattern, TurnHistory
 from crucible.clients.events import PlanSettled, PromptKind, QuestionsAnswered
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word
@@ -69,7 +78,7 @@ class _Waiting(NamedTuple):
 class Decisions:
     """Decisions of one session, each reported as soon as it is certain."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._waiting: list[_Waiting] = []
         self._rows: tuple[str, ...] = ()
@@ -115,13 +124,13 @@ class Decisions:
 
     def _reply(self, text: str, offered: str) -> Iterator[_Waiting]:
         """What a prompt decides about the agent's offer right before it."""
-        asked = asked_in(offered)
+        asked = closing_question(offered)
         if found := list(self._picked(text, asked)):
             yield from found
-        elif asked and len(text) <= LONG and not asks(text):
+        elif asked and len(text) <= LONG and not is_question(text):
             yield from _answered(text, offered, asked)
 
-    def _picked(self, text: str, asked: Asked | None) -> Iterator[_Waiting]:
+    def _picked(self, text: str, asked: ClosingQuestion | None) -> Iterator[_Waiting]:
         """The options that a reply names, or its words about each; several numbers may refer to an earlier list."""
         lists = self._story.offered
         if asked and lists and (told := one_by_one(text)) and told.keys() <= lists[0].by_mark.keys():
@@ -164,14 +173,16 @@ def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Wa
     """A reply's words about each option; a bare yes or no only if the option asks."""
     for mark, reply in told.items():
         one = offers[mark]
-        about = f"{one.label}: {one.said}" if one.said else one.label
-        if reply and not asks(reply) and (asks(about) or not (is_go_ahead(reply) and is_bare(reply))):
+        about = f"{one.label}: {one.description}" if one.description else one.label
+        if reply and not is_question(reply) and (is_question(about) or not (is_go_ahead(reply) and is_bare(reply))):
             yield _Waiting(EACH, _pair(about, reply))
 
 
-def _choice(text: str, offers: Mapping[str, Option], marks: list[str], asked: Asked | None) -> Iterator[_Waiting]:
+def _choice(
+    text: str, offers: Mapping[str, Option], marks: list[str], asked: ClosingQuestion | None
+) -> Iterator[_Waiting]:
     """The options with these marks; for one that asks, such as `Something else?`, what the reply says."""
-    if any(asks(offers[mark].label) for mark in marks):
+    if any(is_question(offers[mark].label) for mark in marks):
         if asked:
             yield _Waiting(PICKED, _pair(asked.question, text))
         return
@@ -184,13 +195,13 @@ def _choice(text: str, offers: Mapping[str, Option], marks: list[str], asked: As
     about = f"{asked.question}{_TO}" if asked else f"{text.strip()}: "
     # A question as short as `Which one?` adds nothing.
     is_long = about.count(" ") < (_FEW if asked else _TWO) or len(about) + len(chosen) > SUMMARY
-    more = f'"{line(text, 120)}"' if asked and text.count(" ") >= _FEW else ""
-    reason = ". ".join(part for mark in marks[:_TWO] if (part := offers[mark].said.rstrip(".")))
+    more = f'"{first_line(text, 120)}"' if asked and text.count(" ") >= _FEW else ""
+    reason = ". ".join(part for mark in marks[:_TWO] if (part := offers[mark].description.rstrip(".")))
     reason = " — ".join(filter(None, (reason, more)))
-    yield _Waiting(PICKED, line(chosen if is_long else f"{about}{chosen}", SUMMARY), reason, rest)
+    yield _Waiting(PICKED, first_line(chosen if is_long else f"{about}{chosen}", SUMMARY), reason, rest)
 
 
-def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
+def _answered(text: str, offered: str, asked: ClosingQuestion) -> Iterator[_Waiting]:
     """A reply to the question at the end of a text, if both together say what was decided."""
     whole = f"{asked.first} {asked.question}".strip()
     is_open = asked.first or has_alternatives(whole)
@@ -199,7 +210,7 @@ def _answered(text: str, offered: str, asked: Asked) -> Iterator[_Waiting]:
         what = offered_in(question)
         if says_what(question) and not has_alternatives(question) and (what or not asked.first):
             told = what if what and not is_no(text) else _pair(question, text)
-            yield _Waiting(GO_AHEAD, line(told, SUMMARY), asked.context)
+            yield _Waiting(GO_AHEAD, first_line(told, SUMMARY), asked.context)
     elif is_go_ahead(text):
         if says_what(beyond_yes(text), _LONG_WORD) or says_what(whole, LONG if is_open else _LONGER_WORD):
             yield _Waiting(GO_AHEAD, _pair(whole, text), asked.context)
@@ -219,7 +230,7 @@ def _shares(text: str, other: str) -> bool:
 def _pair(about: str, reply: str) -> str:
     """A question, and the reply to it."""
     told = cut_at_word(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
-    return f"{told}{_TO}{line(reply, SUMMARY - len(told) - len(_TO))}"
+    return f"{told}{_TO}{first_line(reply, SUMMARY - len(told) - len(_TO))}"
 
 
 INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 21, 49)
@@ -231,7 +242,7 @@ _APPROACH, _REASON = 100, 300
 class Instructions:
     """Instructions of one session."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._found: list[Noted] = []
 
@@ -240,10 +251,16 @@ class Instructions:
         turn = self._story.now
         text, approach = turn.prompt.text, turn.approach
         is_first = turn.edits == 1 and not settled and not turn.red and turn.kind is PromptKind.TYPED
-        if is_first and turn.answers.text and len(approach.text) >= _APPROACH and not asks(text) and not is_log(text):
+        if (
+            is_first
+            and turn.answers.text
+            and len(approach.text) >= _APPROACH
+            and not is_question(text)
+            and not is_log(text)
+        ):
             grounds = INSTRUCTED.on(turn.prompt.row, approach.row)
             self._found.append(
-                Noted(Kind.INSTRUCTION, line(text, SUMMARY), said(approach.text, _REASON) or None, grounds)
+                Noted(Kind.INSTRUCTION, first_line(text, SUMMARY), statements(approach.text, _REASON) or None, grounds)
             )
 
     def noted(self) -> list[Noted]:

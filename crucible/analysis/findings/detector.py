@@ -13,7 +13,7 @@ from crucible.analysis.findings.failures import Failures
 from crucible.analysis.findings.observed_calls import is_red, read_call
 from crucible.analysis.findings.open_ends import OpenEnds
 from crucible.analysis.findings.outcomes import Outcomes, commits_in
-from crucible.analysis.findings.turns import Said, Story
+from crucible.analysis.findings.turns import TurnHistory, Utterance
 from crucible.clients.events import (
     Answered,
     CallEnd,
@@ -41,7 +41,7 @@ class Detector:
     """Detect the findings of one transcript: callouts as soon as they are certain, items of the findings block at any time."""
 
     def __init__(self) -> None:
-        self._story = Story()
+        self._story = TurnHistory()
         self._decisions = Decisions(self._story)
         self._corrections = Corrections(self._story)
         self._failures = Failures(self._story)
@@ -114,7 +114,7 @@ class Detector:
         if event.kind is PromptKind.STEERING:
             self._corrections.steered(text, row)
             return []
-        self._story.held = Said(text, row) if event.kind is PromptKind.COMMAND else None
+        self._story.held = Utterance(text, row) if event.kind is PromptKind.COMMAND else None
         return [] if self._story.held else self._begin(text, row, event.kind)
 
     def _begin(self, text: str, row: str, kind: PromptKind) -> list[Decision | Failure]:

@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from crucible.analysis.findings.observed_calls import (
-    Call,
+    ObservedCall,
     base_name,
     is_log,
     is_red,
-    is_wrong,
     keys_of,
     log_lines,
     red_in,
     red_lines,
+    reports_error,
     signature,
 )
 from crucible.analysis.findings.replies import announced, narrates
-from crucible.analysis.findings.text_layout import asks, line, prose
-from crucible.analysis.findings.turns import NOTHING, Pattern, Said, Story, Turn
+from crucible.analysis.findings.text_layout import first_line, is_question, prose
+from crucible.analysis.findings.turns import NOTHING, Pattern, SessionTurn, TurnHistory, Utterance
 from crucible.clients.events import CallEnd, PromptKind, ToolReturned
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word
@@ -57,10 +57,10 @@ class _Run:
     signature: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     """The tests that failed, or the files with a conflict."""
-    turn: Turn = field(default_factory=Turn)
+    turn: SessionTurn = field(default_factory=SessionTurn)
     runs: int = 1
-    cause: Said = NOTHING
-    thought: Said = NOTHING
+    cause: Utterance = NOTHING
+    thought: Utterance = NOTHING
     """The cause in the agent's words, and in its first thought."""
     change: str = ""
     """What the agent said right before its first edit."""
@@ -72,15 +72,15 @@ class _Run:
 class Failures:
     """Failures of one session, each reported when it is fixed."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._open: list[_Run] = []
 
-    def replied(self, said: Said) -> None:
+    def replied(self, said: Utterance) -> None:
         """The agent's text before the first edit may state the cause; the longest one counts."""
         for run in self._open:
             if self._is_open(run) and len(why := _why(said.text, run)) >= max(len(run.cause.text), 1):
-                run.cause = Said(why, said.row)
+                run.cause = Utterance(why, said.row)
 
     def _is_open(self, run: _Run) -> bool:
         """True if the agent's text now may be the cause."""
@@ -90,9 +90,9 @@ class Failures:
         """Keep the first thought about a failure."""
         for run in self._open:
             if self._is_open(run) and not run.thought.row:
-                run.thought = Said(_why(text[:4000], run), row)
+                run.thought = Utterance(_why(text[:4000], run), row)
 
-    def edited(self, call: Call) -> list[Failure]:
+    def edited(self, call: ObservedCall) -> list[Failure]:
         """Files changed; this fixes the failures that have no command to rerun."""
         for run in self._open:
             if run.is_over:
@@ -112,7 +112,7 @@ class Failures:
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
             self._add(_Run(PASTED, "", _pasted(turn.prompt.text), turn.prompt.row))
 
-    def returned(self, call: Call, result: ToolReturned) -> list[Failure]:
+    def returned(self, call: ObservedCall, result: ToolReturned) -> list[Failure]:
         """Take the result of a shell command."""
         settled = self._settle([run for run in self._open if run.pattern is CONFLICT]) if call.commits else []
         self._look_elsewhere(call, result)
@@ -131,7 +131,7 @@ class Failures:
     def _of(self, keys: Sequence[str]) -> list[_Run]:
         return [run for run in self._open if run.key in keys]
 
-    def _red(self, call: Call, key: str, result: ToolReturned) -> None:
+    def _red(self, call: ObservedCall, key: str, result: ToolReturned) -> None:
         same, lines = self._of([key]), red_lines(result.text)
         said = signature(lines)
         if not self._story.now.edits:
@@ -151,7 +151,7 @@ class Failures:
         text = f"{key}: {_verdict(call, result.text)}"
         self._add(_Run(pattern, key, text, result.at.row, said, tests))
 
-    def _look_elsewhere(self, call: Call, result: ToolReturned) -> None:
+    def _look_elsewhere(self, call: ObservedCall, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if found := _CONFLICT.findall(text):
@@ -182,7 +182,7 @@ _TIMING = late_pattern(r"[ \t]*\(?\b\d+\.\d+ ?m?s\b\)?|\b\d{4}[-/]\d\d[-/]\d\d[T
 _PATH = late_pattern(r"\S+[/.]\S+")
 
 
-def _verdict(call: Call, text: str) -> str:
+def _verdict(call: ObservedCall, text: str) -> str:
     """What the call's line in the note says, without what differs from run to run."""
     return _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
 
@@ -205,10 +205,10 @@ def _pasted(prompt: str) -> str:
     """The user's own words, and the first line of the log that names an error."""
     log = log_lines(prompt)
     own = [one for one in prompt.split("\n") if one.strip() and one not in log]
-    wrong = next((one for one in log if is_wrong(one)), "")
+    wrong = next((one for one in log if reports_error(one)), "")
     if not own or not wrong:
-        return line("\n".join(own) or _tidy(wrong) or prompt, SUMMARY)
-    return f"{line(own[0], SUMMARY // 2).rstrip(':')}: {_tidy(wrong)}"
+        return first_line("\n".join(own) or _tidy(wrong) or prompt, SUMMARY)
+    return f"{first_line(own[0], SUMMARY // 2).rstrip(':')}: {_tidy(wrong)}"
 
 
 def _told(run: _Run) -> Failure:
@@ -235,7 +235,7 @@ def _announced(run: _Run) -> str:
 def _why(text: str, run: _Run) -> str:
     """The sentences of a text about a failure, without the agent's next action; "" if none is about the failure."""
     told = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
-    told = [one for one in told if one.count(" ") >= _FEW and not (leads_on(one) or asks(one) or announced(one))]
+    told = [one for one in told if one.count(" ") >= _FEW and not (leads_on(one) or is_question(one) or announced(one))]
     told = [one for one in told if _known(one, run) or not narrates(one)]
     return clipped(" ".join(told), _CAUSE) if any(_is_about(one, run) for one in told) else ""
 

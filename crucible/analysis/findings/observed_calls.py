@@ -13,23 +13,23 @@ from itertools import islice
 from posixpath import join, normpath
 
 from crucible.analysis.tools.file_kinds import INTERPRETERS, kind_of, plain_words
-from crucible.analysis.tools.shell_parser import Part, take_apart
+from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.core.patterns import late_pattern
 
 
-def words_of(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The words of a table."""
     return frozenset(text.split())
 
 
-_EDITS = words_of(
+_EDITS = word_set(
     """
     edit multiedit write notebookedit edit_file write_file create_file create replace insert str_replace
     search_replace edit_block str_replace_editor str_replace_based_edit_tool text_editor apply_patch patch
     """
 )
-_SHELLS = words_of(
+_SHELLS = word_set(
     """
     bash shell exec_command run_shell_command shell_command local_shell local_shell_call container_exec powershell
     execute_command run_command run_in_terminal terminal
@@ -51,7 +51,7 @@ Lines = frozenset[tuple[str, str]]
 
 
 @dataclass(slots=True)
-class Call:
+class ObservedCall:
     """A call; `files` are those that it edits, `approach` is the agent's text right before it.
 
     `added` and `removed` are lines, `gone` the files it deletes, `restored` those it resets to the commit; `is_whole` is
@@ -73,19 +73,19 @@ class Call:
     script: str = field(default="", repr=False)
 
 
-def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> Call:
+def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple[str, ...]) -> ObservedCall:
     """Read a call; never raises."""
     tool = name.casefold().replace("-", "_").replace(".", "_")
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
     if tool not in _EDITS or arguments.get("command") == "view":
         told = next((value[:300] for value in arguments.values() if isinstance(value, str)), "")
-        return Call(row, name, told)
+        return ObservedCall(row, name, told)
     path, patch = _text(arguments, *_PATHS), _text(arguments, *_PATCHES)
     files = (path,) if path else tuple(_PATCHED.findall(patch)[:_MOST])
     changes = changes_in(arguments)
     old, new = _lines(changes, 1), _lines(changes, 2)
-    return Call(
+    return ObservedCall(
         row,
         name,
         ", ".join(map(base_name, files[:3]))[:300],
@@ -148,14 +148,14 @@ def base_name(path: str) -> str:
 
 # --- commands --------------------------------------------------------------------------------------------------------
 
-_NO_PROGRAM = words_of(
+_NO_PROGRAM = word_set(
     """
     cd echo printf sleep export true false git ls cat grep egrep find rg head tail sed awk gh which wc sort uniq
     tr cut mkdir rm cp mv touch chmod pwd env set unset source test diff jq tee xargs kill pkill curl open stat du
     df ps date type command read exit
     """
 )
-_RUNNERS = words_of(
+_RUNNERS = word_set(
     """
     mise npm pnpm yarn make just task uv docker poetry bundle bun deno turbo nx
     """
@@ -172,10 +172,10 @@ def _script(arguments: Mapping[str, object]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> Call:
-    parts = take_apart(script)
+def _shell(row: str, name: str, script: str, roots: tuple[str, ...]) -> ObservedCall:
+    parts = parse_script(script)
     undone = [(what, path) for part in parts for what, names in _undone(part) for path in _places(names, part, roots)]
-    return Call(
+    return ObservedCall(
         row,
         name,
         script[:300],
@@ -192,7 +192,7 @@ _COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh p
 """Commands that record finished work in the repository."""
 
 
-def _written(part: Part) -> Iterator[str]:
+def _written(part: ShellCommand) -> Iterator[str]:
     """Files that a command patches, or writes from its here-document."""
     if part.words[:1] == ("apply_patch",):
         yield from _PATCHED.findall(part.fed or " ".join(part.words[1:]))
@@ -212,7 +212,7 @@ _UNDO = (
 """Commands that delete files, or reset them to the commit."""
 
 
-def _undone(part: Part) -> Iterator[tuple[Deed, Sequence[str]]]:
+def _undone(part: ShellCommand) -> Iterator[tuple[Deed, Sequence[str]]]:
     """The effects of a command on files, `.` for all."""
     for words, deed in _UNDO:
         if part.words[: len(words)] == words:
@@ -222,16 +222,16 @@ def _undone(part: Part) -> Iterator[tuple[Deed, Sequence[str]]]:
                 yield deed, ["."] if words[-1] == "--hard" else names
 
 
-def _places(names: Iterable[str], part: Part, roots: tuple[str, ...]) -> Iterator[str]:
+def _places(names: Iterable[str], part: ShellCommand, roots: tuple[str, ...]) -> Iterator[str]:
     """Possible folders of a command's files, since a script may start in any folder of the session; "" for the whole project."""
     for name in names:
         yield "" if name == "." else normpath(name)
         yield from (normpath(join(root, part.folder, name)) for root in roots)
 
 
-def keys_of(call: Call) -> tuple[str, ...]:
+def keys_of(call: ObservedCall) -> tuple[str, ...]:
     """The keys of a call's commands, in their order; equal keys mean the same command."""
-    return tuple(dict.fromkeys(key for part in take_apart(call.script) if (key := _key(part))))[-_MOST:]
+    return tuple(dict.fromkeys(key for part in parse_script(call.script) if (key := _key(part))))[-_MOST:]
 
 
 _TESTED = late_pattern(
@@ -240,7 +240,7 @@ _TESTED = late_pattern(
 """Lines that only tests print."""
 
 
-def red_in(call: Call, text: str) -> tuple[str, tuple[str, ...]]:
+def red_in(call: ObservedCall, text: str) -> tuple[str, tuple[str, ...]]:
     """The key of the command that printed a failed call's output, and the keys of the commands that passed before it.
 
     In `lint && test`, a line that only tests print means that the tests failed; later commands did not run.
@@ -252,14 +252,14 @@ def red_in(call: Call, text: str) -> tuple[str, tuple[str, ...]]:
     return red, keys[: keys.index(red)] if red and "&&" in call.script else ()
 
 
-def checks_in(call: Call) -> tuple[str, ...]:
+def checks_in(call: ObservedCall) -> tuple[str, ...]:
     """The keys of the commands that test, check or build."""
-    parts = (part for part in take_apart(call.script) if kind_of(plain_words(part.words)) is not None)
+    parts = (part for part in parse_script(call.script) if kind_of(plain_words(part.words)) is not None)
     keys = (_key(part) for part in parts)
     return tuple(dict.fromkeys(key for key in keys if key and key not in INTERPRETERS))[-_MOST:]
 
 
-def _key(part: Part) -> str:
+def _key(part: ShellCommand) -> str:
     """The key of a command: the program and the words that say what it runs; "" for commands that only show or move files.
 
     For checks and builds the key has these words only, for other commands also the first argument.
@@ -312,7 +312,7 @@ def is_log(text: str) -> bool:
     return is_red(text) or bool(_LOG.search(text[:20_000]))
 
 
-def is_wrong(line: str) -> bool:
+def reports_error(line: str) -> bool:
     """True if a line of a log reports an error."""
     return bool(_RED.match(line) or _LINE.match(line) or _ERROR.match(line))
 

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crucible.analysis.findings.outcomes import told
+from crucible.analysis.findings.outcomes import reported_work
 from crucible.analysis.findings.text_layout import (
-    Asked,
-    asked_in,
-    asks,
-    filled,
-    line,
+    ClosingQuestion,
+    closing_question,
+    first_line,
+    is_question,
+    join_fitting,
     options,
     plan_of,
     prose,
-    said,
     says_what,
+    statements,
 )
-from crucible.analysis.findings.turns import Pattern, Said, Story
+from crucible.analysis.findings.turns import Pattern, TurnHistory, Utterance
 from crucible.clients.events import PlanSettled, PromptKind, TaskChanged, TaskState
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word
@@ -43,7 +43,7 @@ _ASKED, _TASKS = "Asked, no answer: ", "Open tasks: "
 class OpenEnds:
     """Open ends of one session."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._plan: tuple[str, str] | None = None
         self._tasks: dict[str, tuple[str, str, str]] = {}
@@ -76,28 +76,30 @@ class OpenEnds:
         turn = self._story.now
         if turn.kind is PromptKind.TASK:
             return  # its parent has the result
-        if turn.last.text and not turn.worked and asks(turn.last.text):
+        if turn.last.text and not turn.worked and is_question(turn.last.text):
             yield self._question(turn.last)
         if self._plan:
             plan, row = plan_of(self._plan[0]), self._plan[1]
             yield PLANNED, f"Planned, not carried out: {plan.title}", plan.reason, row
         elif self._is_begun():
             prompt = turn.prompt.text
-            begun = plan_of(prompt).title if turn.kind is PromptKind.PLAN else line(prompt, 170)
-            yield BEGUN, f"Begun, not finished: {begun}", said(turn.last.text, 200), turn.prompt.row
+            begun = plan_of(prompt).title if turn.kind is PromptKind.PLAN else first_line(prompt, 170)
+            yield BEGUN, f"Begun, not finished: {begun}", statements(turn.last.text, 200), turn.prompt.row
         left = [
-            (line(content, 160), row)
+            (first_line(content, 160), row)
             for content, status, row in self._tasks.values()
             if status not in _DONE and content
         ]
         if left:
-            names, more = filled("; ", [task for task, _ in left[:_MOST]], SUMMARY - len(_TASKS))
+            names, more = join_fitting("; ", [task for task, _ in left[:_MOST]], SUMMARY - len(_TASKS))
             yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
 
-    def _question(self, last: Said) -> tuple[Pattern, str, str, str]:
+    def _question(self, last: Utterance) -> tuple[Pattern, str, str, str]:
         """The last question with its subject, and the items that it names by number or else the last text."""
-        asked = asked_in(last.text) or Asked(line(last.text.rpartition("\n")[2], SUMMARY), "", ())
-        done = told(last.text, ())[0]
+        asked = closing_question(last.text) or ClosingQuestion(
+            first_line(last.text.rpartition("\n")[2], SUMMARY), "", ()
+        )
+        done = reported_work(last.text, ())[0]
         question, near = asked.question, [one for one in asked.near if one.count(" ") > _FEW]
         if asked.first or not (question.count(" ") > _MOST or says_what(question, _LONG_WORD)):
             about = asked.first or (near.pop() if near else "")

@@ -11,9 +11,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from crucible.analysis.findings.observed_calls import Call, base_name, checks_in, is_red, red_in
-from crucible.analysis.findings.text_layout import FEW, Section, filled, labelled, line, names, sections
-from crucible.analysis.findings.turns import Pattern, Story, Trace
+from crucible.analysis.findings.observed_calls import ObservedCall, base_name, checks_in, is_red, red_in
+from crucible.analysis.findings.text_layout import (
+    FEW,
+    TextSection,
+    first_line,
+    join_fitting,
+    labelled,
+    names_code,
+    sections,
+)
+from crucible.analysis.findings.turns import Pattern, Trace, TurnHistory
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import long_words, overlap
 from crucible.documents.recording.report_lines import Part
@@ -28,7 +36,7 @@ _NAME = late_pattern(r"\w[\w./-]{5,}\w")
 _SHORT = 5
 
 
-def told(
+def reported_work(
     text: str,
     files: Collection[str],
     asked: str = "",
@@ -43,7 +51,7 @@ def told(
     """
     read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [clipped(one, _POINT) for one in read.points()]
-    points = [one for one in found if key_of(one) not in known]
+    points = [one for one in found if point_key(one) not in known]
     read.words |= long_words(" ".join(points))
     said = [one for one in read.first.said if _tells(one) and one.rstrip(".") not in plain(asked)]
     head = next(filter(read.is_about, said), "")
@@ -52,23 +60,23 @@ def told(
     if lead := read.lead(points):
         points = [f"{lead} {points[0]}", *points[1:]] if points else [f"{lead[:-1]}."]
     if points:
-        return filled("; ", points)
+        return join_fitting("; ", points)
     more = [one for section in read.sections for one in section.said]
     telling = [*filter(read.is_written, more), *filter(read.is_about, more)]
     if not telling and read.main.label and not read.main.is_led:
         items = read.main.points()
-        return filled("; ", (labelled(read.main.label, items[:1]), *items[1:]))
+        return join_fitting("; ", (labelled(read.main.label, items[:1]), *items[1:]))
     head, *rest = telling[:1] or said or more[:1] or [""]
     return head, rest
 
 
-def key_of(point: str) -> str:
+def point_key(point: str) -> str:
     """The first words of a point, which identify it."""
     return plain(point).casefold()[:60]
 
 
 def _tells(one: str) -> bool:
-    return not leads_on(one) and (one.count(" ") >= FEW or names(one))
+    return not leads_on(one) and (one.count(" ") >= FEW or names_code(one))
 
 
 class _Text:
@@ -79,7 +87,7 @@ class _Text:
         if goes_on and not found[-1].items:
             del (found if found[-1].is_led else found[-1].said)[-1:]
         self.first, *self.sections = found
-        self.main = next((one for one in found if one.points()), Section())
+        self.main = next((one for one in found if one.points()), TextSection())
         self._names = [name for path in files if len(name := base_name(path)) > FEW]
         self._written = written
         self._asked = long_words(asked) if len(asked) < SUMMARY else set[str]()
@@ -88,11 +96,11 @@ class _Text:
     def is_about(self, one: str) -> bool:
         """True if a sentence names something in the code or shares words with the turn."""
         words = long_words(one)
-        return names(one) or len(words & self.words) > 1 or any(len(word) > _SHORT for word in words & self._asked)
+        return names_code(one) or len(words & self.words) > 1 or any(len(word) > _SHORT for word in words & self._asked)
 
     def lead(self, points: Sequence[str]) -> str:
         """The sentence that leads on to the first list, if it is about the turn, or if the list says little without it."""
-        after = next(iter(self.sections), Section())
+        after = next(iter(self.sections), TextSection())
         is_short = after is self.main and (after.is_of is Part.ROW or 0 < len("".join(points[:1])) < _BRIEF)
         is_lead = after.is_led and not self.first.items and (is_short or self.is_about(after.label))
         return after.label if is_lead else ""
@@ -112,7 +120,7 @@ class _Text:
             told[0] = labelled(main.label, told[:1])
         return [*told, *(labelled(one.label, self._items(one)) for one in named if one is not main)]
 
-    def _items(self, section: Section) -> list[str]:
+    def _items(self, section: TextSection) -> list[str]:
         """The items of a section; of paragraphs about a problem and its fix those that name what was written."""
         told = section.points()
         if section.is_of is not Part.PROSE:
@@ -121,13 +129,13 @@ class _Text:
 
     def is_written(self, one: str) -> bool:
         """True if a sentence names an edited file, or something in its new lines."""
-        named = (name for name in _NAME.findall(one) if names(name))
+        named = (name for name in _NAME.findall(one) if names_code(name))
         return self._has_file(one) or any(name in self._written for name in named)
 
     def _has_file(self, text: str) -> bool:
         return any(name in text for name in self._names)
 
-    def _is_own(self, main: Section) -> bool:
+    def _is_own(self, main: TextSection) -> bool:
         """True if nothing is between the first sentences and a list, and no other section may report the work."""
         if main not in self.sections or self._has_file(main.label):
             return bool(main.items)
@@ -207,7 +215,7 @@ class _Found:
 class Outcomes:
     """Outcomes of one session; that of the current turn is kept apart, since more may follow."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._found: list[_Found] = []
         self._now = _Found()
@@ -220,13 +228,13 @@ class Outcomes:
         self._found = self._with()
         self._now = _Found()
         if self._found:
-            self._told.update(map(key_of, self._found[-1].points))
+            self._told.update(map(point_key, self._found[-1].points))
 
     def edited(self) -> None:
         """Files changed: what passed before proves nothing."""
         self._now = replace(self._now, checks={})
 
-    def returned(self, call: Call, text: str, row: str) -> None:
+    def returned(self, call: ObservedCall, text: str, row: str) -> None:
         """Take the output of a shell command that succeeded."""
         now = self._now
         if is_red(text):
@@ -239,11 +247,11 @@ class Outcomes:
         made: list[_Proof] = []
         for address in requests_in(call.script, text):
             title = _TITLED.search(call.script)
-            made.append(_Proof(REQUEST, line(title[2], SUMMARY) if title else "", address, row))
+            made.append(_Proof(REQUEST, first_line(title[2], SUMMARY) if title else "", address, row))
         # What a script prints of commits is of another repository, such as one that a test makes.
         if "git " in call.script and "git init" not in call.script:
             commits = [
-                _Proof(COMMIT, line(subject, SUMMARY), name[:9], row)
+                _Proof(COMMIT, first_line(subject, SUMMARY), name[:9], row)
                 for place, name, subject in commits_in(text)
                 if "root-commit" not in place
             ]
@@ -272,11 +280,11 @@ class Outcomes:
         known = {proof.text: proof for proof in self._commits if proof.text in text}
         if known:
             for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
-                proof = known.get(line(subject, SUMMARY))
+                proof = known.get(first_line(subject, SUMMARY))
                 if proof:
                     proof.name = name[:9]
 
-    def failed(self, call: Call, text: str) -> None:
+    def failed(self, call: ObservedCall, text: str) -> None:
         """A command failed: an earlier pass no longer counts."""
         red, _ = red_in(call, text)
         self._now = replace(self._now, checks={**self._now.checks, red: call.script})
@@ -303,7 +311,7 @@ class Outcomes:
         goes_on = said.text.endswith(":") or (said is turn.last and turn.calls_since > 0 and not turn.is_recorded)
         written = "\n".join(text for _, text in turn.trace.left)
         files, asked = self._story.edited, turn.prompt.text
-        head, rest = told(said.text, files, asked, self._told, written=written, goes_on=goes_on)
+        head, rest = reported_work(said.text, files, asked, self._told, written=written, goes_on=goes_on)
         if not head and not goes_on:
             head = f"Changed {', '.join(sorted(map(base_name, turn.files))[:8])}"
         return replace(self._now, row=said.row, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)
@@ -323,8 +331,8 @@ def _noted(found: _Found) -> Noted:
     # Git's own messages say nothing; the one closest to the closing text is best.
     named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
     subject = max(named, key=lambda text: len(long_words(text) & words), default="")
-    head = line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
-    told = [line(one, SUMMARY) for one in (found.head, *found.points)]
+    head = first_line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
+    told = [first_line(one, SUMMARY) for one in (found.head, *found.points)]
     rest = tuple(dict.fromkeys(one for one in told if not _is_same(one, head)))
     patterns = {proof.pattern for proof in proofs}
     pattern = COMMIT if COMMIT in patterns else REQUEST if proofs else CLOSING

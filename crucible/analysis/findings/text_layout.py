@@ -29,22 +29,22 @@ def trimmed(text: str) -> str:
     return text.strip() if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD].strip()}\n\n…\n\n{text[-_TAIL:].strip()}"
 
 
-def line(text: str, limit: int) -> str:
+def first_line(text: str, limit: int) -> str:
     """The first sentences of a text without code blocks and list marks, as one line of at most `limit` code points."""
     return clipped(_BULLET.sub("; ", _FENCED.sub("\n", text).strip()).removeprefix("; "), limit)
 
 
-def names(text: str) -> bool:
+def names_code(text: str) -> bool:
     """True if a text names something in the code."""
     return bool(_NAMES.search(text))
 
 
 def says_what(text: str, long: int = 8) -> bool:
     """True if a text names something in the code, or has several long words: not `do that` or `make this change`."""
-    return names(text) or sum(len(word) >= long for word in set(_WORD.findall(text))) >= _MANY
+    return names_code(text) or sum(len(word) >= long for word in set(_WORD.findall(text))) >= _MANY
 
 
-def said(text: str, limit: int) -> str:
+def statements(text: str, limit: int) -> str:
     """What a text says: its sentences without those that only introduce a list or a call."""
     parts = [one for one in prose(text) if not leads_on(one)]
     if sum(map(len, meaningful(parts))) < _ENOUGH_FIRST_SENTENCES:
@@ -60,12 +60,12 @@ def prose(text: str) -> list[str]:
     return [one for block in blocks if block.kind in kinds[:1] for one in sentences(block.text)]
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """True if a text ends with a question, even if other marks follow it."""
     return text.rstrip("\n\t *`_)").endswith(("?", "\uff1f"))
 
 
-def filled(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
+def join_fitting(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
     """As many parts as fit in one line, at least one, and the others."""
     head, count = "", 0
     while count < len(parts) and (not count or len(head) + len(mark) + len(parts[count]) <= limit):
@@ -110,7 +110,7 @@ _UNDER_BOLD, _LEAD, _OUTER = 7, 8, -9
 
 
 @dataclass(slots=True, eq=False)
-class Section:
+class TextSection:
     """A label, the sentences of its paragraphs, and its list; the first section of a text has no label.
 
     `rank` is the level of a heading, 7 for a bold line, 8 for a sentence that ends in a colon.
@@ -151,12 +151,12 @@ class Section:
         return [_joined(part) for part in parts]
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[TextSection]:
     """The sections of a text."""
-    found = [Section()]
+    found = [TextSection()]
     for block in blocks_of(text):
         if block.kind is Part.HEADING:
-            found.append(Section(_NUMBER.sub("", plain(block.text), 1), len(block.mark)))
+            found.append(TextSection(_NUMBER.sub("", plain(block.text), 1), len(block.mark)))
         elif block.kind in (Part.ITEM, Part.ROW):
             found[-1].items.append(block)
         elif block.kind is Part.PROSE:
@@ -164,21 +164,21 @@ def sections(text: str) -> list[Section]:
     return found
 
 
-def _add(found: list[Section], block: Block) -> None:
+def _add(found: list[TextSection], block: Block) -> None:
     """Add a paragraph: a label, an item, a part of an item, or the sentences before its questions."""
     now = found[-1]
     if _BOLD.match(block.text):
-        found.append(Section(_NUMBER.sub("", plain(block.text), 1), _UNDER_BOLD))
+        found.append(TextSection(_NUMBER.sub("", plain(block.text), 1), _UNDER_BOLD))
     elif _ENTRY.match(block.text) and (now.label or now.said or now.items):
         now.items.append(block._replace(indent=_OUTER))
     elif not (block.indent and now.items):
-        told = list(takewhile(lambda one: not asks(one), sentences(block.text)))
+        told = list(takewhile(lambda one: not is_question(one), sentences(block.text)))
         if now.items:
-            now = Section()
+            now = TextSection()
             found.append(now)
         if told and leads_on(told[-1]):
             label = told.pop()
-            found.append(Section(label, _LEAD, is_apart=not told))
+            found.append(TextSection(label, _LEAD, is_apart=not told))
         now.said += told
 
 
@@ -206,7 +206,7 @@ class Option(NamedTuple):
     """An option that a text lists: its label and its description."""
 
     label: str
-    said: str
+    description: str
 
 
 class Options(NamedTuple):
@@ -271,7 +271,7 @@ def _is_closed(text: str) -> bool:
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
-class Asked(NamedTuple):
+class ClosingQuestion(NamedTuple):
     """A question, the question right before it in its paragraph, and the other sentences of the paragraph."""
 
     question: str
@@ -284,7 +284,7 @@ class Asked(NamedTuple):
         return clipped(" ".join(self.near), _REASON)
 
 
-def asked_in(text: str) -> Asked | None:
+def closing_question(text: str) -> ClosingQuestion | None:
     """The last question of the last paragraph, or the list of questions at the end; a list of offers may follow it."""
     blocks = blocks_of(text)
     if blocks and blocks[-1].kind is Part.ITEM:  # a line right below an item belongs to it, unless it asks
@@ -292,13 +292,13 @@ def asked_in(text: str) -> Asked | None:
     last = max((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), default=-1)
     told = sentences(blocks[last].text) if last >= 0 else []
     listed = [plain(block.text) for block in blocks[last + 1 :]]
-    if told and leads_on(told[-1]) and any(map(asks, listed)):
-        return Asked(" ".join((told[-1], *(listed if all(map(asks, listed)) else ()))), "", told[:-1])
-    at = max((at for at, one in enumerate(told) if asks(one)), default=-1)
+    if told and leads_on(told[-1]) and any(map(is_question, listed)):
+        return ClosingQuestion(" ".join((told[-1], *(listed if all(map(is_question, listed)) else ()))), "", told[:-1])
+    at = max((at for at, one in enumerate(told) if is_question(one)), default=-1)
     if at < 0:
         return None
-    near = [one for one in told if not asks(one) and not leads_on(one)]
-    return Asked(told[at], told[at - 1] if at and asks(told[at - 1]) else "", near)
+    near = [one for one in told if not is_question(one) and not leads_on(one)]
+    return ClosingQuestion(told[at], told[at - 1] if at and is_question(told[at - 1]) else "", near)
 
 
 # --- plans -----------------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def plan_of(text: str) -> Plan:
     blocks = blocks[blocks.index(headings[0]) if headings else 0 :]
     first = next((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), len(blocks))
     title = clipped(_PLAN_WORD.sub("", title, 1) if _PLAN_WORD.match(title) else title, 160)
-    told = [said(block.text, _REASON) for block in blocks[first:] if block.kind is Part.PROSE]
+    told = [statements(block.text, _REASON) for block in blocks[first:] if block.kind is Part.PROSE]
     choice = next(iter(sentences(blocks[first].text)), "") if told else ""
     if _begins(choice) in {_begins(title), *(_begins(_marked(one)[2]) for one in headings[1:])}:
         items = (plain(one.text) for one in takewhile(lambda one: one.kind is Part.ITEM, blocks[first + 1 :]))

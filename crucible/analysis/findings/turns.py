@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crucible.analysis.findings.observed_calls import Call
+from crucible.analysis.findings.observed_calls import ObservedCall
 from crucible.analysis.findings.text_layout import Option, Options, options, trimmed
 from crucible.clients.events import PromptKind
 from crucible.core.text.words import long_words, overlap
@@ -19,14 +19,14 @@ _LEFT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """A text and its row."""
 
     text: str
     row: str
 
 
-NOTHING = Said("", "")
+NOTHING = Utterance("", "")
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Trace:
         """True if hardly any of the turn's edits remain."""
         return len(self.left) < _LEFT * self.most
 
-    def change(self, call: Call) -> None:
+    def change(self, call: ObservedCall) -> None:
         """A later call changed lines: a reworded line still counts, unless it has its original text again."""
         whole = {one for one in self.left if call.is_whole and one[0] in call.files}
         for old in self.left & (call.removed | whole) - call.added:
@@ -52,7 +52,7 @@ class Trace:
             self.left |= {new for new in call.added - self.before if _is_like(new, old)}
         self.without(call.gone)
 
-    def add(self, call: Call) -> None:
+    def add(self, call: ObservedCall) -> None:
         """The turn itself changed lines, or changed files without showing lines."""
         self.before |= call.removed
         if len(self.left) < _MOST_LINES:
@@ -67,21 +67,21 @@ class Trace:
 
 
 @dataclass(slots=True)
-class Turn:
+class SessionTurn:
     """A prompt and what the agent did with it.
 
     `closing` is the last text after the last edit that is not much shorter than the one before.  `approach` is the agent's text right
     before its first edit.  `red` is true if a command failed before the first edit.
     """
 
-    prompt: Said = NOTHING
+    prompt: Utterance = NOTHING
     kind: PromptKind = PromptKind.TYPED
-    answers: Said = NOTHING
+    answers: Utterance = NOTHING
     """The agent's last text before the prompt, if no call followed it."""
-    first: Said = NOTHING
-    last: Said = NOTHING
-    approach: Said = NOTHING
-    closing: Said = NOTHING
+    first: Utterance = NOTHING
+    last: Utterance = NOTHING
+    approach: Utterance = NOTHING
+    closing: Utterance = NOTHING
     files: set[str] = field(default_factory=set)
     trace: Trace = field(default_factory=Trace)
     edits: int = 0
@@ -105,22 +105,22 @@ def _is_like(one: tuple[str, str], other: tuple[str, str]) -> bool:
     return one[0] == other[0] and overlap(long_words(one[1]), long_words(other[1]), "larger") > 0.5
 
 
-class Story:
+class TurnHistory:
     """The current turn (`now`), the previous one (`before`), and the calls without a result."""
 
     def __init__(self) -> None:
-        self.now = Turn()
-        self.before = Turn()
+        self.now = SessionTurn()
+        self.before = SessionTurn()
         self.roots: tuple[str, ...] = ()
         self.edited: set[str] = set()
-        self.calls: dict[str, Call] = {}
+        self.calls: dict[str, ObservedCall] = {}
         self._traces = [self.now.trace]
         self._said_now = NOTHING
         self.offered: Sequence[Options] = ()
         """The lists of options that the prompt may pick from."""
         self.lists: list[Mapping[str, Option]] = []
         """These and those of earlier turns, the last one first."""
-        self.held: Said | None = None
+        self.held: Utterance | None = None
         """A slash command; it becomes a turn when the agent starts to work on it."""
 
     def prompted(self, text: str, row: str, kind: PromptKind) -> None:
@@ -130,7 +130,7 @@ class Story:
         self.offered = options(answers.text)
         self.lists = [*(each.by_mark for each in self.offered), *self.lists][:_LISTS]
         self.before = old
-        self.now = Turn(Said(trimmed(text), row), kind, answers)
+        self.now = SessionTurn(Utterance(trimmed(text), row), kind, answers)
         self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
         self._said_now = NOTHING
 
@@ -138,9 +138,9 @@ class Story:
         """The user took the last prompt back: it waits for no answer and offers nothing."""
         self.now.kind, self.now.last = PromptKind.COMMAND, NOTHING
 
-    def replied(self, text: str, row: str) -> Said:
+    def replied(self, text: str, row: str) -> Utterance:
         """Record a text of the agent."""
-        turn, said = self.now, Said(trimmed(text), row)
+        turn, said = self.now, Utterance(trimmed(text), row)
         turn.first = turn.first if turn.first.text else said
         turn.last = self._said_now = said
         if len(turn.closing.text) <= 2 * len(said.text):
@@ -148,7 +148,7 @@ class Story:
         turn.worked, turn.calls_since = False, 0
         return said
 
-    def used(self, key: str, call: Call) -> None:
+    def used(self, key: str, call: ObservedCall) -> None:
         """Record a call; the text right before it is its approach."""
         call.approach = self._said_now.text
         if not call.files or self.now.edits:
@@ -162,7 +162,7 @@ class Story:
         if len(self.calls) > 500:
             del self.calls[next(iter(self.calls))]
 
-    def edited_by(self, call: Call) -> None:
+    def edited_by(self, call: ObservedCall) -> None:
         """Record that a call changed files."""
         turn = self.now
         turn.edits += 1
@@ -175,7 +175,7 @@ class Story:
             if len(files) < _MOST_FILES:
                 files.update(call.files)
 
-    def returned(self, call: Call) -> None:
+    def returned(self, call: ObservedCall) -> None:
         """Record the files that a shell command deleted, restored or committed."""
         for trace in self._traces:
             trace.is_committed |= call.commits and "commit" in call.script

@@ -26,7 +26,7 @@ class TimeUsedUp(AgentFailed):
 
 
 @dataclass
-class SoFar:
+class AskTotals:
     """Totals over all questions of a command: seconds used, what was spent, answers by model, and problems."""
 
     used: float = 0.0
@@ -49,7 +49,7 @@ class Agent:
     root: Path | None = None
     purpose: str = ""
     session: str = ""
-    so_far: SoFar = field(default_factory=SoFar)
+    so_far: AskTotals = field(default_factory=AskTotals)
 
     def about(self, purpose: str, session: str = "") -> Agent:
         """The same agent, with the same time and totals, for another purpose."""
@@ -103,14 +103,14 @@ class Agent:
         if not self.spent.count:
             return ""
         models = " and ".join(name or "an agent" for name in self.so_far.models)
-        return f"asked {models} {_times(self.spent.count)}: {told_spent(self.spent)}"
+        return f"asked {models} {_times(self.spent.count)}: {spent_text(self.spent)}"
 
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
-def told_spent(spent: Spending) -> str:
+def spent_text(spent: Spending) -> str:
     """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price."""
     is_counted, is_priced = spent.tokens_in or spent.tokens_out, spent.unpriced < spent.count
     if not is_counted and not is_priced:
@@ -157,7 +157,7 @@ def budget_of(settings: AgentSettings) -> Budget:
     return Budget(settings.budget_tokens, counter_of(settings.tokenizer))
 
 
-LOOKED = 100_000
+MAX_ANSWER = 100_000
 """Code points of an answer that are read."""
 _TRIES = 2
 _LONGEST = 400
@@ -176,7 +176,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Came(Generic[_Value]):
+class AskResult(Generic[_Value]):
     """The result: the value, or None with the `problem`, and all answers that came."""
 
     value: _Value | None
@@ -184,7 +184,7 @@ class Came(Generic[_Value]):
     answers: tuple[Answer, ...] = ()
 
 
-def seen_by(redact: Callable[[str], tuple[str, object]]) -> Callable[[str], str]:
+def text_cleaner(redact: Callable[[str], tuple[str, object]]) -> Callable[[str], str]:
     """The function that prepares texts for an agent, and its answers for us: normal form, no secrets, no invisible characters."""
     return lambda text: redact(visible(text))[0]
 
@@ -194,7 +194,7 @@ def visible(text: str) -> str:
     return normal(UNSEEN.sub("", text))
 
 
-def quoted(text: str) -> str:
+def quoted_data(text: str) -> str:
     """A text as data in a prompt, in a fence that the text cannot close."""
     return fenced(unmarked(text), least=4)
 
@@ -207,7 +207,7 @@ def ask_checked(
     *,
     budget: Budget = BUDGET,
     read_as: Callable[[str], str] | None = None,
-) -> Came[_Value]:
+) -> AskResult[_Value]:
     """Ask with `prompt("")`.  If the answer is refused, ask again with the reasons and the answer; if the program failed, ask again with "".
 
     After a time-out nothing is asked again: the user has waited long enough.  `read` gets the answer's text, prepared by `seen`, and the model's name;
@@ -228,11 +228,11 @@ def ask_checked(
         answer, text = answers[-1], ""
         try:
             text = _text_of(answer, given, read_as or seen)
-            return Came(_read(text, answer, read), "", tuple(answers))
+            return AskResult(_read(text, answer, read), "", tuple(answers))
         except Refused as error:
             problem = _line(seen(f"its answer was refused: {error}"))
             refused = _refusal(error.complaints, text, seen, budget)
-    return Came(None, problem, tuple(answers))
+    return AskResult(None, problem, tuple(answers))
 
 
 def _line(text: str) -> str:
@@ -240,7 +240,7 @@ def _line(text: str) -> str:
 
 
 def _text_of(answer: Answer, prompt: str, seen: Callable[[str], str]) -> str:
-    given = answer.text[:LOOKED]
+    given = answer.text[:MAX_ANSWER]
     if OWN_MARK in given:
         raise Refused(["it repeats the prompt"])
     text = seen(given)
@@ -262,4 +262,4 @@ def _refusal(complaints: Iterable[str], text: str, seen: Callable[[str], str], b
     """The complaints and the refused answer, quoted; only our own words begin a line."""
     lines = [f"- {normal_line(seen(one))[:500]}" for one in [*complaints][:_MOST_COMPLAINTS]]
     wrong, shown = "\n".join(lines), hang(budget.fit(seen(text)))
-    return quoted(f"[what was wrong]\n{wrong}\n[the answer]\n  {shown}")
+    return quoted_data(f"[what was wrong]\n{wrong}\n[the answer]\n  {shown}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from crucible.analysis.findings.observed_calls import (
-    Call,
+    ObservedCall,
     base_name,
     checks_in,
     is_red,
@@ -21,7 +21,17 @@ from crucible.analysis.findings.observed_calls import (
     red_lines,
 )
 from crucible.analysis.findings.outcomes import commits_in, requests_in
-from crucible.analysis.review.review_record import SAID, Line, Tag, body_of, change, described, gist, outline, tidy
+from crucible.analysis.review.review_record import (
+    SAID,
+    RecordLine,
+    Tag,
+    body_of,
+    change,
+    described,
+    gist,
+    outline,
+    tidy,
+)
 from crucible.clients.events import (
     CallEnd,
     Compacted,
@@ -52,7 +62,7 @@ _SHORT = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ReviewEvent:
     """An event with the ids of its row and of its phase in the note."""
 
     event: Event
@@ -60,7 +70,7 @@ class Placed:
     phase: str = ""
 
 
-def lines_of(events: Iterable[Placed]) -> list[Line]:
+def lines_of(events: Iterable[ReviewEvent]) -> list[RecordLine]:
     """The lines in the order of the events; events of subagents are left out."""
     reader = _Reader()
     for placed in events:
@@ -98,7 +108,7 @@ class _Red:
 class _Turn:
     """The current turn so far: the agent's texts, and the rows of edits by file."""
 
-    texts: list[Line] = field(default_factory=list)
+    texts: list[RecordLine] = field(default_factory=list)
     edited: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -106,11 +116,11 @@ class _Reader:
     """Collects the lines."""
 
     def __init__(self) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[RecordLine] = []
         self._turn, self._number = _Turn(), 0
         self._row = self._phase = ""
         self._roots: tuple[str, ...] = ()
-        self._calls: dict[str, tuple[ToolUsed, Call]] = {}
+        self._calls: dict[str, tuple[ToolUsed, ObservedCall]] = {}
         self._titles: dict[str, str] = {}
         self._red: dict[str, _Red] = {}
         self._runs, self._reds = Counter[str](), Counter[str]()
@@ -120,10 +130,10 @@ class _Reader:
         self._uncommitted: dict[str, str] = {}
         self._tasks: dict[str, tuple[str, str]] = {}
         self._plan_is_open = False
-        self._closing: list[Line] = []
+        self._closing: list[RecordLine] = []
         self._last = ("", "nothing")
 
-    def add(self, placed: Placed) -> None:  # noqa: C901, PLR0912 -- one arm per event
+    def add(self, placed: ReviewEvent) -> None:  # noqa: C901, PLR0912 -- one arm per event
         """Read the next event."""
         self._row, self._phase = placed.row, placed.phase
         match placed.event:
@@ -159,15 +169,15 @@ class _Reader:
                 content, status = self._tasks.get(event.id, ("", "pending"))
                 self._tasks[event.id] = (event.content or content, event.status or status)
 
-    def _add(self, tag: Tag, text: str, worth: int, caps: Sequence[int], *rows: str) -> Line:
+    def _add(self, tag: Tag, text: str, worth: int, caps: Sequence[int], *rows: str) -> RecordLine:
         """Add a line with the event's row and these rows."""
         return self._line(tag, text, worth, caps, (self._row, *rows))
 
-    def _line(self, tag: Tag, text: str, worth: int, caps: Sequence[int], rows: Iterable[str]) -> Line:
+    def _line(self, tag: Tag, text: str, worth: int, caps: Sequence[int], rows: Iterable[str]) -> RecordLine:
         told = ANSI.sub("", text)
         for root in self._roots:
             told = told.replace(f"{root}/", "")
-        line = Line(
+        line = RecordLine(
             tag,
             told,
             tuple(dict.fromkeys(filter(None, rows))),
@@ -286,7 +296,7 @@ class _Reader:
             if call.files and event.end is CallEnd.OK:
                 self._edited(used, call)
 
-    def _edited(self, used: ToolUsed, call: Call) -> None:
+    def _edited(self, used: ToolUsed, call: ObservedCall) -> None:
         for path in call.files:
             name = next((path.removeprefix(f"{root}/") for root in self._roots if path.startswith(f"{root}/")), path)
             self._turn.edited.setdefault(name, []).append(self._row)
@@ -300,7 +310,7 @@ class _Reader:
             told = f"{', '.join(map(base_name, call.files[:3]))}: {change(used)}"
             self._add(Tag.MEND, told, 52, (420, 220, 120, 0), call.row)
 
-    def _ran(self, call: Call, event: ToolReturned) -> None:
+    def _ran(self, call: ObservedCall, event: ToolReturned) -> None:
         for key in keys_of(call):
             self._runs[key] += 1
         if event.end is CallEnd.FAILED or (is_red(event.text) and checks_in(call)):
@@ -322,7 +332,7 @@ class _Reader:
         for address in requests_in(call.script, event.text):
             self._add(Tag.REQUEST, address, 85, (160,), call.row)
 
-    def _failed(self, call: Call, event: ToolReturned) -> None:
+    def _failed(self, call: ObservedCall, event: ToolReturned) -> None:
         key = red_in(call, event.text)[0] or call.script.partition("\n")[0][:60]
         red = self._red.setdefault(key, _Red())
         red.runs += 1
@@ -341,7 +351,7 @@ class _Reader:
 
     # --- the end ---
 
-    def ended(self) -> list[Line]:
+    def ended(self) -> list[RecordLine]:
         """All lines; the last one is the state at the end."""
         last = self._last
         self._end_turn()

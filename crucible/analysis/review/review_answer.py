@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crucible.analysis.findings.observed_calls import base_name
 from crucible.analysis.findings.turns import short_row
 from crucible.analysis.review.agent_questions import Refused, visible
-from crucible.analysis.review.review_record import SAID, Line, Record, Tag
+from crucible.analysis.review.review_record import SAID, RecordLine, ReviewRecord, Tag
 from crucible.clients.launch.ask import objects_in
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import long_words, overlap
@@ -104,7 +104,7 @@ class Claims(NamedTuple):
     dropped: int = 0
 
 
-class Said:
+class KnownText:
     """The text of the record and the note; everything that a finding names must be in it."""
 
     def __init__(self, *texts: str) -> None:
@@ -157,7 +157,7 @@ def stems_of(text: str) -> frozenset[str]:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_answer(text: str, record: Record, said: Said, seen: Callable[[str], str] = visible) -> Claims:
+def read_answer(text: str, record: ReviewRecord, said: KnownText, seen: Callable[[str], str] = visible) -> Claims:
     """The claims of an answer, in its order.  Raises `Refused` if it has no list of findings, or if none of them passes the check.
 
     `seen` is applied to each text: escapes in JSON can hide a secret or invisible characters from the check of the whole answer.
@@ -182,7 +182,7 @@ def read_answer(text: str, record: Record, said: Said, seen: Callable[[str], str
     return Claims(tuple(kept), len(listed) - len(kept))
 
 
-def _claim(one: object, record: Record, said: Said, seen: Callable[[str], str]) -> Claim | None:
+def _claim(one: object, record: ReviewRecord, said: KnownText, seen: Callable[[str], str]) -> Claim | None:
     if not isinstance(one, Mapping):
         return None
     kind, also = (_kind(one.get(name)) for name in ("kind", "also"))
@@ -218,7 +218,7 @@ def _numbers(value: object) -> list[int]:
     return [one for one in listed[:20] if isinstance(one, int) and not isinstance(one, bool)]
 
 
-def _rows(lines: Sequence[Line], record: Record, text: str) -> tuple[str, ...]:
+def _rows(lines: Sequence[RecordLine], record: ReviewRecord, text: str) -> tuple[str, ...]:
     """The rows of the lines; in their turns also the last edit of each file that the text names, rather than any edit."""
     turns = {line.turn for line in lines}
     edited = [
@@ -233,7 +233,7 @@ def _rows(lines: Sequence[Line], record: Record, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, found)))[:_MOST_ROWS]
 
 
-def _grounded(kind: Kind, lines: Sequence[Line], record: Record) -> Kind:
+def _grounded(kind: Kind, lines: Sequence[RecordLine], record: ReviewRecord) -> Kind:
     """The kind that the lines support."""
     if kind is Kind.DECISION and not (any(line.settles for line in lines) or _is_done(lines, record)):
         return Kind.INSTRUCTION
@@ -247,7 +247,7 @@ _AGENT = (Tag.CLOSING, Tag.TEXT, Tag.AFTER_FAIL, Tag.PLAN, Tag.APPROVED, Tag.LEF
 _LONGEST_QUOTE = 160
 
 
-def _quote(lines: Sequence[Line], claim: str) -> str:
+def _quote(lines: Sequence[RecordLine], claim: str) -> str:
     """Quote the sentence closest to a claim: the user's, with the agent's if it is short; without both, output of a failed command."""
     told: list[str] = []
     for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
@@ -273,7 +273,7 @@ def _closest(text: str, claim: str) -> str:
 _DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)
 
 
-def _is_done(lines: Sequence[Line], record: Record) -> bool:
+def _is_done(lines: Sequence[RecordLine], record: ReviewRecord) -> bool:
     """True if something was edited, passed or committed in one of the lines' turns, or in the turn after it."""
     turns = {turn for line in lines for turn in (line.turn, line.turn + 1)}
     return any(line.tag in _DONE and line.turn in turns for line in record.lines.values())

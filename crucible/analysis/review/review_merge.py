@@ -39,19 +39,19 @@ class Detected(NamedTuple):
     callouts: Sequence[Decision | Failure] = ()
 
 
-class Told(NamedTuple):
+class AgentItem(NamedTuple):
     """An item that an agent said; `was` is the item of structure that it replaced."""
 
     item: Noted
     was: Noted | None = None
 
 
-class Merged(NamedTuple):
+class MergedFindings(NamedTuple):
     """The items of the block, those among them that the agent said, and earlier ones that a human deleted or reworded."""
 
     items: tuple[Noted, ...]
-    said: tuple[Told, ...] = ()
-    gone: tuple[Told, ...] = ()
+    said: tuple[AgentItem, ...] = ()
+    gone: tuple[AgentItem, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -69,26 +69,26 @@ class _Thing:
     is_gone: bool = False
 
 
-def merged(
-    session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[Told], source: str
-) -> Merged:
+def merge_claims(
+    session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[AgentItem], source: str
+) -> MergedFindings:
     """The findings block after an answer; `earlier` are the items that an agent said before, `source` goes into the new ones."""
     found = {_lines(item): normal_noted(item) for item in detected.items}
     items = [*_without(earlier, session.findings, found)]
     things = [*_there(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
-    left, ours, added = [*claims], list[Told](), list[Noted]()
+    left, ours, added = [*claims], list[AgentItem](), list[Noted]()
     for claim, thing in _pairs(left, things):
         left.remove(claim)
         if thing.detected:
             items[thing.at] = _joined(thing.detected, claim, source)
-            ours.append(Told(items[thing.at], thing.detected))
+            ours.append(AgentItem(items[thing.at], thing.detected))
         elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
             added.append(_item(replace(claim, kind=claim.also, also=None), source))
     added += [_item(claim, source) for claim in left]
     added.sort(key=lambda item: _ORDER.get(item.kind, len(_ORDER)))
     there = {_lines(item) for item in session.findings}
     gone = tuple(told for told in earlier if _lines(told.item) not in there)
-    return Merged((*items, *added), (*ours, *map(Told, added)), gone)
+    return MergedFindings((*items, *added), (*ours, *map(AgentItem, added)), gone)
 
 
 def _lines(item: Noted) -> tuple[str, ...]:
@@ -112,7 +112,9 @@ def _kinds(item: Noted) -> tuple[str, ...]:
 # --- what is known ---------------------------------------------------------------------------------------------------
 
 
-def _without(earlier: Sequence[Told], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[Noted]:
+def _without(
+    earlier: Sequence[AgentItem], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
+) -> Iterator[Noted]:
     """The items without what an agent said before; items of structure that it replaced are back, as structure finds them now."""
     said, there = {_lines(told.item): told for told in earlier}, {_lines(item) for item in items}
     missing = {_key(item): item for lines, item in found.items() if lines not in there}
@@ -137,7 +139,7 @@ def _gone(
     items: Sequence[Noted],
     found: dict[tuple[str, ...], Noted],
     callouts: Iterable[Decision | Failure],
-    earlier: Sequence[Told],
+    earlier: Sequence[AgentItem],
 ) -> Iterator[_Thing]:
     """What a human deleted or reworded: structure or an agent found it, but it is no longer in the note."""
     there = {_lines(item) for item in (*session.findings, *items)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import heapify, heappop, heappush
 
-from crucible.analysis.findings.observed_calls import Call, changes_in
+from crucible.analysis.findings.observed_calls import ObservedCall, changes_in
 from crucible.clients.events import ToolUsed
 from crucible.core.patterns import late_pattern
 from crucible.core.tokens import Counter
@@ -74,7 +74,7 @@ _SETTLES = frozenset(
 
 
 @dataclass(slots=True, eq=False)
-class Line:
+class RecordLine:
     """One line.  Its text is cut to `caps[level]` code points; 0 leaves the line out.
 
     `worth` is from 0 to 100; lines with the lowest are cut first.  `rows` are row ids of the transcript, `phase` is the id of a phase of the note.
@@ -111,14 +111,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ReviewRecord:
     """The whole text, and the lines shown by their numbers."""
 
     text: str
-    lines: Mapping[int, Line] = field(default_factory=dict)
+    lines: Mapping[int, RecordLine] = field(default_factory=dict)
 
 
-def fit(lines: Iterable[Line], budget: int, counter: Counter, show: Callable[[str], str] = str) -> Record:
+def fit(lines: Iterable[RecordLine], budget: int, counter: Counter, show: Callable[[str], str] = str) -> ReviewRecord:
     """Cut the lines, the least important first, until they have at most `budget` tokens.  `show` is applied to each text before.
 
     As a last resort the oldest lines are left out.
@@ -175,23 +175,23 @@ _STEP = 9
 """Added to the worth of a line for each cut, so that other lines are cut before it is cut again."""
 
 
-def _next(line: Line) -> int:
+def _next(line: RecordLine) -> int:
     return line.worth + _STEP * line.level
 
 
-def _size(line: Line, counter: Counter) -> int:
+def _size(line: RecordLine, counter: Counter) -> int:
     """The tokens of a line with its tag and a number."""
     return counter.count(f"[99] {line.tag}: {line.shown}\n") if line.shown else 0
 
 
-def _rendered(lines: Sequence[Line], *, is_cut: bool) -> Record:
+def _rendered(lines: Sequence[RecordLine], *, is_cut: bool) -> ReviewRecord:
     told, turn = (["[…] earlier lines were cut"] if is_cut else []), -1
     for number, line in enumerate(lines, 1):
         if line.turn != turn:
             turn = line.turn
             told.append(f"turn {turn}")
         told.append(f"[{number}] {line.tag}: {line.shown}")
-    return Record("\n".join(told), dict(enumerate(lines, 1)))
+    return ReviewRecord("\n".join(told), dict(enumerate(lines, 1)))
 
 
 _CODE = late_pattern(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -237,7 +237,7 @@ def gist(report: str) -> str:
     return "\n".join(clipped(block.text, 200) for block in (marked if len(marked) > _FEW_LINES else blocks))
 
 
-def described(used: ToolUsed, call: Call, roots: Sequence[str]) -> str:
+def described(used: ToolUsed, call: ObservedCall, roots: Sequence[str]) -> str:
     """A call as one line; for an edit with the beginning of the new text."""
     line = clipped(call_line(used.name, used.arguments, roots[0] if roots else ""), 200)
     new = next((new for _, _, new in changes_in(used.arguments) if new.strip()), "") if call.files else ""

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.analysis.findings.detector import Detector
-from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked, quoted, seen_by
-from crucible.analysis.review.record_lines import Placed, lines_of
-from crucible.analysis.review.review_answer import RULES, Claims, Said, read_answer
-from crucible.analysis.review.review_merge import Detected, Merged, Told, merged
-from crucible.analysis.review.review_record import Line, Record, Tag, fit
+from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked, quoted_data, text_cleaner
+from crucible.analysis.review.record_lines import ReviewEvent, lines_of
+from crucible.analysis.review.review_answer import RULES, Claims, KnownText, read_answer
+from crucible.analysis.review.review_merge import AgentItem, Detected, MergedFindings, merge_claims
+from crucible.analysis.review.review_record import RecordLine, ReviewRecord, Tag, fit
 from crucible.clients.events import Prompted, Replied
 from crucible.clients.launch.ask import Asker
 from crucible.clients.launch.session_marks import OWN_MARK
@@ -54,24 +54,27 @@ _TEXT = (700, 450, 280, 150, 0)
 _CALL = (300, 160, 0)
 
 
-def lines_of_note(session: Session) -> list[Line]:
+def lines_of_note(session: Session) -> list[RecordLine]:
     """The lines of a note.  Their rows are ids of phases, since a note has no row ids."""
-    told = [Line(Tag.NOTED, one, ("start",), worth, caps) for _, one, worth, caps in _told(session.preamble)]
+    told = [
+        RecordLine(Tag.NOTED, one, ("start",), worth, caps) for _, one, worth, caps in _entry_lines(session.preamble)
+    ]
     for turn, phase in enumerate(session.all_phases(), 1):
         row = phase.id.replace(".", "-")
-        told.append(Line(Tag.PHASE, phase.name, (row,), 60, (200, 100), turn, phase.id))
+        told.append(RecordLine(Tag.PHASE, phase.name, (row,), 60, (200, 100), turn, phase.id))
         told += [
-            Line(tag, text, (row,), worth, caps, turn, phase.id) for tag, text, worth, caps in _told(phase.entries)
+            RecordLine(tag, text, (row,), worth, caps, turn, phase.id)
+            for tag, text, worth, caps in _entry_lines(phase.entries)
         ]
     last = session.phases[-1].id.replace(".", "-") if session.phases else "start"
     if session.summary:
-        told.append(Line(Tag.CLOSING, session.summary, (last,), 93, _SAID, len(session.phases)))
+        told.append(RecordLine(Tag.CLOSING, session.summary, (last,), 93, _SAID, len(session.phases)))
     left = [task.content for task in session.tasks if task.status not in ("completed", "cancelled")]
     state = "; ".join([f"the session is {session.status}", *(f"task not done: {task}" for task in left[:20])])
-    return [*told, Line(Tag.END, state, (last,), 99, (900, 500), len(session.phases))] if told else []
+    return [*told, RecordLine(Tag.END, state, (last,), 99, (900, 500), len(session.phases))] if told else []
 
 
-def _told(entries: tuple[Entry, ...]) -> Iterator[tuple[Tag, str, int, tuple[int, ...]]]:
+def _entry_lines(entries: tuple[Entry, ...]) -> Iterator[tuple[Tag, str, int, tuple[int, ...]]]:
     for entry in entries:
         match entry:
             case Intervention(words=words, note=note):
@@ -110,7 +113,7 @@ _LEAST_RECORD = 300
 _LONGEST_MODEL = 40
 
 
-class Review(NamedTuple):
+class ReviewResult(NamedTuple):
     """The result: the model, the number of findings that were kept and of those that were dropped; or the `problem`, one line.
 
     `is_known` is true if no agent was asked: the session is a subagent's or empty, or has nothing new since the last answer.
@@ -132,25 +135,25 @@ class Review(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class ReviewMaterial:
     """What is known of a session before an agent is asked.  `digest` is that of the record in the last answer's prompt."""
 
-    events: tuple[Placed, ...] = ()
+    events: tuple[ReviewEvent, ...] = ()
     detected: Detected = field(default_factory=Detected)
     digest: str = ""
 
 
-def material_of(root: Path, session_id: str) -> Material:
+def material_of(root: Path, session_id: str) -> ReviewMaterial:
     """Read the event log of a session."""
     kept = [*_records(root, session_id)]
-    events = tuple(Placed(event, record.row or record.key, record.phase) for event, record in events_of(kept))
+    events = tuple(ReviewEvent(event, record.row or record.key, record.phase) for event, record in events_of(kept))
     detector = Detector()
     callouts: list[Decision | Failure] = []
     for placed in events:
         if not placed.event.at.agent:
             callouts += detector.add(placed.event)
     digest = str(_last_said(kept).get("record", ""))
-    return Material(events, Detected(detector.noted(), callouts), digest)
+    return ReviewMaterial(events, Detected(detector.noted(), callouts), digest)
 
 
 def _last_said(kept: Sequence[Kept]) -> Mapping[str, object]:
@@ -158,11 +161,11 @@ def _last_said(kept: Sequence[Kept]) -> Mapping[str, object]:
     return next((record.values for record in reversed(kept) if record.type == FINDINGS), {})
 
 
-def _earlier(root: Path, session_id: str) -> list[Told]:
+def _earlier(root: Path, session_id: str) -> list[AgentItem]:
     """What an agent said before, each with what it stands for."""
     told = _last_said(_records(root, session_id)).get("items")
     pairs = map(_items, told if isinstance(told, list) else [])
-    return [Told(*pair[:2]) for pair in pairs if pair]
+    return [AgentItem(*pair[:2]) for pair in pairs if pair]
 
 
 def _records(root: Path, session_id: str) -> list[Kept]:
@@ -192,7 +195,7 @@ def review(
     redact: Redact,
     budget: Budget = BUDGET,
     again: bool = True,
-) -> Review:
+) -> ReviewResult:
     """Ask about the session whose note is `ref`; without `again` only if something is new.  Raises only what reading the note raises.
 
     No agent is asked about a subagent's session: its parent's record has its report.
@@ -201,33 +204,33 @@ def review(
     session = note.session
     is_deleted = not session.findings and bool(_earlier(vault.root, session.id))  # the block, by a human
     if session.parent or is_deleted:
-        return Review(is_known=True)
-    material, seen = material_of(vault.root, session.id), seen_by(redact)
+        return ReviewResult(is_known=True)
+    material, seen = material_of(vault.root, session.id), text_cleaner(redact)
     try:
         record, prompt = _prompts(vault, session, material, seen, budget)
     except CrucibleError as error:
-        return Review(problem=normal_line(str(error)))
+        return ReviewResult(problem=normal_line(str(error)))
     digest = sha256(record.text.encode("utf-8", "replace")).hexdigest()[:16]
     if not record.lines or (digest == material.digest and not again):
-        return Review(is_known=True)
-    said = Said(record.text, seen(note.source.text))
+        return ReviewResult(is_known=True)
+    said = KnownText(record.text, seen(note.source.text))
     came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said, seen), seen, budget=budget)
     model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
     if came.value is None:
-        return Review(model, problem=came.problem)
+        return ReviewResult(model, problem=came.problem)
     return _keep(vault, note, material, _Answer(came.value, model, digest), now)
 
 
 def _prompts(
-    vault: Vault, session: Session, material: Material, seen: Callable[[str], str], budget: Budget
-) -> tuple[Record, Callable[[str], str]]:
+    vault: Vault, session: Session, material: ReviewMaterial, seen: Callable[[str], str], budget: Budget
+) -> tuple[ReviewRecord, Callable[[str], str]]:
     """The record, and a function from a refusal to the prompt, which never has more tokens than the budget."""
     count = budget.counter.count
     most = budget.tokens - count(f"{OWN_MARK}\n")  # what stands before each prompt
     template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
     def filled(record: str, refused: str) -> str:
-        return template.render(rules=RULES, session=session.id, record=quoted(record), refused=refused)
+        return template.render(rules=RULES, session=session.id, record=quoted_data(record), refused=refused)
 
     room = most - count(filled("", "")) - _LEFT_FOR_REFUSAL
     if room < _LEAST_RECORD:
@@ -247,7 +250,7 @@ def _prompts(
         left = len(refused)
         while count(whole) > most and left > _SMALLEST:
             left //= 2
-            whole = filled(record.text, quoted(shorten(refused, left)))
+            whole = filled(record.text, quoted_data(shorten(refused, left)))
         return whole
 
     return record, prompt
@@ -264,20 +267,20 @@ class _Answer(NamedTuple):
     digest: str
 
 
-def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: datetime) -> Review:
+def _keep(vault: Vault, note: Note, material: ReviewMaterial, answer: _Answer, now: datetime) -> ReviewResult:
     """Merge the claims into the note as it is now, and store them in the event log."""
     claims, model = answer.claims, answer.model
     source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
-    found = Merged(())
+    found = MergedFindings(())
 
     def intention(there: Note) -> list[Edit]:
         nonlocal found
         # Somebody else may have asked meanwhile.
         session, earlier = there.session, _earlier(vault.root, there.session.id)
         if earlier and not session.findings:  # a human deleted the block
-            found = Merged((), (), tuple(earlier))
+            found = MergedFindings((), (), tuple(earlier))
             return []
-        found = merged(session, claims.kept, material.detected, earlier, source)
+        found = merge_claims(session, claims.kept, material.detected, earlier, source)
         return merge_findings(there.source, session, session.findings, found.items)
 
     problem = "the answer was not stored"
@@ -289,5 +292,5 @@ def _keep(vault: Vault, note: Note, material: Material, answer: _Answer, now: da
         # Whole, whatever the vault's limit is: what is cut would not be known again.
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now)
     except CrucibleError as error:
-        return Review(model, problem=normal_line(f"{problem}: {error}"))
-    return Review(model, len(found.said), claims.dropped)
+        return ReviewResult(model, problem=normal_line(f"{problem}: {error}"))
+    return ReviewResult(model, len(found.said), claims.dropped)

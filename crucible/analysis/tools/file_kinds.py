@@ -18,7 +18,7 @@ from crucible.analysis.tools.toolchains import (
     TASKS,
     TEST,
     VERBS,
-    Kind,
+    ToolKind,
 )
 from crucible.core.patterns import late_pattern
 
@@ -134,15 +134,15 @@ def _run_by(name: str, words: list[str]) -> list[str] | None:
     if name not in _RUNNERS:
         return None
     by = _RUNNERS[name]
-    at = _behind(words, 1)
+    at = _after_options(words, 1)
     if by:
         if words[at : at + 1] != [by]:
             return None
-        at = _behind(words, at + 1)
+        at = _after_options(words, at + 1)
     return words[at:] or None
 
 
-def _behind(words: list[str], at: int) -> int:
+def _after_options(words: list[str], at: int) -> int:
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in _VALUED else 1
     return at
@@ -158,13 +158,13 @@ _CHECKING = frozenset("--check --list-different -l --check-only --diff -d --dry-
 _TEST_STEM = late_pattern(r"(?:tests?[_-].*|.*[_.-](?:tests?|specs?)|tests?|runtests?|.*(?<=[a-z])Tests?)", re.DOTALL)
 
 
-def kind_of(words: Sequence[str]) -> Kind | None:
+def kind_of(words: Sequence[str]) -> ToolKind | None:
     """What a command checks or builds, of its `plain_words`; None when it does neither."""
     return _kind_of(tuple(words))
 
 
 @lru_cache(maxsize=1024)
-def _kind_of(words: tuple[str, ...]) -> Kind | None:
+def _kind_of(words: tuple[str, ...]) -> ToolKind | None:
     if not words or any(word in _ASKS for word in words[1:3]):
         return None
     name, rest = _SAME.get(words[0], words[0]), [word for word in words[1:] if word[:1] not in ("-", "")]
@@ -206,17 +206,17 @@ def _makes_files(rest: list[str]) -> bool:
     return all("=" in word or "/" in word or "." in word or word.isdigit() for word in rest)
 
 
-def _word_kind(name: str, word: str) -> Kind | None:
+def _word_kind(name: str, word: str) -> ToolKind | None:
     found = VERBS.get(name, {}).get(word.rpartition(":")[2] if name == "gradle" else word)
     return found or (_task(word) if name in RUN_TASKS else None)
 
 
-def _task(word: str) -> Kind | None:
+def _task(word: str) -> ToolKind | None:
     """By a task's name: `test`, `test:unit`, `lint-fix`, `build_all`."""
     return TASKS.get(word) or next((TASKS[part] for part in re.split(r"[:_./-]", word[:80]) if part in TASKS), None)
 
 
-def _managed(name: str, rest: list[str]) -> Kind | None:
+def _managed(name: str, rest: list[str]) -> ToolKind | None:
     """`npm run lint`, `yarn build`, `pnpm test`."""
     runs = rest[1:2] if rest[:1] in (["run"], ["run-script"], ["workspace"]) else []
     if runs:

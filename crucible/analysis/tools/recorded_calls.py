@@ -22,7 +22,7 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 
 
 @dataclass(slots=True)
-class _Told:
+class _RecordedCall:
     """One call as it was recorded."""
 
     name: str
@@ -33,14 +33,14 @@ class _Told:
     row: str = ""
 
 
-class Said(NamedTuple):
+class RecordedPrompt(NamedTuple):
     """A recorded prompt: its row, and the text that a slash command expands to."""
 
     row: str = ""
     expansion: str = ""
 
 
-class Evidence:
+class RecordedCalls:
     """Ask for a session's calls in the order of its note: of several with one line each gets its own record.
 
     `whole` says whether every call that was recorded had its whole arguments kept and there were any.
@@ -49,15 +49,15 @@ class Evidence:
 
     def __init__(
         self,
-        told: Iterable[tuple[str, _Told]] = (),
+        told: Iterable[tuple[str, _RecordedCall]] = (),
         roots: Iterable[str] = (),
-        said: Iterable[tuple[str, Said]] = (),
+        said: Iterable[tuple[str, RecordedPrompt]] = (),
         *,
         whole: bool = False,
     ) -> None:
         self._said = list(said)
-        self._waiting: defaultdict[tuple[str, Outcome | None], list[_Told]] = defaultdict(list)
-        self._given: dict[object, tuple[ToolCall, _Told | None]] = {}
+        self._waiting: defaultdict[tuple[str, Outcome | None], list[_RecordedCall]] = defaultdict(list)
+        self._given: dict[object, tuple[ToolCall, _RecordedCall | None]] = {}
         self._taken: set[int] = set()
         self.roots = tuple(dict.fromkeys(roots))
         self.whole = whole
@@ -87,12 +87,12 @@ class Evidence:
         told = self._told(call)
         return told.row if told else ""
 
-    def said(self, words: str) -> Said:
+    def said(self, words: str) -> RecordedPrompt:
         """The next prompt with these words; earlier prompts are not looked at again."""
         begun = _begun(words)
         at = next((at for at, (text, _) in enumerate(self._said) if text == begun), None)
         if at is None:
-            return Said()
+            return RecordedPrompt()
         found = self._said[at][1]
         del self._said[: at + 1]
         return found
@@ -102,7 +102,7 @@ class Evidence:
         told = self._told(call)
         return told.folder if told else ""
 
-    def _told(self, call: ToolCall) -> _Told | None:
+    def _told(self, call: ToolCall) -> _RecordedCall | None:
         if not self._waiting:  # nothing was recorded
             return None
         key: object = (call.lines, call.call) if call.lines.first >= 0 else id(call)
@@ -111,7 +111,7 @@ class Evidence:
             self._given[key] = (call, self._take(line, call.outcome) or self._take(line, None))
         return self._given[key][1]
 
-    def _take(self, line: str, outcome: Outcome | None) -> _Told | None:
+    def _take(self, line: str, outcome: Outcome | None) -> _RecordedCall | None:
         waiting = self._waiting.get((line, outcome), [])
         while waiting:
             told = waiting.pop()
@@ -121,24 +121,24 @@ class Evidence:
         return None
 
 
-def load_evidence(vault_root: Path, session_id: str) -> Evidence:
+def load_recorded_calls(vault_root: Path, session_id: str) -> RecordedCalls:
     """The evidence of a session's flight recorder, from the folder, the archive or both.  Never raises: what cannot be read is not there."""
     records: list[EventRecord] = []
     if not may_have_records(vault_root, session_id):
-        return Evidence()
+        return RecordedCalls()
     try:
         records.extend(read_records(vault_root, session_id))
     except (CrucibleError, OSError):
-        return evidence_of(records, complete=False)
-    return evidence_of(records)
+        return recorded_calls_of(records, complete=False)
+    return recorded_calls_of(records)
 
 
-def evidence_of(records: Iterable[EventRecord], *, complete: bool = True) -> Evidence:
+def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) -> RecordedCalls:
     """The evidence of records in the order of events."""
-    told: list[tuple[str, _Told]] = []
-    used: dict[tuple[str, str], _Told] = {}
+    told: list[tuple[str, _RecordedCall]] = []
+    used: dict[tuple[str, str], _RecordedCall] = {}
     roots: list[str] = []
-    said: list[tuple[str, Said]] = []
+    said: list[tuple[str, RecordedPrompt]] = []
     cwd, uncut, is_command = "", True, False
     for record in records:
         values = record.values
@@ -146,7 +146,7 @@ def evidence_of(records: Iterable[EventRecord], *, complete: bool = True) -> Evi
             cwd = _text(values, "cwd") or cwd
             roots.append(cwd)
         elif record.type == "ToolUsed":
-            one = _Told(_text(values, "name"), _mapping(values.get("arguments")), cwd)
+            one = _RecordedCall(_text(values, "name"), _mapping(values.get("arguments")), cwd)
             told.append((normal_line(call_line(one.name, one.arguments, cwd)), one))
             used[record.agent, _text(values, "call")] = one
             uncut = uncut and not record.cut
@@ -155,23 +155,23 @@ def evidence_of(records: Iterable[EventRecord], *, complete: bool = True) -> Evi
                 found.result, found.outcome = _text(values, "text"), _outcome(_text(values, "end"))
                 found.row = record.row
         elif record.type == "Prompted":
-            said.append((_begun(_text(values, "text")), Said(record.row)))
+            said.append((_begun(_text(values, "text")), RecordedPrompt(record.row)))
             is_command = values.get("kind") == "command"
         elif record.type == "Injected" and values.get("kind") == "skill" and is_command:
             said[-1] = (said[-1][0], said[-1][1]._replace(expansion=_text(values, "text")))
         elif record.type == "tool":
             told.append(_recorded(values))
-    return Evidence(told, filter(None, roots), said, whole=complete and bool(told) and uncut)
+    return RecordedCalls(told, filter(None, roots), said, whole=complete and bool(told) and uncut)
 
 
-def _recorded(values: Mapping[str, object]) -> tuple[str, _Told]:
+def _recorded(values: Mapping[str, object]) -> tuple[str, _RecordedCall]:
     """A call that an agent told of itself."""
     name, command = _text(values, "tool") or "tool", _text(values, "command")
     path = _text(values, "path")
     arguments = _mapping(values.get("args")) or ({"path": path} if path else {"command": command})
     line = one_line(f"{name} {command}", CALL_LIMIT) if command else call_line(name, arguments)
     result = values.get("result")
-    return normal_line(line), _Told(
+    return normal_line(line), _RecordedCall(
         name,
         arguments,
         "",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from crucible.analysis.tools.recorded_calls import Evidence, Said
+from crucible.analysis.tools.recorded_calls import RecordedCalls, RecordedPrompt
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
@@ -61,7 +61,7 @@ class Moment:
         return tuple(act.what for act in self.acts if act.deed in CHANGES and act.what) if self.passed else ()
 
 
-def moments_of(session: Session, evidence: Evidence) -> list[Moment]:
+def moments_of(session: Session, evidence: RecordedCalls) -> list[Moment]:
     """Every moment of every phase.  Evidence is asked call by call, in order: take a new one each time."""
     files = Files(evidence.roots)
     found: list[Moment] = []
@@ -74,10 +74,10 @@ def moments_of(session: Session, evidence: Evidence) -> list[Moment]:
     return found
 
 
-def _recorded(one: Moment, evidence: Evidence, files: Files) -> Moment:
+def _recorded(one: Moment, evidence: RecordedCalls, files: Files) -> Moment:
     """The moment with its data from the event log."""
     if one.call is None:
-        said = evidence.said(one.entry.words) if isinstance(one.entry, Intervention) else Said()
+        said = evidence.said(one.entry.words) if isinstance(one.entry, Intervention) else RecordedPrompt()
         return replace(one, row=said.row, expansion=said.expansion)
     result = evidence.result(one.call)
     return replace(

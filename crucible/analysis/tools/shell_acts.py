@@ -20,11 +20,11 @@ from crucible.analysis.tools.file_kinds import (
     type_of,
 )
 from crucible.analysis.tools.session_files import Files, as_datum
-from crucible.analysis.tools.shell_acts_of_files import CHANGERS, TELLERS
-from crucible.analysis.tools.shell_parser import Part, take_apart
+from crucible.analysis.tools.shell_acts_of_files import CHANGERS, FILE_COMMANDS
+from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import Command, change_file, outputs_of, patch_acts, run_act, write_file
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.analysis.tools.toolchains import BUILD, TEST, Kind
+from crucible.analysis.tools.toolchains import BUILD, TEST, ToolKind
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum
@@ -38,7 +38,7 @@ def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tu
     """
     acts: list[Act] = []
     untold = Deed.PLAN
-    for part in take_apart(script):
+    for part in parse_script(script):
         told = _acts(part, files)
         acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in told)
         if not told and part.words and part.words[0] in CHANGERS:  # `rm -rf "$OUT"`
@@ -48,10 +48,10 @@ def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tu
 
 def is_command(name: str) -> bool:
     """Whether a word is a command that is known here."""
-    return name in TELLERS or name in INTERPRETERS or kind_of((name,)) is not None or is_known_tool(name)
+    return name in FILE_COMMANDS or name in INTERPRETERS or kind_of((name,)) is not None or is_known_tool(name)
 
 
-def _acts(part: Part, files: Files) -> list[Act]:
+def _acts(part: ShellCommand, files: Files) -> list[Act]:
     step = Command(part, plain_words(part.words), files)
     taken = [as_datum(name) for name in step.names(part.takes)]
     acts = list(_told(step)) if step.words else []
@@ -88,7 +88,7 @@ def _told(step: Command) -> Iterator[Act]:
     name = step.words[0]
     if name in ("apply_patch", "patch") or step.words[:2] == ("git", "apply"):
         return _patch(step)
-    if (teller := TELLERS.get(name)) is not None:
+    if (teller := FILE_COMMANDS.get(name)) is not None:
         return teller(step)
     if changes_files(step.words):
         names = [name for name in step.names(step.words[1:]) if type_of(name)]
@@ -171,7 +171,7 @@ def _code(step: Command) -> str | None:
     return step.part.fed or ""
 
 
-def _checked(step: Command, kind: Kind) -> Act:
+def _checked(step: Command, kind: ToolKind) -> Act:
     """A check reads the files that it was given, else all of its languages that were written; a test reads both."""
     files, languages = step.files, languages_of(step.words)
     named = list(_checked_files(step, kind))
@@ -185,7 +185,7 @@ def _checked(step: Command, kind: Kind) -> Act:
     return Act(kind.deed, files.shown(step.repeated), reads, made, command=step.typed)
 
 
-def _checked_files(step: Command, kind: Kind) -> Iterator[str]:
+def _checked_files(step: Command, kind: ToolKind) -> Iterator[str]:
     """The files among the words, and the command itself if it is a script."""
     if kind is TEST and step.words[0] not in INTERPRETERS:
         yield from _scripts(step, "")

@@ -11,8 +11,8 @@ from dataclasses import replace
 from crucible.analysis.tools.file_kinds import type_of
 from crucible.analysis.tools.session_files import as_datum
 from crucible.analysis.tools.shell_paths import (
+    ActsOf,
     Command,
-    Teller,
     arguments_of,
     change_file,
     outputs_of,
@@ -37,7 +37,7 @@ def _reads(step: Command, words: Iterable[str]) -> Iterator[Act]:
         yield Act(Deed.READ, name, (as_datum(name),))
 
 
-def _read(valued: str, *, skip: int = 0, given_by: str = "") -> Teller:
+def _read(valued: str, *, skip: int = 0, given_by: str = "") -> ActsOf:
     """A command that prints files: `skip` words come before them unless an option of `given_by` gives those."""
 
     def tell(step: Command) -> Iterator[Act]:
@@ -241,7 +241,7 @@ SEARCHES = frozenset("grep egrep fgrep rg ag ack ugrep".split())  # noqa: SIM905
 CHANGERS = frozenset("cp mv install ln rm unlink shred trash tee touch".split())  # noqa: SIM905
 """Commands that change files, also where none of them is one of the project's."""
 
-TELLERS: Mapping[str, Teller] = {
+FILE_COMMANDS: Mapping[str, ActsOf] = {
     **dict.fromkeys(_NOISE.split(), _nothing),
     **dict.fromkeys(_FILTERS.split(), _read("")),
     **dict.fromkeys(("head", "tail"), _read("nc")),

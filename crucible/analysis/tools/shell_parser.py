@@ -22,7 +22,7 @@ _DEEPEST = 4
 """How deep scripts and substitutions are read within each other."""
 
 
-class Part(NamedTuple):
+class ShellCommand(NamedTuple):
     """One simple command.
 
     `words` are its words without quotes, redirections and what carries it; `settings` the `A=b` before them.  `takes` are the
@@ -40,7 +40,7 @@ class Part(NamedTuple):
     piped: bool = False
 
 
-def take_apart(script: str, folder: str = "") -> tuple[Part, ...]:
+def parse_script(script: str, folder: str = "") -> tuple[ShellCommand, ...]:
     """All commands of a script in their order; those of a substitution or of a script within it stand before the command that has them."""
     if len(script) > _SHORT:
         return tuple(_parts(script, folder, 0))
@@ -48,12 +48,12 @@ def take_apart(script: str, folder: str = "") -> tuple[Part, ...]:
 
 
 @lru_cache(maxsize=512)
-def _taken_apart(script: str, folder: str) -> tuple[Part, ...]:
+def _taken_apart(script: str, folder: str) -> tuple[ShellCommand, ...]:
     """A session runs the same again and again, and several ask what it is."""
     return tuple(_parts(script, folder, 0))
 
 
-def _parts(script: str, folder: str, depth: int) -> Iterator[Part]:
+def _parts(script: str, folder: str, depth: int) -> Iterator[ShellCommand]:
     for draft in _Scanner(script, folder).drafts():
         if depth < _DEEPEST:
             for inner in draft.inner:
@@ -103,7 +103,7 @@ class _Draft:
     fed: str | None = None
     inner: list[str] = field(default_factory=list)
 
-    def part(self) -> Part:
+    def part(self) -> ShellCommand:
         words = self.words
         first = next((at for at, word in enumerate(words) if word not in _KEYWORDS), len(words))
         words = words[first:]
@@ -118,7 +118,7 @@ class _Draft:
         for kind, target in self.redirects:
             if not compares:
                 files[kind].append(target)
-        return Part(
+        return ShellCommand(
             tuple(carried),
             tuple(settings) if words else (),
             tuple(files["<"]),
@@ -277,11 +277,11 @@ def _closing(text: str, at: int, closer: str) -> int:
         elif inside != '"' and sign == "'":
             at = text.find("'", at) + 1 or len(text)
         elif inside != '"' and found["name"]:
-            at = _behind_document(text, at, found["name"])
+            at = _after_document(text, at, found["name"])
     return len(text) if opened else at
 
 
-def _behind_document(text: str, at: int, name: str) -> int:
+def _after_document(text: str, at: int, name: str) -> int:
     """Behind the here-document's last line; its end is missing: the end of the text."""
     while (at := text.find(f"\n{name}", at)) >= 0:
         at += len(name) + 1
@@ -332,7 +332,7 @@ def _carried(words: Sequence[str]) -> Sequence[str]:
         carrier = words[at].rpartition("/")[2]
         if carrier not in _CARRIERS:
             return words[at:]
-        found = _behind_options(words, at + 1, _CARRIERS[carrier])
+        found = _after_options(words, at + 1, _CARRIERS[carrier])
         if carrier == "timeout":
             found += 1
         if found >= len(words) or (carrier == "command" and words[at + 1].startswith("-")):
@@ -341,7 +341,7 @@ def _carried(words: Sequence[str]) -> Sequence[str]:
     return words[at:]
 
 
-def _behind_options(words: Sequence[str], at: int, valued: str) -> int:
+def _after_options(words: Sequence[str], at: int, valued: str) -> int:
     while at < len(words):
         word = words[at]
         if len(word) == 2 and word[0] == "-" and word[1] in valued:
@@ -352,7 +352,7 @@ def _behind_options(words: Sequence[str], at: int, valued: str) -> int:
     return at
 
 
-def _script_of(part: Part) -> str | None:
+def _script_of(part: ShellCommand) -> str | None:
     """The script that a shell was given; None for any other command, and for a script in a file."""
     if not part.words:
         return None

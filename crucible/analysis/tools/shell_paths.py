@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from crucible.analysis.tools.session_files import Files, as_datum
-from crucible.analysis.tools.shell_parser import Part
+from crucible.analysis.tools.shell_parser import ShellCommand
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.core.patterns import late_pattern
 
@@ -18,7 +18,7 @@ from crucible.core.patterns import late_pattern
 class Command(NamedTuple):
     """One command, and what is needed to tell its acts."""
 
-    part: Part
+    part: ShellCommand
     words: tuple[str, ...]
     files: Files
 
@@ -63,7 +63,7 @@ _ABSOLUTE = late_pattern(
     r"(?<![^\s=:,'\"(])(?:/(?!dev/(?:null|stdin|stdout|stderr)\b)[^\s/:=]|~[\w/]|[A-Za-z]:[\\/](?!/))"
 )
 
-Teller: TypeAlias = Callable[[Command], Iterator[Act]]
+ActsOf: TypeAlias = Callable[[Command], Iterator[Act]]
 
 
 def arguments_of(words: Sequence[str], valued: str = "") -> list[str]:
@@ -135,7 +135,7 @@ def _patched(files: Files, verb: str, name: str, origin: str) -> Iterator[Act]:
 # --- commands typed again --------------------------------------------------------------------------------------------
 
 
-def command_text(part: Part) -> str:
+def command_text(part: ShellCommand) -> str:
     """The command as one would type it, without redirections."""
     words = (word if _SAFE.fullmatch(word) else shlex.quote(word) for word in part.words)
     return " ".join([*map(_setting_text, part.settings), *words])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_files import Files, as_datum
 from crucible.analysis.tools.shell_acts import command_acts, is_command
 from crucible.analysis.tools.shell_paths import change_file, patch_acts, write_file
@@ -47,7 +47,7 @@ class _Call(NamedTuple):
 _Teller: TypeAlias = Callable[[_Call], Iterator[Act]]
 
 
-def acts_of(call: ToolCall, evidence: Evidence, files: Files) -> tuple[Act, ...]:
+def acts_of(call: ToolCall, evidence: RecordedCalls, files: Files) -> tuple[Act, ...]:
     """What a call did, in order; never empty.  `files` learns what is known from then on: go through a session in its order.
 
     Never raises: of a call that makes no sense the tool's name is told.

@@ -13,17 +13,17 @@ from crucible.analysis.tools.tool_acts import Deed
 from crucible.documents.workflow.workflow import Datum
 
 
-class Kind(NamedTuple):
+class ToolKind(NamedTuple):
     """What a command does, and what it gives."""
 
     deed: Deed
     gives: Datum
 
 
-TEST = Kind(Deed.TEST, Datum("test_results", "TestReport"))
-LINT = Kind(Deed.CHECK, Datum("lint_results", "LintReport"))
-TYPES = Kind(Deed.CHECK, Datum("type_results", "TypeReport"))
-BUILD = Kind(Deed.BUILD, Datum("build_output", "Build"))
+TEST = ToolKind(Deed.TEST, Datum("test_results", "TestReport"))
+LINT = ToolKind(Deed.CHECK, Datum("lint_results", "LintReport"))
+TYPES = ToolKind(Deed.CHECK, Datum("type_results", "TypeReport"))
+BUILD = ToolKind(Deed.BUILD, Datum("build_output", "Build"))
 
 _ALONE_TEST = """
     pytest py.test tox nox unittest doctest nose2 trial jest vitest mocha ava jasmine karma cypress phpunit pest rspec
@@ -43,7 +43,7 @@ _ALONE_BUILD = """
     javac kotlinc rustc ghc msbuild xcodebuild sphinx-build mkdocs hugo jekyll build pyinstaller ant sbt just latexmk
     pdflatex
 """
-ALONE: Mapping[str, Kind] = {
+ALONE: Mapping[str, ToolKind] = {
     **dict.fromkeys(_ALONE_TEST.split(), TEST),
     **dict.fromkeys(_ALONE_LINT.split(), LINT),
     **dict.fromkeys(_ALONE_TYPES.split(), TYPES),
@@ -51,7 +51,7 @@ ALONE: Mapping[str, Kind] = {
 }
 """Commands that are of one kind whatever their words are."""
 
-TASKS: Mapping[str, Kind] = {
+TASKS: Mapping[str, ToolKind] = {
     **dict.fromkeys(("test", "tests", "check-tests", "unit", "integration", "e2e", "spec", "specs", "coverage"), TEST),
     **dict.fromkeys(("lint", "linting", "check", "style", "format-check"), LINT),
     **dict.fromkeys(("typecheck", "type-check", "types", "tsc", "mypy", "typing"), TYPES),
@@ -112,7 +112,7 @@ _VERBS = """
     forge test build
 """
 """A command and the words of it that test, check or build; behind a colon the kind of a word that is not called as a task."""
-VERBS: Mapping[str, Mapping[str, Kind]] = {
+VERBS: Mapping[str, Mapping[str, ToolKind]] = {
     name: {word: TASKS[kind or word] for word, _, kind in (told.partition(":") for told in words)}
     for name, *words in (line.split() for line in _VERBS.strip().split("\n"))
 }

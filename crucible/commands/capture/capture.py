@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from crucible.analysis.tools.recorded_calls import load_evidence
+from crucible.analysis.tools.recorded_calls import load_recorded_calls
 from crucible.commands.capture.candidates import FAILURES, Candidate, CaptureProposal, Handling
 from crucible.commands.capture.capture_log import (
     CaptureState,
@@ -97,7 +97,7 @@ def capture_session(
     note = vault.read(note_path)
     session = replace(note.session, id=_id_of(note))
     run = _CaptureRun(vault, session, now, when)
-    candidates = detect(session, load_evidence(vault.root, session.id))
+    candidates = detect(session, load_recorded_calls(vault.root, session.id))
     if not candidates:
         return Captured(session.id, run.budget())
     redact = redact or redact_of(vault.settings.secrets)

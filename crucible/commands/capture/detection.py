@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from crucible.analysis.failures.failure_causes import does_not_compile, says_nothing
+from crucible.analysis.failures.failure_causes import does_not_compile, is_uninformative
 from crucible.analysis.failures.failure_reports import FailedRun, reports_of
 from crucible.analysis.tools.file_kinds import is_test_file, kind_of, languages_of, plain_words, type_of
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_moments import Moment, moments_of
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, CandidateKind
@@ -125,7 +125,7 @@ def _is_code(file: str) -> bool:
     return kind in languages_of(()) and kind not in _DATA and not is_test_file(file)
 
 
-NO = Evidence()
+NO = RecordedCalls()
 """For a session without an event log."""
 _KINDS: dict[str, CandidateKind] = {
     findings.Kind.DECISION: CandidateKind.DECISION,
@@ -146,7 +146,7 @@ _RUNS = (Deed.TEST, None)
 """What a run is: tests, or a program that checks and builds nothing."""
 
 
-def detect(session: Session, evidence: Evidence = NO) -> list[Candidate]:
+def detect(session: Session, evidence: RecordedCalls = NO) -> list[Candidate]:
     """The candidates of a session with at least the confidence `PROPOSED`.
 
     `evidence` from the event log shows code that calls outside APIs, and full results.
@@ -242,7 +242,7 @@ def _failure(one: Finding, report: FailureReport) -> _CandidateText:
     Nothing for a mistake in new lines, or for tests that had to fail first.
     """
     is_told = one.source == Source.CALLOUT
-    if not is_told and (len(one.cause) < _SHORTEST or says_nothing(report)):
+    if not is_told and (len(one.cause) < _SHORTEST or is_uninformative(report)):
         return _CandidateText()
     if is_told or not (report.call or one.source == Source.EDITS):
         return _CandidateText(one.summary, {"": one.details})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, cast
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.alignment import align
 from crucible.commands.codify.draft_steps import (
@@ -48,7 +48,7 @@ class RecordedSession:
 
     session: Session
     children: Mapping[str, Session | None] = field(default_factory=dict)
-    evidence: Callable[[str], Evidence] = lambda _: Evidence()
+    evidence: Callable[[str], RecordedCalls] = lambda _: RecordedCalls()
 
 
 def codify(recorded: Sequence[RecordedSession], redact: Redact) -> Workflow:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked, quoted, seen_by, visible
+from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked, quoted_data, text_cleaner, visible
 from crucible.clients.launch.ask import Answer, Asker
 from crucible.commands.codify.refine_check import Tagged, accept, document_of, tag
 from crucible.core.settings.settings import VaultSettings
@@ -132,14 +132,14 @@ def refine(
     if not draft.steps:
         return Refined(draft, "it has no step that could be refined")
 
-    seen = seen_by(redact)
+    seen = text_cleaner(redact)
     tagged = tag(replace(draft, steps=tuple(_seen(step, seen) for step in draft.steps)))
     texts = [_session_text(session, seen) for session in sessions]
-    shown = quoted("\n\n".join(budget.fit(one, len(texts)) for one in texts))
+    shown = quoted_data("\n\n".join(budget.fit(one, len(texts)) for one in texts))
     came = ask_checked(
         asker,
         # Every text of the draft is redacted.  Redacting all of it at once would damage ids.
-        lambda refused: template.render(rules=RULES, sessions=shown, draft=quoted(tagged.text), refused=refused),
+        lambda refused: template.render(rules=RULES, sessions=shown, draft=quoted_data(tagged.text), refused=refused),
         lambda text, _: accept(document_of(text), tagged, seen),
         seen,
         budget=budget,

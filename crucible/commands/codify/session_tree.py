@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.analysis.tools.tool_calls import acts_of
@@ -83,7 +83,7 @@ class _Target(NamedTuple):
 
     node: Node
     depth: int
-    evidence: Evidence
+    evidence: RecordedCalls
     session: Session
 
 
@@ -91,7 +91,7 @@ class TreeBuilder:
     """Builds the nodes of one session and its subagents."""
 
     def __init__(
-        self, session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], Evidence]
+        self, session: Session, children: Mapping[str, Session | None], evidence: Callable[[str], RecordedCalls]
     ) -> None:
         self._session = session
         self._children = children
@@ -234,7 +234,7 @@ class TreeBuilder:
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _judged(acts: Sequence[Act], call: ToolCall, evidence: Evidence) -> tuple[Act, ...]:
+def _judged(acts: Sequence[Act], call: ToolCall, evidence: RecordedCalls) -> tuple[Act, ...]:
     """A call's acts with the verdict of its output, which makes a check of the one command that printed it."""
     result = evidence.result(call)
     if call.outcome is Outcome.FAILED and any(mark in (result or call.result) for mark in _CONFLICT):

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from crucible.analysis.tools.file_kinds import INTERPRETERS, is_test_file, languages_of, plain_words, type_of
-from crucible.analysis.tools.shell_parser import Part, take_apart
+from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import command_text, leads_out
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.draft_steps import CHANGING, MERGES, PROVING, Remark, RemarkKind, merged
@@ -66,14 +66,14 @@ def _words(act: Act) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _words_of(command: str) -> tuple[str, ...]:
-    parts = [part for part in take_apart(command) if part.words]
+    parts = [part for part in parse_script(command) if part.words]
     words = plain_words(parts[-1].words) if parts else ()
     return (words[0], *words[3:]) if words[1:2] == ("-C",) else words
 
 
 def _again(act: Act) -> str:
     """The command for another run: `{{message}}` for a text that an option gives, `{{files}}` for files, `{{branch}}` for a new branch."""
-    parts = [part for part in take_apart(act.command) if part.words]
+    parts = [part for part in parse_script(act.command) if part.words]
     if len(parts) != 1:
         return act.what
     words = list(parts[0].words)
@@ -91,7 +91,7 @@ def _is_file(word: str) -> bool:
     return not is_none and ("/" in word or "." in word)
 
 
-def _typed(part: Part, words: Iterable[str]) -> str:
+def _typed(part: ShellCommand, words: Iterable[str]) -> str:
     """A command with other words, in its folder."""
     text = command_text(part._replace(words=tuple(words), fed=None))
     return f"cd {part.folder} && {text}" if part.folder else text
@@ -113,7 +113,7 @@ def generalized_check(act: Act) -> str:
 
 @lru_cache(maxsize=512)
 def _generalized_check(command: str, *, is_test: bool) -> str:
-    parts = take_apart(command)
+    parts = parse_script(command)
     if len(parts) != 1:
         return command
     given = "{{tests}}" if is_test else "{{files}}"

@@ -45,7 +45,7 @@ class Fault(StrEnum):
     REJECTED = "rejected"
 
 
-class Review(StrEnum):
+class CaseStatus(StrEnum):
     """What a human said of a case."""
 
     PROPOSED = "proposed"
@@ -62,7 +62,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CaseCall:
     """A tool call: its name and arguments, as JSON values.
 
     Where only the note's one line is known that is all: `{"input": line}`, or a shell's `{"command": line}` where the line is whole.
@@ -74,12 +74,12 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CaseTurn:
     """One message: an assistant's may hold calls, a tool's answers the call `answers`; `failed` is the tool's."""
 
     role: Role
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CaseCall, ...] = ()
     answers: str = ""
     failed: bool = False
 
@@ -104,10 +104,10 @@ class Puzzle:
 
     goal: str
     state: str
-    tried: tuple[Turn, ...]
+    tried: tuple[CaseTurn, ...]
     failure: str
     expected: str = ""
-    solution: tuple[Turn, ...] = ()
+    solution: tuple[CaseTurn, ...] = ()
     hints: tuple[str, ...] = ()
     attribution: Attribution | None = None
 
@@ -122,9 +122,9 @@ class Correction:
     """What the agent did, the user's exact words (of a rejected call what was said with it, perhaps ""), and what followed."""
 
     goal: str
-    did: tuple[Turn, ...]
+    did: tuple[CaseTurn, ...]
     words: str
-    then: tuple[Turn, ...]
+    then: tuple[CaseTurn, ...]
     rejected: str = ""
 
 
@@ -155,7 +155,7 @@ class Trajectory:
     """A completed phase: the steps that led to its outcome."""
 
     goal: str
-    turns: tuple[Turn, ...]
+    turns: tuple[CaseTurn, ...]
 
 
 Body: TypeAlias = Puzzle | Correction | Choice | Delegation | Trajectory
@@ -204,7 +204,7 @@ class Case:
     complete: bool = True
     problems: tuple[str, ...] = ()
     redactions: Mapping[str, int] = field(default_factory=dict)
-    review: Review = Review.PROPOSED
+    review: CaseStatus = CaseStatus.PROPOSED
 
 
 _T = TypeVar("_T")
@@ -233,18 +233,18 @@ def texts_of(value: object) -> Iterator[str]:
             yield from texts_of(getattr(value, name))
 
 
-def mapped(value: _T, change: Callable[[str, str], str], key: str = "") -> _T:
+def map_texts(value: _T, change: Callable[[str, str], str], key: str = "") -> _T:
     """The value with `change` applied to every text; it gets the text and the name of its argument ("" for none)."""
     given: Any = value
     if isinstance(given, str) and not isinstance(given, Enum):
         given = change(given, key)
     elif isinstance(given, Mapping):
-        given = {change(str(name), ""): mapped(one, change, str(name)) for name, one in given.items()}
+        given = {change(str(name), ""): map_texts(one, change, str(name)) for name, one in given.items()}
     elif isinstance(given, tuple | list):
-        given = type(given)(mapped(one, change, key) for one in given)
+        given = type(given)(map_texts(one, change, key) for one in given)
     elif is_dataclass(given) and not isinstance(given, type):
         names = names_of(type(given))
-        given = replace(given, **{name: mapped(getattr(given, name), change) for name in names})
+        given = replace(given, **{name: map_texts(getattr(given, name), change) for name in names})
     return given  # type: ignore[no-any-return]
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.commands.learn.case import Case, Place, Review
-from crucible.commands.learn.case_notes import Read, is_as_written, is_case, read_case, render_case
+from crucible.commands.learn.case import Case, CaseStatus, Place
+from crucible.commands.learn.case_notes import ParsedCase, is_as_written, is_case, read_case, render_case
 from crucible.core import files
 from crucible.core.errors import (
     NoteChanged,
@@ -32,7 +32,7 @@ _CASES_BASE = Path(__file__).with_name("Cases.base")
 _ID = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 
-class Kept(NamedTuple):
+class WrittenCases(NamedTuple):
     """What came of writing cases.
 
     The notes that are new, that took the place of untouched ones, that said the same already, and that were left because a
@@ -49,7 +49,7 @@ class CaseNote(NamedTuple):
     """A case's note and what was read of it."""
 
     note: Note
-    read: Read
+    read: ParsedCase
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -61,13 +61,13 @@ def keep_cases(
     heading_of: Callable[[Place], str] | None = None,
     place_of: Callable[[Case], Path | None] | None = None,
     on_error: OnError | None = None,
-) -> Kept:
+) -> WrittenCases:
     """Write each case as `cases/<id>.md`, or where `place_of` says that its note is, and `Cases.base` where there is none; `heading_of` is `render_case`'s.
 
     What is no note (a folder, a symlink that leaves the vault), or was changed at this moment, is passed to `on_error`, and the rest is written.
     `VaultError` for an id that can name no file, and when the disk says no.
     """
-    found: dict[str, list[Path]] = {name: [] for name in Kept._fields}
+    found: dict[str, list[Path]] = {name: [] for name in WrittenCases._fields}
     folder: Path | None = None
     for case in cases:
         if folder is None:
@@ -82,7 +82,7 @@ def keep_cases(
             if on_error is None:
                 raise
             on_error(error)
-    return Kept(*map(tuple, found.values()))
+    return WrittenCases(*map(tuple, found.values()))
 
 
 def _checked(id_: str) -> str:
@@ -92,7 +92,7 @@ def _checked(id_: str) -> str:
 
 
 def _keep(vault: Vault, path: Path, text: str) -> str:
-    """Write a note unless somebody touched it; the name of the field of `Kept` that says what came of it."""
+    """Write a note unless somebody touched it; the name of the field of `WrittenCases` that says what came of it."""
     data = Source(text).to_bytes()
     if len(data) > files.LARGEST_NOTE:
         raise VaultError(f"{path}: too large for a note", "leave it out with --max-tokens")
@@ -112,7 +112,7 @@ def _keep(vault: Vault, path: Path, text: str) -> str:
 def _is_ours(source: Source) -> bool:
     """Whether nobody reviewed it and nobody changed it."""
     found = find_frontmatter(source)
-    proposed = found.values.get("status") == Review.PROPOSED.value
+    proposed = found.values.get("status") == CaseStatus.PROPOSED.value
     return proposed and is_case(source, found) and is_as_written(source, found)
 
 
@@ -139,7 +139,7 @@ find_case = _NOTES.find
 # --- a human's word --------------------------------------------------------------------------------------------------
 
 
-def review_case(vault: Vault, path: Path, review: Review) -> bool:
+def review_case(vault: Vault, path: Path, review: CaseStatus) -> bool:
     """Set a case's status, by its own line only; whether that changed anything.  `UsageError` for a note that is no case."""
     changed = False
 

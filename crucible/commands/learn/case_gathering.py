@@ -15,10 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
-from crucible.commands.learn.case import Case, CaseType, Place, Puzzle, Review
+from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
+from crucible.commands.learn.case import Case, CaseStatus, CaseType, Place, Puzzle
 from crucible.commands.learn.case_folder import load_case
-from crucible.commands.learn.case_notes import Read
+from crucible.commands.learn.case_notes import ParsedCase
 from crucible.commands.learn.extraction import extract
 from crucible.core.errors import CrucibleError
 from crucible.core.patterns import late_pattern
@@ -33,7 +33,7 @@ _HELD = 16
 _CASE_ID = late_pattern(r"(?P<session>.+)-(?P<what>(?:" + "|".join(CaseType) + r")-[0-9a-f]{8}(?:-[0-9]+)?)")
 
 
-class Wanted(NamedTuple):
+class CaseFilter(NamedTuple):
     """Which cases.  Tokens are those of a case; `accepted` leaves out what no human accepted."""
 
     types: Collection[CaseType] = frozenset(CaseType)
@@ -49,11 +49,11 @@ class Wanted(NamedTuple):
             and (self.least is None or case.tokens >= self.least)
             and (self.most is None or case.tokens <= self.most)
             and (not self.verified or bool(case.verification))
-            and (not self.accepted or case.review is Review.ACCEPTED)
+            and (not self.accepted or case.review is CaseStatus.ACCEPTED)
         )
 
 
-class Gathered(NamedTuple):
+class SessionCases(NamedTuple):
     """The cases of a session, in the order of its note.
 
     `problems` are what kept some from being read, `places` the notes of those that have one, by their ids; `edited` are the ids of those
@@ -70,7 +70,7 @@ class Gathered(NamedTuple):
 class Gatherer:
     """Makes the cases of a vault's sessions, one session after the other."""
 
-    def __init__(self, vault: Vault, redact: Redact, wanted: Wanted) -> None:
+    def __init__(self, vault: Vault, redact: Redact, wanted: CaseFilter) -> None:
         self._vault = vault
         self._redact = redact
         self.wanted = wanted
@@ -85,7 +85,7 @@ class Gatherer:
         """The sessions of which there are notes in `cases/`, whether or not they are in the vault themselves."""
         return self._kept.keys()
 
-    def gather(self, path: Path) -> Gathered:
+    def gather(self, path: Path) -> SessionCases:
         """The wanted cases of the session at `path`.
 
         A note that cannot be read is a problem, and has none; so is one whose name another one has before it, since both would
@@ -95,7 +95,9 @@ class Gatherer:
         first = self._paths.get(name, path)
         if first != path:
             message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name, and its cases alone are taken"
-            return Gathered(name, (), (CrucibleError(message, "`cru session rename` gives one of them another"),), {})
+            return SessionCases(
+                name, (), (CrucibleError(message, "`cru session rename` gives one of them another"),), {}
+            )
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
         if not self.wanted.accepted:  # what a human accepted is a note
@@ -105,7 +107,7 @@ class Gatherer:
                 problems.append(error)
         return self._gathered(name, made, problems)
 
-    def kept_only(self, session: str) -> Gathered:
+    def kept_only(self, session: str) -> SessionCases:
         """The wanted cases of a session that is gone: those that a human said something of."""
         return self._gathered(session, (), [])
 
@@ -118,7 +120,7 @@ class Gatherer:
             return ""
         return "" if self._redact(heading)[1] else heading
 
-    def _gathered(self, name: str, made: tuple[Case, ...], problems: list[CrucibleError]) -> Gathered:
+    def _gathered(self, name: str, made: tuple[Case, ...], problems: list[CrucibleError]) -> SessionCases:
         places: dict[str, Path] = {}
         edited: set[str] = set()
         found: Iterable[Case] = made
@@ -128,7 +130,7 @@ class Gatherer:
             places = {case.id: one.path for case, one in settled if one}
             edited = {case.id for case, one in settled if one and one.read.is_edited}
             found = (case for case, _ in settled)
-        return Gathered(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited))
+        return SessionCases(name, tuple(filter(self.wanted.wants, found)), tuple(problems), places, frozenset(edited))
 
     # --- from the session ---------------------------------------------------------------------------------------------
 
@@ -145,8 +147,8 @@ class Gatherer:
         links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
         children = {link: self._known(link) for link in links}
 
-        def evidence(id_: str) -> Evidence:
-            return load_evidence(self._vault.root, session.id if id_ == name else id_)
+        def evidence(id_: str) -> RecordedCalls:
+            return load_recorded_calls(self._vault.root, session.id if id_ == name else id_)
 
         return extract(replace(session, id=name), children, evidence, self._redact)
 
@@ -160,7 +162,7 @@ class Gatherer:
                 read = load_case(self._vault, path).read
             except CrucibleError as error:
                 problems.append(error)
-                read = Read(None, (), note_name(path.name), "")
+                read = ParsedCase(None, (), note_name(path.name), "")
             else:
                 if read.case is None:
                     at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
@@ -174,7 +176,7 @@ class _Noted(NamedTuple):
     """A case's note."""
 
     path: Path
-    read: Read
+    read: ParsedCase
 
 
 def _what(ident: str) -> str:

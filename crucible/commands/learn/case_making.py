@@ -14,13 +14,13 @@ from crucible.analysis.tools.session_moments import Moment
 from crucible.commands.learn.case import (
     Body,
     Case,
+    CaseTurn,
     CaseType,
     Correction,
     Difficulty,
     Place,
     Puzzle,
     Trajectory,
-    Turn,
     names_of,
     texts_of,
     type_of,
@@ -116,7 +116,7 @@ def measured(case: Case) -> Case:
 
 
 def _words_of(value: object) -> Iterator[str]:
-    if isinstance(value, Turn):
+    if isinstance(value, CaseTurn):
         yield value.text
         for call in value.calls:
             yield call.name
@@ -137,7 +137,7 @@ def _hex(text: str) -> str:
 _FEW, _MANY = 3, 12
 
 
-def difficulty_of(turns: Iterable[Turn]) -> Difficulty:
+def difficulty_of(turns: Iterable[CaseTurn]) -> Difficulty:
     """Easy with at most one failed call and three calls; hard from three failed ones or from twelve calls on."""
     turns = list(turns)
     failed = sum(turn.failed for turn in turns)
@@ -147,7 +147,7 @@ def difficulty_of(turns: Iterable[Turn]) -> Difficulty:
     return Difficulty.EASY if failed <= 1 and calls <= _FEW else Difficulty.MEDIUM
 
 
-def _turns(body: Body) -> tuple[Turn, ...]:
+def _turns(body: Body) -> tuple[CaseTurn, ...]:
     match body:
         case Puzzle():
             return body.tried + body.solution

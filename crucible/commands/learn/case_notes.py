@@ -14,18 +14,18 @@ from crucible.commands.learn.case import (
     BODIES,
     Body,
     Case,
+    CaseStatus,
     CaseType,
     Delegation,
     Place,
     Puzzle,
-    Review,
     names_of,
     type_of,
 )
 from crucible.commands.learn.case_making import measured
 from crucible.commands.learn.note_blocks import (
     NO_PART,
-    Part,
+    NotePart,
     parts_of,
     read_items,
     read_text,
@@ -68,56 +68,56 @@ _ORIGIN = "From [["
 _ORIGIN_LINE = late_pattern(r"^From \[\[(?:(?!\]\]).)*\]\], line -?[0-9]+\.\n", re.MULTILINE)
 
 
-class Form(NamedTuple):
+class PartFormat(NamedTuple):
     """How a part is written and parsed."""
 
     render: Callable[[Any], str]
     read: Callable[[Sequence[str]], object]
 
 
-_TEXT, _EXACT = Form(render_text, read_text), Form(render_exact, read_text)
+_TEXT, _EXACT = PartFormat(render_text, read_text), PartFormat(render_exact, read_text)
 """Prose where that can be, and never."""
-_ITEMS, _TURNS = Form(render_items, read_items), Form(render_turns, read_turns)
+_ITEMS, _TURNS = PartFormat(render_items, read_items), PartFormat(render_turns, read_turns)
 
 
-class Section(NamedTuple):
+class CaseSection(NamedTuple):
     """A level-2 heading, the field of the case's body under it, and its form."""
 
     heading: str
     field: str
-    form: Form = _TEXT
+    form: PartFormat = _TEXT
 
 
-SECTIONS: Mapping[CaseType, tuple[Section, ...]] = {
+SECTIONS: Mapping[CaseType, tuple[CaseSection, ...]] = {
     CaseType.PUZZLE: (
-        Section("Goal", "goal"),
-        Section("State", "state"),
-        Section("Tried", "tried", _TURNS),
-        Section("Failure", "failure", _EXACT),
-        Section("Hints", "hints", _ITEMS),
-        Section("Expected", "expected"),
-        Section("Solution", "solution", _TURNS),
+        CaseSection("Goal", "goal"),
+        CaseSection("State", "state"),
+        CaseSection("Tried", "tried", _TURNS),
+        CaseSection("Failure", "failure", _EXACT),
+        CaseSection("Hints", "hints", _ITEMS),
+        CaseSection("Expected", "expected"),
+        CaseSection("Solution", "solution", _TURNS),
     ),
     CaseType.CORRECTION: (
-        Section("Goal", "goal"),
-        Section("What the agent did", "did", _TURNS),
-        Section("Rejected", "rejected", _EXACT),
-        Section("The user's words", "words"),
-        Section("What followed", "then", _TURNS),
+        CaseSection("Goal", "goal"),
+        CaseSection("What the agent did", "did", _TURNS),
+        CaseSection("Rejected", "rejected", _EXACT),
+        CaseSection("The user's words", "words"),
+        CaseSection("What followed", "then", _TURNS),
     ),
     CaseType.DECISION: (
-        Section("Situation", "situation"),
-        Section("Options", "options", _ITEMS),
-        Section("Choice", "choice"),
-        Section("Rationale", "rationale"),
-        Section("Outcome", "outcome"),
+        CaseSection("Situation", "situation"),
+        CaseSection("Options", "options", _ITEMS),
+        CaseSection("Choice", "choice"),
+        CaseSection("Rationale", "rationale"),
+        CaseSection("Outcome", "outcome"),
     ),
     CaseType.DELEGATION: (
-        Section("Task", "task"),
-        Section("Result", "result"),
-        Section("Evidence", "evidence"),
+        CaseSection("Task", "task"),
+        CaseSection("Result", "result"),
+        CaseSection("Evidence", "evidence"),
     ),
-    CaseType.WORKFLOW: (Section("Goal", "goal"), Section("Turns", "turns", _TURNS)),
+    CaseType.WORKFLOW: (CaseSection("Goal", "goal"), CaseSection("Turns", "turns", _TURNS)),
 }
 
 
@@ -201,7 +201,7 @@ _UNCLEAR = frozenset({"broken-yaml", "yaml-too-large", "unclosed-frontmatter", "
 """Problems of a note that could not be read completely."""
 
 
-class Read(NamedTuple):
+class ParsedCase(NamedTuple):
     """The case of a note, and what is wrong with the note.
 
     `case` is None for a note that is no case, or where a part or what a human said of it is not understood.  `says_case` tells whether the note says
@@ -218,7 +218,7 @@ class Read(NamedTuple):
     @property
     def is_edited(self) -> bool:
         """Whether it is a human's word: he reviewed it, or changed it."""
-        return self.case is not None and (not self.as_written or self.case.review is not Review.PROPOSED)
+        return self.case is not None and (not self.as_written or self.case.review is not CaseStatus.PROPOSED)
 
 
 def is_case(source: Source, found: Frontmatter | None = None) -> bool:
@@ -235,20 +235,20 @@ def is_as_written(source: Source, found: Frontmatter | None = None) -> bool:
     return not remarked and is_stamped(source, STAMP, STAMP_BESIDES, without_origin, found)
 
 
-def read_case(source: Source, name: str) -> Read:
+def read_case(source: Source, name: str) -> ParsedCase:
     """The case of a note; `name` is the file's without `.md`, its id where it tells none."""
     found = find_frontmatter(source)
     told = Properties(source, found)
     ident, session = told.line("case") or name, _session_of(told)
     if not is_case(source, found):
         told.tell("no-case", "its type is not case")
-        return Read(None, tuple(told.problems), name, session)
+        return ParsedCase(None, tuple(told.problems), name, session)
     case = _read_case(told, found, ident, session)
     as_written = is_as_written(source, found)
     problems = tuple(sorted(told.problems, key=lambda one: one.line))
     if case and not as_written:
         case = measured(case)
-    return Read(
+    return ParsedCase(
         None if any(map(_is_unclear, problems)) else case,
         problems,
         ident,
@@ -291,13 +291,13 @@ def _read_case(told: Properties, found: Frontmatter, ident: str, session: str) -
         body=body,
         verification=told.line("verification") if passed else "",
         redactions=dict(_counted(told.texts("redactions"))),
-        review=told.word("status", Review) or Review.PROPOSED,
+        review=told.word("status", CaseStatus) or CaseStatus.PROPOSED,
         **told.fields_of(Case, FIELDS),
     )
 
 
 def _read_body(type_: CaseType, told: Properties, lines: list[str], first: int) -> Body:
-    parts: dict[str, Part] = {}
+    parts: dict[str, NotePart] = {}
     known = {section.heading.lower() for section in SECTIONS[type_]}
     for part in parts_of(lines[first:], first + 1)[1:]:
         key, shown = part.title.lower(), f"“{part.title[:60]}”"
@@ -319,7 +319,7 @@ def _read_body(type_: CaseType, told: Properties, lines: list[str], first: int) 
     return BODIES[type_](**fields)
 
 
-def _read_section(section: Section, parts: Mapping[str, Part], told: Properties) -> Any:
+def _read_section(section: CaseSection, parts: Mapping[str, NotePart], told: Properties) -> Any:
     part = parts.get(section.heading.lower(), NO_PART)
     try:
         return section.form.read(part.lines)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from crucible.commands.learn.case import Call, Role, Turn
+from crucible.commands.learn.case import CaseCall, CaseTurn, Role
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.quoting import fenced
 
@@ -33,7 +33,7 @@ _NO_NAME = late_pattern(r"[^A-Za-z0-9_-]")
 
 
 @dataclass(slots=True)
-class Message:
+class ChatMessage:
     """One message.
 
     `answers` are those of its calls, in their order, None where there is none; `taught` is what is to be learnt.
@@ -42,7 +42,7 @@ class Message:
     role: Role
     text: str
     taught: bool = False
-    calls: list[Call] = field(default_factory=list)
+    calls: list[CaseCall] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
 
 
@@ -56,10 +56,10 @@ def quoted(label: str, text: str) -> str:
     return f"{label}:\n\n{fenced(text, 'text')}"
 
 
-def conversation(before: Sequence[Turn], taught: Sequence[Turn] = ()) -> list[Message]:
+def conversation(before: Sequence[CaseTurn], taught: Sequence[CaseTurn] = ()) -> list[ChatMessage]:
     """The messages; an answer to no call in particular is the first one's that waits."""
-    messages: list[Message] = []
-    waiting: list[tuple[str, Message, int]] = []
+    messages: list[ChatMessage] = []
+    waiting: list[tuple[str, ChatMessage, int]] = []
     for turn, is_right in [*((turn, False) for turn in before), *((turn, True) for turn in taught)]:
         role, text = turn.role, turn.text
         if role is Role.TOOL:
@@ -76,7 +76,7 @@ def conversation(before: Sequence[Turn], taught: Sequence[Turn] = ()) -> list[Me
         last = messages[-1] if messages else None
         is_over = last and any(answer is not None for answer in last.answers)
         if last is None or last.role is not role or is_over or last.taught is not is_taught:
-            last = Message(role, "", is_taught)
+            last = ChatMessage(role, "", is_taught)
             messages.append(last)
         last.text = _joined(last.text, text)
         for call in turn.calls:
@@ -93,7 +93,7 @@ def _joined(*texts: str) -> str:
 # --- as rows hold them -----------------------------------------------------------------------------------------------
 
 
-def chat_messages(messages: Sequence[Message], no_answer: str) -> list[Row]:
+def chat_messages(messages: Sequence[ChatMessage], no_answer: str) -> list[Row]:
     """With `tool_calls`, arguments as JSON, and tool messages; `no_answer` stands for an answer that is not known.
 
     An assistant's has `weight` 1 for what is taught and 0 for what is not.  Since a user's has none, the messages of each row differ in their keys,
@@ -122,7 +122,7 @@ def chat_messages(messages: Sequence[Message], no_answer: str) -> list[Row]:
     return rows
 
 
-def plain_messages(messages: Sequence[Message], no_answer: str, tool: Role) -> list[tuple[Role, str]]:
+def plain_messages(messages: Sequence[ChatMessage], no_answer: str, tool: Role) -> list[tuple[Role, str]]:
     """Role and text alone: calls as `<tool_call>` in the assistant's text, answers as `<tool_response>` of the role `tool`."""
     plain: list[tuple[Role, str]] = []
     for message in messages:
@@ -136,7 +136,7 @@ def plain_messages(messages: Sequence[Message], no_answer: str, tool: Role) -> l
     return plain
 
 
-def spoken(messages: Iterable[Message]) -> str:
+def spoken(messages: Iterable[ChatMessage]) -> str:
     """What messages say, with their calls as `<tool_call>`, without any answer."""
     pieces: list[str] = []
     for message in messages:
@@ -147,11 +147,11 @@ def spoken(messages: Iterable[Message]) -> str:
     return _joined(*pieces)
 
 
-def _answers(message: Message, no_answer: str) -> list[str]:
+def _answers(message: ChatMessage, no_answer: str) -> list[str]:
     return [no_answer if answer is None else without_marks(answer) for answer in message.answers]
 
 
-def _name(call: Call) -> str:
+def _name(call: CaseCall) -> str:
     """A tool's name as function calling takes it: letters, digits, `_` and `-`, 64 at most."""
     return _NO_NAME.sub("_", call.name)[:64] or "tool"
 

@@ -13,7 +13,7 @@ from crucible.analysis.tools.session_moments import CHANGES, RUNS, Moment
 from crucible.commands.learn.case import Case, Correction, content_words, texts_of
 from crucible.commands.learn.case_making import make_case
 from crucible.commands.learn.excerpts import SIDE, brief, brief_turns, request_of, with_words
-from crucible.commands.learn.timeline import Timeline, said_at, verification_after
+from crucible.commands.learn.timeline import Timeline, corrections_by_place, verification_after
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Source
 from crucible.documents.session.session import Intervention, Outcome, Prose
@@ -24,7 +24,7 @@ _DID, _THEN = 2, 4
 
 def find_corrections(timeline: Timeline) -> Iterator[Case]:
     """The corrections of a session, in the order of its note, but not those that the user had to repeat."""
-    found = said_at(timeline)
+    found = corrections_by_place(timeline)
     for at in sorted(found):
         then = _what_followed(timeline, at)
         end = then[-1].at if then else at

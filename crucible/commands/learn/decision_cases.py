@@ -13,7 +13,7 @@ from crucible.analysis.tools.session_moments import Moment
 from crucible.commands.learn.case import Case, Choice, content_words
 from crucible.commands.learn.case_making import make_case
 from crucible.commands.learn.excerpts import SIDE, brief, request_of
-from crucible.commands.learn.timeline import Timeline, placed, placed_at, verification_after
+from crucible.commands.learn.timeline import Timeline, moment_of_rows, placed_findings, verification_after
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.findings import Finding, Kind, Source
 from crucible.documents.session.session import Intervention, Prose
@@ -34,7 +34,7 @@ class _Asked(NamedTuple):
 
 def find_choices(timeline: Timeline) -> Iterator[Case]:
     """The decisions of a session, in the order of its note; without plans and replies that name several or finished options."""
-    for finding, moment in placed(timeline, Kind.DECISION):
+    for finding, moment in placed_findings(timeline, Kind.DECISION):
         asked = _asked(timeline, finding, moment)
         if finding.source == Source.PLAN or _is_unclear(asked):
             continue
@@ -94,7 +94,7 @@ def _reply(timeline: Timeline, finding: Finding, choice: str, told: Moment) -> M
     said = (one for one in reversed(before[-_LATE:]) if isinstance(one.entry, Intervention))
     last = next(said, told)
     is_choice = isinstance(last.entry, Intervention) and _bare(choice)[:_LATE] in _bare(last.entry.words)
-    return placed_at(before, finding.rows) or (last if is_choice else told)
+    return moment_of_rows(before, finding.rows) or (last if is_choice else told)
 
 
 def _is_unclear(asked: _Asked) -> bool:

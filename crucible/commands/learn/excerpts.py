@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from crucible.analysis.tools.session_moments import CHANGES, Moment
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.commands.learn.case import Role, Turn, mapped
+from crucible.commands.learn.case import CaseTurn, Role, map_texts
 from crucible.commands.learn.timeline import Timeline, turns_of
 from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.session.session import Intervention, Outcome, Prose
@@ -58,10 +58,10 @@ def telling(text: str, most: int = SIDE // 2) -> str:
     return "\n".join([CUT, *shown[len(shown) - fits :]])
 
 
-def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[Turn, ...]:
+def brief_turns(moments: Iterable[Moment], most: int = SIDE, longest: int = _ARGUMENT) -> tuple[CaseTurn, ...]:
     """The turns of some moments, each shortened, and of those the last ones that fit; an argument has up to `longest` code points."""
     turns = [_shortened(turn, longest) for turn in turns_of(map(_acknowledged, moments))]
-    kept: list[Turn] = []
+    kept: list[CaseTurn] = []
     for turn in reversed(turns):
         most -= _size(turn)
         if most < 0 and kept:
@@ -89,14 +89,14 @@ def _acknowledged(moment: Moment) -> Moment:
     return replace(moment, result=moment.result.partition("\n")[0][:120]) if moment.changed else moment
 
 
-def _shortened(turn: Turn, longest: int) -> Turn:
+def _shortened(turn: CaseTurn, longest: int) -> CaseTurn:
     text = (
         brief(message_of(turn.text), _RESULT) if turn.role is Role.TOOL else brief(turn.text, max(_SAID, longest // 2))
     )
-    return replace(turn, text=text, calls=mapped(turn.calls, lambda given, _: brief(given, longest)))
+    return replace(turn, text=text, calls=map_texts(turn.calls, lambda given, _: brief(given, longest)))
 
 
-def _size(turn: Turn) -> int:
+def _size(turn: CaseTurn) -> int:
     return len(turn.text) + sum(len(str(call.arguments)) for call in turn.calls)
 
 

@@ -56,7 +56,7 @@ class Tally:
             self.by[name][metadata[name]] += 1
 
 
-class Written(NamedTuple):
+class ExportedFile(NamedTuple):
     """A file of the set that was written beside the card, with its split."""
 
     path: Path
@@ -65,7 +65,7 @@ class Written(NamedTuple):
     size: int
 
 
-def render_card(shape: Shape, tally: Tally, files: Sequence[Written], provenance: Provenance) -> str:
+def render_card(shape: Shape, tally: Tally, files: Sequence[ExportedFile], provenance: Provenance) -> str:
     """The card's text."""
     return render_template(
         "dataset-card.md.j2",
@@ -179,7 +179,7 @@ class Export:
 class Exported(NamedTuple):
     """What came of it: the files, the card (None where there is no place for one), and the counts."""
 
-    files: tuple[Written, ...]
+    files: tuple[ExportedFile, ...]
     card: Path | None
     tally: Tally
 
@@ -236,7 +236,7 @@ def export_files(cases: Iterable[Case], export: Export, scrubber: Scrubber, targ
             drafts = {split: Path(stage, path.name) for split, path in places.items()}
             rows = _write(_lines(cases, export, scrubber, tally), drafts)
             files = tuple(
-                Written(places[split], split, rows[split], draft.stat().st_size)
+                ExportedFile(places[split], split, rows[split], draft.stat().st_size)
                 for split, draft in drafts.items()
                 if rows[split]
             )

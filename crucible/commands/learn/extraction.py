@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import assert_never
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_moments import Moment
 from crucible.commands.learn.case import (
     Body,
     Case,
+    CaseTurn,
     CaseType,
     Choice,
     Correction,
@@ -21,7 +22,6 @@ from crucible.commands.learn.case import (
     Puzzle,
     Role,
     Trajectory,
-    Turn,
     content_words,
     texts_of,
 )
@@ -40,7 +40,14 @@ from crucible.commands.learn.excerpts import (
 from crucible.commands.learn.puzzle_cases import find_puzzles
 from crucible.commands.learn.rubric import is_gradable
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.timeline import Timeline, build_timeline, outcome_of, placed, said_at, verification_after
+from crucible.commands.learn.timeline import (
+    Timeline,
+    build_timeline,
+    corrections_by_place,
+    outcome_of,
+    placed_findings,
+    verification_after,
+)
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.containment import cut, normal_line
@@ -59,7 +66,7 @@ _LONGEST = 300
 
 def find_delegations(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
     """The delegations of a session, in the order of its note; `children` are the subagents' sessions by id."""
-    for finding, moment in placed(timeline, Kind.REPORT):
+    for finding, moment in placed_findings(timeline, Kind.REPORT):
         entry = moment.entry
         if not isinstance(entry, Subagent) or _has_failed(entry):
             continue
@@ -145,7 +152,7 @@ def find_trajectories(timeline: Timeline) -> Iterator[Case]:
 
 def _corrected(timeline: Timeline) -> set[str]:
     """The phases with work that the user corrected, there or at the beginning of a later one."""
-    before = (timeline.moments[:at] for at in said_at(timeline))
+    before = (timeline.moments[:at] for at in corrections_by_place(timeline))
     last = (next((one for one in reversed(moments) if one.call), None) for moments in before)
     return {_top(moment) for moment in last if moment}
 
@@ -199,7 +206,7 @@ def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
 def extract(
     session: Session,
     children: Mapping[str, Session | None],
-    evidence: Callable[[str], Evidence],
+    evidence: Callable[[str], RecordedCalls],
     redact: Redact,
 ) -> tuple[Case, ...]:
     """The cases of a session: the same ones in the same order for the same note and records.
@@ -270,7 +277,7 @@ def _is_fix(body: Puzzle) -> bool:
     return bool(made) and bool(_names([body.failure]) & _names(texts_of(made))) and _is_whole(body.solution)
 
 
-def _is_whole(turns: Iterable[Turn]) -> bool:
+def _is_whole(turns: Iterable[CaseTurn]) -> bool:
     """True if no call was shortened."""
     return not any(CUT in text for turn in turns for text in texts_of(turn.calls))
 
@@ -280,7 +287,7 @@ def _names(texts: Iterable[str]) -> set[str]:
     return {name for text in texts for name in _NAME.findall(text)}
 
 
-def _good(turns: Iterable[Turn]) -> Iterator[Turn]:
+def _good(turns: Iterable[CaseTurn]) -> Iterator[CaseTurn]:
     """The calls that have a result and did not fail."""
     good = {turn.answers for turn in turns if turn.role is Role.TOOL and not turn.failed}
     return (turn for turn in turns if any(call.id in good for call in turn.calls))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crucible.commands.learn.case import Call, Role, Turn
+from crucible.commands.learn.case import CaseCall, CaseTurn, Role
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import harmless_json
@@ -26,7 +26,7 @@ _ODD = late_pattern(
 """What no editor shows, or keeps."""
 
 
-class Part(NamedTuple):
+class NotePart(NamedTuple):
     """What stands under a heading: `title` is "" before the first one, `line` is that of `lines[0]`, from 1."""
 
     title: str
@@ -34,16 +34,16 @@ class Part(NamedTuple):
     line: int
 
 
-NO_PART = Part("", [], 1)
+NO_PART = NotePart("", [], 1)
 
 
-def parts_of(lines: Sequence[str], line: int = 1) -> list[Part]:
+def parts_of(lines: Sequence[str], line: int = 1) -> list[NotePart]:
     """The lines parted at the level-2 headings that stand outside of fences; `line` is the number of the first."""
-    parts, code = [Part("", [], line)], fenced_lines(lines)
+    parts, code = [NotePart("", [], line)], fenced_lines(lines)
     for at, text in enumerate(lines):
         heading = None if at in code else _HEADING.fullmatch(text)
         if heading:
-            parts.append(Part(heading[1].strip(" \t#"), [], line + at + 1))
+            parts.append(NotePart(heading[1].strip(" \t#"), [], line + at + 1))
         else:
             parts[-1].lines.append(text)
     return parts
@@ -124,12 +124,12 @@ def read_items(lines: Sequence[str]) -> tuple[str, ...]:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def render_turns(turns: Sequence[Turn]) -> str:
+def render_turns(turns: Sequence[CaseTurn]) -> str:
     """Turns as a list of objects; a text of several lines is a list of them."""
     return _json([_told(turn) for turn in turns]) if turns else ""
 
 
-def _told(turn: Turn) -> Mapping[str, object]:
+def _told(turn: CaseTurn) -> Mapping[str, object]:
     told = {
         "role": turn.role.value,
         "answers": turn.answers,
@@ -140,7 +140,7 @@ def _told(turn: Turn) -> Mapping[str, object]:
     return {name: value for name, value in told.items() if value}
 
 
-def read_turns(lines: Sequence[str]) -> tuple[Turn, ...]:
+def read_turns(lines: Sequence[str]) -> tuple[CaseTurn, ...]:
     """The turns of a block; `UsageError` for what is none."""
     block = "\n".join(lines)
     if not block.strip():
@@ -153,10 +153,10 @@ def read_turns(lines: Sequence[str]) -> tuple[Turn, ...]:
         raise UsageError("no fence `json` with a list of turns", hint) from error
 
 
-def _turn(row: Mapping[str, Any]) -> Turn:
+def _turn(row: Mapping[str, Any]) -> CaseTurn:
     text = row.get("text", "")
     calls = tuple(map(_call, row.get("calls", ())))
-    return Turn(
+    return CaseTurn(
         Role(row["role"]),
         "\n".join(text) if isinstance(text, list) else str(text),
         calls,
@@ -165,5 +165,5 @@ def _turn(row: Mapping[str, Any]) -> Turn:
     )
 
 
-def _call(row: Mapping[str, Any]) -> Call:
-    return Call(str(row.get("id", "")), str(row["name"]), dict(row.get("arguments", {})))
+def _call(row: Mapping[str, Any]) -> CaseCall:
+    return CaseCall(str(row.get("id", "")), str(row["name"]), dict(row.get("arguments", {})))

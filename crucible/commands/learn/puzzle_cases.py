@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.analysis.failures.failure_causes import classify, judge_fully
+from crucible.analysis.failures.failure_causes import classify, judge_failure
 from crucible.analysis.review.agent_questions import BUDGET, Budget
 from crucible.analysis.tools.file_kinds import is_test_file
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.session_moments import CHANGES, RUNS, Moment
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import acts_of
 from crucible.clients.launch.ask import Asker
-from crucible.commands.learn.case import Call, Case, Fault, Puzzle, Turn, mapped, texts_of
+from crucible.commands.learn.case import Case, CaseCall, CaseTurn, Fault, Puzzle, map_texts, texts_of
 from crucible.commands.learn.case_making import make_case
 from crucible.commands.learn.excerpts import (
     CUT,
@@ -34,7 +34,14 @@ from crucible.commands.learn.excerpts import (
     telling,
     with_words,
 )
-from crucible.commands.learn.timeline import Timeline, placed, placed_at, turns_of, verification_after, verified_by
+from crucible.commands.learn.timeline import (
+    Timeline,
+    moment_of_rows,
+    placed_findings,
+    turns_of,
+    verification_after,
+    verified_by,
+)
 from crucible.core.patterns import late_pattern
 from crucible.core.templates import Renderer
 from crucible.documents.knowledge.items import Attribution, FailureReport
@@ -66,7 +73,7 @@ class _Fixed(NamedTuple):
 
 def find_puzzles(timeline: Timeline) -> Iterator[Case]:
     """The puzzles of a session, in the order of its note; without conflicts of a merge, and tests that were written to fail first."""
-    found = [_fixed(timeline, finding, moment) for finding, moment in placed(timeline, Kind.FAILURE)]
+    found = [_fixed(timeline, finding, moment) for finding, moment in placed_findings(timeline, Kind.FAILURE)]
     own = {one.first.at: one for one in found if one.first.row.startswith(one.finding.rows or "-")}
     for fixed in found:
         if own.get(fixed.first.at, fixed) is not fixed:  # the other failure of this run
@@ -97,10 +104,10 @@ def _case(timeline: Timeline, fixed: _Fixed) -> Case:
     return make_case(timeline, first, body, anchor, finding=fixed.finding, verification=_verification(timeline, fixed))
 
 
-def _tried(fixed: _Fixed, failure: str) -> tuple[Turn, ...]:
+def _tried(fixed: _Fixed, failure: str) -> tuple[CaseTurn, ...]:
     if fixed.failed is None:
         return ()
-    return mapped(
+    return map_texts(
         turns_of([replace(fixed.failed, result=failure)]),
         lambda text, _: brief(text, SIDE // 2 + len(CUT) + 1),
     )
@@ -114,7 +121,7 @@ def _fixed(timeline: Timeline, finding: Finding, told: Moment) -> _Fixed:
     before = timeline.moments[max(0, told.at - _BACK) : told.at]
     key = finding.summary.partition(": ")[0].split()
     calls = [one for one in before if one.call]
-    recorded = placed_at(before, finding.rows[:1])
+    recorded = moment_of_rows(before, finding.rows[:1])
     if recorded and not recorded.call:  # the user's words, with a log
         return _Fixed(finding, recorded, None, None, timeline.moments[recorded.at + 1 : told.at])
     failed = (one for one in reversed(calls) if one.outcome is Outcome.FAILED)
@@ -289,7 +296,7 @@ def judge_case(
     report = report_of(case)
     if report is None:
         return case, ""
-    came = judge_fully(report, asker=asker, redact=redact, template=template, budget=budget)
+    came = judge_failure(report, asker=asker, redact=redact, template=template, budget=budget)
     return _with(case, came.value), came.problem
 
 
@@ -315,13 +322,13 @@ def report_of(case: Case) -> FailureReport | None:
     )
 
 
-def _failed_call(puzzle: Puzzle) -> Call | None:
+def _failed_call(puzzle: Puzzle) -> CaseCall | None:
     """The first call that failed."""
     failed = {turn.answers for turn in puzzle.tried if turn.failed}
     return next((call for turn in puzzle.tried for call in turn.calls if call.id in failed), None)
 
 
-def _line_of(call: Call) -> str:
+def _line_of(call: CaseCall) -> str:
     """What a call was given, in one line."""
     return call_line(call.name, call.arguments).partition(" ")[2]
 
@@ -340,4 +347,4 @@ def _changed(puzzle: Puzzle) -> Iterator[str]:
     files = Files()
     for call in (one for turn in puzzle.solution for one in turn.calls):
         line = ToolCall(call_line(call.name, call.arguments))
-        yield from (act.what for act in acts_of(line, Evidence(), files) if act.deed in _PUTS)
+        yield from (act.what for act in acts_of(line, RecordedCalls(), files) if act.deed in _PUTS)

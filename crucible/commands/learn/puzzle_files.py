@@ -14,11 +14,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crucible.commands.learn.case import Case, CaseType, Puzzle, Turn
+from crucible.commands.learn.case import Case, CaseTurn, CaseType, Puzzle
 from crucible.commands.learn.case_notes import SECTIONS, render_sections, sections_of
 from crucible.commands.learn.chat import without_marks
-from crucible.commands.learn.note_blocks import NO_PART, Part, parts_of
-from crucible.commands.learn.rubric import Check, CheckKind, Result, check_answer, is_met, rubric_json, rubric_of
+from crucible.commands.learn.note_blocks import NO_PART, NotePart, parts_of
+from crucible.commands.learn.rubric import (
+    CheckKind,
+    CheckResult,
+    RubricCheck,
+    check_answer,
+    is_met,
+    rubric_json,
+    rubric_of,
+)
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.core import files
 from crucible.core.errors import NoteExists, UsageError, VaultError, reason_of
@@ -55,10 +63,10 @@ class SolutionFile(NamedTuple):
     """The content of a solution's file: `puzzle` has `expected` and `solution`."""
 
     puzzle: Puzzle
-    checks: tuple[Check, ...]
+    checks: tuple[RubricCheck, ...]
 
 
-class Put(NamedTuple):
+class WrittenPuzzles(NamedTuple):
     """The files that were written, that were so already, and that were left; what was taken out, by rule.
 
     Of those that were left, `changed` are the ones in which something else stands: the other of a pair is left with it.
@@ -132,7 +140,7 @@ def _note(properties: Mapping[str, Value], title: str, sections: Mapping[str, st
     return render_frontmatter({**properties, "format": FORMAT}) + "\n" + "\n\n".join(parts) + "\n"
 
 
-def _judging(checks: Sequence[Check]) -> str:
+def _judging(checks: Sequence[RubricCheck]) -> str:
     many = [(one, len(one.wants)) for one in checks]
     told = [_JUDGED[one.kind].format(the=n if n > 1 else "the", s="s" * (n > 1), least=one.least) for one, n in many]
     return "\n".join(f"- {text}" for text in told) or "There is no solution to judge an answer by."
@@ -160,7 +168,7 @@ def read_solution_file(source: Source) -> SolutionFile:
     return SolutionFile(_puzzle(parts), checks)
 
 
-def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Part]]:
+def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, NotePart]]:
     found = find_frontmatter(source)
     if found.values.get("type") != type_:
         raise UsageError(f"no {type_} file", "`cru session learn --type puzzle --export puzzle` writes puzzles")
@@ -169,14 +177,14 @@ def _read(source: Source, type_: str) -> tuple[Mapping[str, Value], dict[str, Pa
     return found.values, {part.title.lower(): part for part in parts}
 
 
-def _puzzle(parts: Mapping[str, Part]) -> Puzzle:
+def _puzzle(parts: Mapping[str, NotePart]) -> Puzzle:
     fields: dict[str, Any] = {
         one.field: one.form.read(parts.get(one.heading.lower(), NO_PART).lines) for one in SECTIONS[CaseType.PUZZLE]
     }
     return Puzzle(**fields)
 
 
-def _checks(part: Part) -> tuple[Check, ...]:
+def _checks(part: NotePart) -> tuple[RubricCheck, ...]:
     text = "\n".join(line for line in part.lines if not line.startswith(("```", "~~~")))
     try:
         return tuple(map(_check, json.loads(text))) if text.strip() else ()
@@ -185,11 +193,11 @@ def _checks(part: Part) -> tuple[Check, ...]:
         raise UsageError(f"line {part.line}: the rubric is no list of checks", hint) from error
 
 
-def _check(row: Mapping[str, Any]) -> Check:
+def _check(row: Mapping[str, Any]) -> RubricCheck:
     wants = row["wants"]
     if not isinstance(wants, list) or not all(isinstance(one, str) for one in wants):
         raise TypeError("wants")
-    return Check(CheckKind(row["check"]), tuple(wants), int(row.get("least", 1)))
+    return RubricCheck(CheckKind(row["check"]), tuple(wants), int(row.get("least", 1)))
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -206,7 +214,7 @@ def exports_folder(root: Path) -> Path:
     return files.make_folders(root, exports / "puzzles")
 
 
-def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, force: bool = False) -> Put:
+def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, force: bool = False) -> WrittenPuzzles:
     """Write `<id>.puzzle.md` and, of a solved one, `<id>.solution.md`; other cases are left out.
 
     What somebody changed is not written over without `force`, nor is the other one of its pair.  `VaultError` when the disk says no.
@@ -238,7 +246,7 @@ def put_puzzles(folder: Path, cases: Iterable[Case], scrubber: Scrubber, *, forc
             same += [path for path in pair if path not in new]
     except OSError as error:
         raise VaultError(f"{folder}: {reason_of(error)}", "what was written so far is whole") from error
-    return Put(written, same, left, redactions, changed)
+    return WrittenPuzzles(written, same, left, redactions, changed)
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -259,7 +267,7 @@ class Verdict(NamedTuple):
     """True if the answer meets the rubric; None without a rubric."""
 
     met: bool | None
-    results: tuple[Result, ...]
+    results: tuple[CheckResult, ...]
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -284,7 +292,7 @@ def prompt_of(file: PuzzleFile, hints: int = 0) -> str:
     return OwnTemplate("play.md.j2").render(rules=_PLAY_RULES, puzzle=_data(prompt_parts(file, hints)))
 
 
-def _spoken(turns: Iterable[Turn]) -> str:
+def _spoken(turns: Iterable[CaseTurn]) -> str:
     told = []
     for turn in turns:
         said = [turn.text] if turn.text.strip() else []

@@ -27,7 +27,7 @@ _SHOWN = 5
 
 
 @dataclass(slots=True)
-class Rule:
+class RecurringRule:
     """A correction in the user's latest words, with its sessions, the oldest first, and the ids of its findings."""
 
     text: str
@@ -41,9 +41,9 @@ class Rule:
         return len(self.sessions) >= _RECURS
 
 
-def rules_of(sessions: Iterable[Session], redact: Callable[[str], tuple[str, object]]) -> list[Rule]:
+def rules_of(sessions: Iterable[Session], redact: Callable[[str], tuple[str, object]]) -> list[RecurringRule]:
     """The corrections of some sessions, the oldest first; the most frequent come first."""
-    rules: list[Rule] = []
+    rules: list[RecurringRule] = []
     for session in sessions:
         for finding in findings_of(session):
             if finding.kind == Kind.CORRECTION:
@@ -51,14 +51,16 @@ def rules_of(sessions: Iterable[Session], redact: Callable[[str], tuple[str, obj
     return sorted(rules, key=lambda rule: -len(rule.sessions))
 
 
-def _take(rules: list[Rule], session: str, finding: Finding, redact: Callable[[str], tuple[str, object]]) -> None:
+def _take(
+    rules: list[RecurringRule], session: str, finding: Finding, redact: Callable[[str], tuple[str, object]]
+) -> None:
     text = _line(redact(finding.summary)[0])
     words = content_words(text)
     if len(words) < _LEAST:
         return
     rule = next((one for one in rules if _is_like(one.words, words)), None)
     if rule is None:
-        rule = Rule(text, words)
+        rule = RecurringRule(text, words)
         rules.append(rule)
     rule.text, rule.words = text, words
     rule.findings.append(finding.id)
@@ -76,7 +78,7 @@ def _is_like(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= _LEAST and overlap(one, other) >= _ALIKE and overlap(one, other, "larger") >= 0.5
 
 
-def with_rules(text: str, rules: Sequence[Rule]) -> str:
+def with_rules(text: str, rules: Sequence[RecurringRule]) -> str:
     """The file with the rules that recur and that it does not have, in a section of their own."""
     known = [content_words(line) for line in text.split("\n")]
     new = [rule for rule in rules if rule.recurs and not any(rule.words <= words for words in known)]

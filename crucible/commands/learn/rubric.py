@@ -17,13 +17,13 @@ from crucible.analysis.tools.file_kinds import is_test_file
 from crucible.analysis.tools.shell_paths import patched_files
 from crucible.commands.learn.case import (
     Body,
-    Call,
+    CaseCall,
+    CaseTurn,
     Choice,
     Correction,
     Delegation,
     Puzzle,
     Trajectory,
-    Turn,
     content_words,
     texts_of,
 )
@@ -39,7 +39,7 @@ class CheckKind(StrEnum):
     GONE = "gone"
 
 
-class Check(NamedTuple):
+class RubricCheck(NamedTuple):
     """At least `least` of `wants` must be there, and none of `gone`."""
 
     kind: CheckKind
@@ -47,10 +47,10 @@ class Check(NamedTuple):
     least: int = 1
 
 
-class Result(NamedTuple):
+class CheckResult(NamedTuple):
     """A check that was held against an answer: `found` of its wants are there."""
 
-    check: Check
+    check: RubricCheck
     found: tuple[str, ...]
 
     @property
@@ -61,7 +61,7 @@ class Result(NamedTuple):
         return len(self.found) >= self.check.least
 
 
-def rubric_of(body: Body) -> tuple[Check, ...]:
+def rubric_of(body: Body) -> tuple[RubricCheck, ...]:
     """The checks that the answer of a case gives; none for an open puzzle, and for a delegation whose result nobody used."""
     match body:
         case Puzzle() if body.is_open:
@@ -86,7 +86,7 @@ def is_gradable(body: Body) -> bool:
     return any(one.kind in (CheckKind.TERMS, CheckKind.COMMANDS) for one in rubric_of(body))
 
 
-def rubric_json(checks: Iterable[Check], indent: int | None = None, *, plain: bool = False) -> str:
+def rubric_json(checks: Iterable[RubricCheck], indent: int | None = None, *, plain: bool = False) -> str:
     """The checks as a JSON list, by which an answer can be graded without its session."""
     rows = [{"check": one.kind, "wants": one.wants, "least": one.least} for one in checks]
     return json.dumps(rows, ensure_ascii=plain, indent=indent)
@@ -100,7 +100,7 @@ _CHANGES = late_pattern(r"(?i)edit|write|patch|create|replace|insert|notebook|de
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "filename", "file")
 
 
-def _checks(turns: Sequence[Turn], shown: object, said: str = "") -> tuple[Check, ...]:
+def _checks(turns: Sequence[CaseTurn], shown: object, said: str = "") -> tuple[RubricCheck, ...]:
     """The files that calls change and the names that they introduce; for an answer without calls, the words of `said`."""
     calls = [call for turn in turns for call in turn.calls]
     known = "\n".join(texts_of(shown))
@@ -110,30 +110,30 @@ def _checks(turns: Sequence[Turn], shown: object, said: str = "") -> tuple[Check
     # Names that the agent mentions are best, numbers worst.
     names.sort(key=lambda name: (name[0].isdigit(), not _has(spoken, name)))
     return _filled(
-        Check(CheckKind.FILES, files, len(files)),
+        RubricCheck(CheckKind.FILES, files, len(files)),
         _terms(names if _is_shown(calls) else _words(said or spoken, known)),
     )
 
 
-def _is_shown(calls: Iterable[Call]) -> bool:
+def _is_shown(calls: Iterable[CaseCall]) -> bool:
     """True if the calls' arguments are known."""
     return any(name not in ("input", *_PATHS) for call in calls for name in call.arguments)
 
 
-def _filled(*checks: Check) -> tuple[Check, ...]:
+def _filled(*checks: RubricCheck) -> tuple[RubricCheck, ...]:
     return tuple(one for one in checks if one.wants)
 
 
-def _terms(names: Iterable[str]) -> Check:
+def _terms(names: Iterable[str]) -> RubricCheck:
     own = _unique(names)[:_MOST]
-    return Check(CheckKind.TERMS, own, max(1, math.ceil(len(own) / 3)))
+    return RubricCheck(CheckKind.TERMS, own, max(1, math.ceil(len(own) / 3)))
 
 
 def _unique(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
-def _changed_files(call: Call) -> Iterator[str]:
+def _changed_files(call: CaseCall) -> Iterator[str]:
     """The names, without their folders, of what a call writes."""
     patches = (text for text in texts_of(call.arguments) if "*** Begin Patch" in text)
     paths = [one.path for text in patches for one in patched_files(text)]
@@ -144,13 +144,13 @@ def _changed_files(call: Call) -> Iterator[str]:
         yield path.strip().replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def _command(call: Call) -> str:
+def _command(call: CaseCall) -> str:
     """The command of a shell's call, if it is one line of some two hundred characters at most."""
     line = _argument(call, _COMMANDS)
     return line if "\n" not in line and len(line) <= 200 else ""
 
 
-def _argument(call: Call, names: Iterable[str]) -> str:
+def _argument(call: CaseCall, names: Iterable[str]) -> str:
     """The first of some arguments that is there, as a text."""
     found = next((call.arguments[name] for name in names if name in call.arguments), "")
     return " ".join(map(str, found)) if isinstance(found, list) else str(found)
@@ -168,7 +168,7 @@ _DEFINED = late_pattern(
 )
 
 
-def _new_names(calls: Sequence[Call]) -> Iterator[str]:
+def _new_names(calls: Sequence[CaseCall]) -> Iterator[str]:
     """The names in the new texts of edits and not in the old ones, or those of the first command; invented names do not count."""
     edits = [call for call in calls if not _argument(call, _COMMANDS)]
     code = [call for call in edits if not any(map(is_test_file, _changed_files(call)))]
@@ -185,7 +185,7 @@ _OWN_NAME = late_pattern(r"(?<![\w.])\w+(?=[ (,:=]|$)")
 _TEST = late_pattern(r"[Tt]est(?=[A-Z_])")
 
 
-def _new_text(call: Call) -> str:
+def _new_text(call: CaseCall) -> str:
     if command := _command(call):
         return command
     given = {name: one for name, one in call.arguments.items() if name not in (*_OLD, *_PATHS, "input")}
@@ -212,7 +212,7 @@ def _words(told: str, shown: object) -> list[str]:
     return list(found.values())
 
 
-def _of_correction(body: Correction) -> tuple[Check, ...]:
+def _of_correction(body: Correction) -> tuple[RubricCheck, ...]:
     """The names that the right work introduces; for work that only runs commands, the first command and not the refused one."""
     shown = (body.goal, body.did, body.words)
     if checks := _checks(body.then, shown):
@@ -224,29 +224,29 @@ def _of_correction(body: Correction) -> tuple[Check, ...]:
     refused = [_command(call) for turn in body.did for call in turn.calls if body.rejected]
     done = {_command(call) for call in calls}
     return _filled(
-        Check(CheckKind.COMMANDS, _unique(one for one in lines if _BLANK in one and not _has(known, one))),
-        Check(CheckKind.GONE, _unique(one for one in refused if one not in done), 0),
+        RubricCheck(CheckKind.COMMANDS, _unique(one for one in lines if _BLANK in one and not _has(known, one))),
+        RubricCheck(CheckKind.GONE, _unique(one for one in refused if one not in done), 0),
     )
 
 
 _NEXT, _PIPED, _BLANK = late_pattern(r"&&|\|\||;"), late_pattern(r"\||\d?>"), " "
 
 
-def _of_delegation(body: Delegation) -> tuple[Check, ...]:
+def _of_delegation(body: Delegation) -> tuple[RubricCheck, ...]:
     """The names in the result that are not in the task, those that the parent used first; without names, its words."""
     names = [name for name in _NAME.findall(body.result) if not _has(body.task, name)]
     names.sort(key=lambda name: not _has(body.evidence, name))
     return _filled(_terms(names or _words(body.result, body.task)))
 
 
-def _of_choice(body: Choice) -> tuple[Check, ...]:
+def _of_choice(body: Choice) -> tuple[RubricCheck, ...]:
     """The chosen option's own words, and none of the other options; without options, the words that are not in the situation."""
     chosen = _flat(body.choice).rstrip(".")
     others = [one.partition(": ")[0] for one in body.options if not _flat(one).startswith(chosen)]
     words = _words(f"{body.choice} {'' if others else body.rationale}", others or body.situation)
     if not (others or body.rationale) and len(words := words[1:]) < _OWN:  # the first one says yes
         return ()
-    return _filled(_terms(words), Check(CheckKind.GONE, tuple(others), 0))
+    return _filled(_terms(words), RubricCheck(CheckKind.GONE, tuple(others), 0))
 
 
 _OWN = 3
@@ -258,7 +258,7 @@ _OWN = 3
 _BLANKS = late_pattern(r"\s+")
 
 
-def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
+def check_answer(checks: Iterable[RubricCheck], answer: str) -> tuple[CheckResult, ...]:
     """Each check with what the answer has of it.  Only a whole line counts as one that must be gone; a sentence may quote it."""
     lines = {_flat(line).lstrip("-* ") for line in answer.split("\n")}
     text = _flat(answer)
@@ -270,7 +270,9 @@ def check_answer(checks: Iterable[Check], answer: str) -> tuple[Result, ...]:
         stem = min(content_words(want), default=want) if want.isalpha() else want
         return _has(text, stem, is_begun=kind is CheckKind.TERMS)
 
-    return tuple(Result(check, tuple(want for want in check.wants if has(check.kind, _flat(want)))) for check in checks)
+    return tuple(
+        CheckResult(check, tuple(want for want in check.wants if has(check.kind, _flat(want)))) for check in checks
+    )
 
 
 def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
@@ -279,7 +281,7 @@ def _has(text: str, want: str, *, is_begun: bool = False) -> bool:
     return bool(want) and bool(re.search(rf"(?<!\w){re.escape(want)}{end}", text))
 
 
-def is_met(results: Sequence[Result]) -> bool | None:
+def is_met(results: Sequence[CheckResult]) -> bool | None:
     """True if all checks pass; None if nothing is wanted."""
     if all(one.check.kind is CheckKind.GONE for one in results):
         return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crucible.commands.learn.case import Case, mapped
+from crucible.commands.learn.case import Case, map_texts
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
 
@@ -88,7 +88,7 @@ class Scrubber:
         changed |= {name: tuple(map(self.text, getattr(case, name))) for name in _SEVERAL}
         clean = replace(
             case,
-            body=mapped(case.body, self._told),
+            body=map_texts(case.body, self._told),
             place=case.place._replace(phase_name=self.text(case.place.phase_name)),
             **changed,
         )

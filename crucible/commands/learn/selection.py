@@ -19,7 +19,7 @@ from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
-from crucible.commands.learn.case import Case, Puzzle, Review, texts_of
+from crucible.commands.learn.case import Case, CaseStatus, Puzzle, texts_of
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import overlap
@@ -32,7 +32,7 @@ class Dedupe(StrEnum):
     NEAR = "near"
 
 
-class Picked(NamedTuple):
+class SelectedCases(NamedTuple):
     """The cases that go out, in their order, and how many said what another one says."""
 
     cases: Iterable[Case]
@@ -47,7 +47,7 @@ _MOST = 64
 
 def pick(
     cases: Iterable[Case], dedupe: Dedupe | None = None, limit: int | None = None, seed: int | None = None
-) -> Picked:
+) -> SelectedCases:
     """Those that go out; all are held where they must be known together, else none is."""
     dropped: set[str] = set()
     if dedupe:
@@ -55,10 +55,10 @@ def pick(
         dropped = {*duplicates(cases, dedupe)}
         cases = [case for case in cases if case.id not in dropped]
     if limit is None or seed is None:
-        return Picked(islice(cases, limit), len(dropped))
+        return SelectedCases(islice(cases, limit), len(dropped))
     cases = list(cases)
     drawn = set(heapq.nsmallest(limit, (case.id for case in cases), key=lambda one: _place(seed, one)))
-    return Picked([case for case in cases if case.id in drawn], len(dropped))
+    return SelectedCases([case for case in cases if case.id in drawn], len(dropped))
 
 
 def _place(seed: int, id_: str) -> bytes:
@@ -88,7 +88,7 @@ def duplicates(cases: Iterable[Case], mode: Dedupe) -> dict[str, str]:
 
 def _rank(case: Case) -> tuple[bool, bool, str, str]:
     started = case.started.isoformat() if case.started else "~"
-    return not case.verification, case.review is not Review.ACCEPTED, started, case.id
+    return not case.verification, case.review is not CaseStatus.ACCEPTED, started, case.id
 
 
 def sketch_of(case: Case) -> frozenset[int]:
@@ -106,7 +106,7 @@ _SHARE = late_pattern(r"[01]?(?:\.[0-9]{1,9})?")
 _HINT = "such as --split train=0.9,test=0.1"
 
 
-class Kin(NamedTuple):
+class SessionRelations(NamedTuple):
     """A session, and those that it comes from: its parent, what it goes on with, what goes on with it."""
 
     session: str
@@ -116,7 +116,7 @@ class Kin(NamedTuple):
 class Families:
     """Which sessions belong together.  Who is not known is a family alone."""
 
-    def __init__(self, kin: Iterable[Kin] = ()) -> None:
+    def __init__(self, kin: Iterable[SessionRelations] = ()) -> None:
         self._above: dict[str, str] = {}
         for one in kin:
             for other in one.others:

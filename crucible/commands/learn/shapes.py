@@ -23,6 +23,7 @@ from typing import NamedTuple, assert_never
 
 from crucible.commands.learn.case import (
     Case,
+    CaseTurn,
     Choice,
     Correction,
     Delegation,
@@ -30,10 +31,9 @@ from crucible.commands.learn.case import (
     Puzzle,
     Role,
     Trajectory,
-    Turn,
 )
 from crucible.commands.learn.chat import (
-    Message,
+    ChatMessage,
     Row,
     chat_messages,
     conversation,
@@ -54,9 +54,9 @@ REFUSED = "[the user rejected this call]"
 class Lesson:
     """Turns before, those that are `right` and those that are `wrong` then; `no_answer` stands for results that are not known."""
 
-    before: tuple[Turn, ...]
-    right: tuple[Turn, ...]
-    wrong: tuple[Turn, ...] = ()
+    before: tuple[CaseTurn, ...]
+    right: tuple[CaseTurn, ...]
+    wrong: tuple[CaseTurn, ...] = ()
     no_answer: str = NO_ANSWER
     one_answer: bool = True
     """Whether what is right is one answer, and no long piece of work."""
@@ -89,16 +89,16 @@ def _of_puzzle(body: Puzzle, place: Place, verification: str) -> Lesson | None:
     has_spoken = before[-1].role is Role.ASSISTANT and not before[-1].calls
     known = any(body.failure.strip() in one.text for one in body.tried)
     if body.failure.strip() and (has_spoken or not known):
-        before += (Turn(Role.USER, quoted("This failed", body.failure)),)
+        before += (CaseTurn(Role.USER, quoted("This failed", body.failure)),)
     right = body.solution
     if not any(one.role is Role.ASSISTANT for one in right):
-        right += (Turn(Role.ASSISTANT, body.expected),)
+        right += (CaseTurn(Role.ASSISTANT, body.expected),)
     is_wrong = bool(verification) and any(one.calls for one in body.tried)
     return Lesson(before, right, body.tried if is_wrong else ())
 
 
 def _of_correction(body: Correction, place: Place) -> Lesson | None:
-    said = (Turn(Role.USER, body.words),) if body.words.strip() else ()
+    said = (CaseTurn(Role.USER, body.words),) if body.words.strip() else ()
     calls = any(one.calls for one in body.did)
     if not body.then or not (said or calls):
         return None
@@ -115,16 +115,16 @@ def _of_choice(body: Choice) -> Lesson | None:
     asked.append("Which one, and why?" if body.options else "What is to be done, and why?")
     why = "" if body.rationale.strip() in body.choice else body.rationale
     answer = "\n\n".join(text for text in (body.choice, why) if text.strip())
-    return Lesson((Turn(Role.USER, "\n\n".join(asked)),), (Turn(Role.ASSISTANT, answer),))
+    return Lesson((CaseTurn(Role.USER, "\n\n".join(asked)),), (CaseTurn(Role.ASSISTANT, answer),))
 
 
 def _of_delegation(body: Delegation) -> Lesson | None:
     if body.used is False or not body.task.strip() or not body.result.strip():
         return None
-    return Lesson((Turn(Role.USER, body.task),), (Turn(Role.ASSISTANT, body.result),))
+    return Lesson((CaseTurn(Role.USER, body.task),), (CaseTurn(Role.ASSISTANT, body.result),))
 
 
-def _begun(goal: str, place: Place, turns: tuple[Turn, ...], state: str = "") -> tuple[Turn, ...]:
+def _begun(goal: str, place: Place, turns: tuple[CaseTurn, ...], state: str = "") -> tuple[CaseTurn, ...]:
     """The turns behind the goal, unless they begin with it, and behind what leads to them."""
     first = turns[0] if turns else None
     if first and first.role is Role.USER and (not goal.strip() or first.text.strip() == goal.strip()):
@@ -132,7 +132,7 @@ def _begun(goal: str, place: Place, turns: tuple[Turn, ...], state: str = "") ->
     if not goal.strip():
         goal = f"The goal was not recorded; the phase is called {place.phase_name or place.phase!r}."
     texts = [goal, state] if state else [goal]
-    return (Turn(Role.USER, "\n\n".join(texts)), *turns)
+    return (CaseTurn(Role.USER, "\n\n".join(texts)), *turns)
 
 
 class Shape(StrEnum):
@@ -201,7 +201,7 @@ def _tools(lesson: Lesson) -> Row | None:
     return _messages(lesson) if any(message.calls for message in _learnt(lesson)) else None
 
 
-def _learnt(lesson: Lesson) -> list[Message]:
+def _learnt(lesson: Lesson) -> list[ChatMessage]:
     """The conversation up to the last message that is taught: none of a call that failed, or is not shown whole."""
     messages = conversation(lesson.before, lesson.right)
     failed = {turn.answers for turn in lesson.right if turn.failed}
@@ -211,7 +211,7 @@ def _learnt(lesson: Lesson) -> list[Message]:
     return _up_to_taught(messages)
 
 
-def _is_whole(message: Message) -> bool:
+def _is_whole(message: ChatMessage) -> bool:
     """True if no text or call of the message was shortened."""
     return CUT not in message.text and not any(CUT in repr(call.arguments) for call in message.calls)
 
@@ -250,7 +250,7 @@ _SHAPES: dict[Shape, Callable[[Lesson], Row | None]] = {
 }
 
 
-def _up_to_taught(messages: list[Message]) -> list[Message]:
+def _up_to_taught(messages: list[ChatMessage]) -> list[ChatMessage]:
     return messages[: max((at for at, one in enumerate(messages, 1) if one.taught), default=0)]
 
 
@@ -264,7 +264,7 @@ def _asked(lesson: Lesson) -> tuple[list[Row], str]:
     taught = [message for message in messages if message.taught]
     before = messages[: messages.index(taught[0])] if taught else messages
     # A message that nobody says stands for the answer: so the results of the last calls before it are told.
-    told = plain_messages([*before, Message(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
+    told = plain_messages([*before, ChatMessage(Role.ASSISTANT, "")], lesson.no_answer, Role.USER)
     first = next((at for at, one in enumerate(taught, 1) if one.calls), len(taught))
     answer = spoken(taught[:first])
     if not answer or not told or told[-1][0] is not Role.USER or CUT in answer:
@@ -272,7 +272,7 @@ def _asked(lesson: Lesson) -> tuple[list[Row], str]:
     return [{"role": role.value, "content": text} for role, text in told], answer
 
 
-def _last_step(messages: Sequence[Message], *, refused: bool) -> Sequence[Message]:
+def _last_step(messages: Sequence[ChatMessage], *, refused: bool) -> Sequence[ChatMessage]:
     """The last change that was made, since a test or bookkeeping behind it was not what was wrong; else the last thing that was done, or said.
 
     Of what the user `refused` it is the last call, whatever that was.

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_moments import Moment, moments_of
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import SHELLS
-from crucible.commands.learn.case import Call, Role, Turn
+from crucible.commands.learn.case import CaseCall, CaseTurn, Role
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import NOWHERE
@@ -51,7 +51,7 @@ class Timeline:
         return self.goals.get(phase, self.session.title)
 
 
-def build_timeline(session: Session, evidence: Evidence) -> Timeline:
+def build_timeline(session: Session, evidence: RecordedCalls) -> Timeline:
     """The timeline of a session; build a new one for each evidence."""
     moments = tuple(moments_of(session, evidence))
     phases = {phase.id: phase for phase in session.all_phases()}
@@ -84,12 +84,12 @@ _FEW = 2
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
+def turns_of(moments: Iterable[Moment]) -> tuple[CaseTurn, ...]:
     """The conversation that some moments are: an assistant's prose and the call that follows it are one turn, each result another.
 
     Other entries are no turns.  A call's id is made of its place in the timeline: `call-12`.
     """
-    turns: list[Turn] = []
+    turns: list[CaseTurn] = []
     said: list[str] = []
     for moment in moments:
         if moment.call is not None:
@@ -97,19 +97,19 @@ def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
             said = []
         elif isinstance(moment.entry, Prose) and moment.entry.text:
             said.append(moment.entry.text)
-    return (*turns, Turn(Role.ASSISTANT, "\n\n".join(said))) if said else tuple(turns)
+    return (*turns, CaseTurn(Role.ASSISTANT, "\n\n".join(said))) if said else tuple(turns)
 
 
-def _exchange_of(moment: Moment, words: str = "") -> tuple[Turn, Turn]:
+def _exchange_of(moment: Moment, words: str = "") -> tuple[CaseTurn, CaseTurn]:
     """The turn that makes a call, with the words before it, and the one that answers it."""
     line = moment.call.call if moment.call else ""
     tool, _, rest = line.partition(" ")
     arguments = moment.arguments if moment.arguments is not None else {_argument_of(tool, rest): rest}
-    call = Call(f"call-{moment.at}", moment.tool or tool, arguments)
+    call = CaseCall(f"call-{moment.at}", moment.tool or tool, arguments)
     failed = moment.outcome in (Outcome.FAILED, Outcome.REJECTED, Outcome.INTERRUPTED)
     return (
-        Turn(Role.ASSISTANT, words, (call,)),
-        Turn(Role.TOOL, moment.result, answers=call.id, failed=failed),
+        CaseTurn(Role.ASSISTANT, words, (call,)),
+        CaseTurn(Role.TOOL, moment.result, answers=call.id, failed=failed),
     )
 
 
@@ -127,7 +127,7 @@ _COMMAND = {"exec_command": "cmd"}
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
+def placed_findings(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
     """The findings of a kind that have a callout, each with its moment, in the order of the note."""
     at = 0
     for finding in findings_of(timeline.session):
@@ -138,7 +138,7 @@ def placed(timeline: Timeline, kind: Kind) -> Iterator[tuple[Finding, Moment]]:
                 yield finding, moment
 
 
-def placed_at(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
+def moment_of_rows(moments: Iterable[Moment], rows: Collection[str]) -> Moment | None:
     """The first moment of one of these rows; a finding has only their first characters."""
     return next((one for one in moments if one.row and one.row.startswith(tuple(rows))), None)
 
@@ -161,7 +161,7 @@ def outcome_of(timeline: Timeline, phase: str) -> Finding | None:
     return next((one for one in reversed(own) if one.kind == Kind.OUTCOME), None)
 
 
-def said_at(timeline: Timeline) -> dict[int, Finding]:
+def corrections_by_place(timeline: Timeline) -> dict[int, Finding]:
     """Each correction by the place of its words in the timeline: the user's prompt, else a refused call."""
     spoken = [one for one in timeline.moments if isinstance(one.entry, Intervention)]
     refused = [one for one in timeline.moments if one.outcome is Outcome.REJECTED]

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.review.agent_questions import told_spent
+from crucible.analysis.review.agent_questions import spent_text
 from crucible.clients.launch.ask import program_of
 from crucible.clients.registry import TITLES
 from crucible.core.errors import CrucibleError
@@ -190,7 +190,7 @@ def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], no
         yield notice(_AGENTS, f"the cost of agents cannot be read: {error}")
         return
     if spent.count:
-        told = f"agents asked this month: {numbered(spent.count, 'answer')}, {told_spent(spent)}"
+        told = f"agents asked this month: {numbered(spent.count, 'answer')}, {spent_text(spent)}"
         yield good(_AGENTS, told)
 
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import chain
 from typing import TypeAlias
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import overlap
 from crucible.documents.session.findings import Finding, Kind, findings_of, is_named, without_guesses
@@ -60,7 +60,7 @@ _LETTER = late_pattern(r"\w")
 _TELLING = 20
 """Letters of a text that may be found within another one."""
 _VERBS = {"in_progress": "Continue", "pending": "To do", "blocked": "Blocked"}
-_NO_EVIDENCE = Evidence()
+_NO_EVIDENCE = RecordedCalls()
 
 
 _Listed: TypeAlias = "tuple[str, HistoryLine]"
@@ -69,7 +69,7 @@ _Listed: TypeAlias = "tuple[str, HistoryLine]"
 
 def compose_entry(
     session: Session,
-    evidence: Evidence = _NO_EVIDENCE,
+    evidence: RecordedCalls = _NO_EVIDENCE,
     *,
     captures: Captures = NO_CAPTURES,
     blockers: Sequence[str] = (),

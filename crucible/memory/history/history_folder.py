@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.tools.recorded_calls import load_evidence
+from crucible.analysis.tools.recorded_calls import load_recorded_calls
 from crucible.core import files
 from crucible.core.errors import CrucibleError, EditRefused, NoteExists, VaultError
 from crucible.core.git import digest_of, run_git
@@ -97,7 +97,7 @@ def add_captures(vault: Vault, session_id: str, captures: Captures) -> Path | No
     if not path.is_file():
         return None
 
-    captures = shortened_captures(captures, shortener(load_evidence(vault.root, session_id).roots))
+    captures = shortened_captures(captures, shortener(load_recorded_calls(vault.root, session_id).roots))
 
     def intention(note: Note) -> list[Edit]:
         entry = read_entry(note.source, note.name).entry

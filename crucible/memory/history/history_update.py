@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
 from crucible.core import files
 from crucible.core.errors import BadSessionId, CrucibleError, SessionNotFound
 from crucible.core.secrets import Redact
@@ -55,7 +55,7 @@ def told_of(
     redact: Redact,
     roots: Sequence[str] = (),
     captures: Captures = NO_CAPTURES,
-    evidence: Evidence | None = None,
+    evidence: RecordedCalls | None = None,
     following: LaterSessions = NOTHING,
 ) -> HistoryEntry:
     """Compose the history of the session in `note`, without secrets and absolute paths.
@@ -66,7 +66,7 @@ def told_of(
     marks = [one for one in load_bookmarks(vault.root).found if one.session == session.id]
     entry = compose_entry(
         session,
-        load_evidence(vault.root, session.id) if evidence is None else evidence,
+        load_recorded_calls(vault.root, session.id) if evidence is None else evidence,
         captures=captures,
         blockers=_blockers(marks, session),
         roots=roots,
@@ -92,7 +92,7 @@ def make_history(
     `keep_entry`, and `NoteUnreadable`.
     """
     session, path = note.session, entry_path(vault, note.session.id)
-    evidence, before = load_evidence(vault.root, session.id), _source_of(vault, path)
+    evidence, before = load_recorded_calls(vault.root, session.id), _source_of(vault, path)
     marks = read_marks(before.lines) if before else {}
     standing = own_entry(before, session.id) if before else None
     is_theirs = bool(before and marks is None and read_entry(before).entry)

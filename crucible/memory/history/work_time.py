@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import acts_of
@@ -128,7 +128,7 @@ def _with_inline(entries: Iterable[Entry]) -> Iterator[Entry]:
             yield from (one for one in _with_inline(entry.entries) if not isinstance(one, Intervention))
 
 
-def modified_files(session: Session, evidence: Evidence) -> tuple[str, ...]:
+def modified_files(session: Session, evidence: RecordedCalls) -> tuple[str, ...]:
     """Each file of the project once, in the order of its first change.
 
     Left out are files outside the project and temporary ones, those that were created and deleted again or set back,

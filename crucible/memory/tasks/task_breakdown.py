@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crucible.analysis.review.agent_questions import BUDGET, Budget, Refused, ask_checked, quoted, seen_by
+from crucible.analysis.review.agent_questions import BUDGET, Budget, Refused, ask_checked, quoted_data, text_cleaner
 from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.secrets import Redact
 from crucible.core.settings.settings import VaultSettings
@@ -83,11 +83,11 @@ def break_down(
     Description and tasks are shown within the `budget`. Secrets in the description and in the answer are redacted.
     Raises what a vault's template raises.
     """
-    seen = seen_by(redact)
+    seen = text_cleaner(redact)
     lines = [f"- {quote_line(seen(task.content), LONGEST)}" for task in there[-_OTHERS:]]
     parts = 2 if lines else 1
-    told = quoted("  " + hang(budget.fit(seen(wish), parts)))
-    others = quoted(budget.fit("\n".join(lines), parts)) if lines else ""
+    told = quoted_data("  " + hang(budget.fit(seen(wish), parts)))
+    others = quoted_data(budget.fit("\n".join(lines), parts)) if lines else ""
     came = ask_checked(
         asker,
         lambda refused: template.render(rules=RULES, wish=told, there=others, refused=refused),

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from crucible.analysis.review.session_review import Review, review
+from crucible.analysis.review.session_review import ReviewResult, review
 from crucible.clients.launch.ask import Answer
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
@@ -61,7 +61,7 @@ def log(vault: Vault, played: Played) -> None:
             writer.write(event, "phase-1", "claude-code:x")
 
 
-def ask(vault: Vault, *findings: object, agent: Fake | None = None, again: bool = True) -> Review:
+def ask(vault: Vault, *findings: object, agent: Fake | None = None, again: bool = True) -> ReviewResult:
     """Ask an agent that answers with these findings."""
     return review(vault, ID, agent or Fake([list(findings)]), now=NOW, redact=REDACT, again=again)
 

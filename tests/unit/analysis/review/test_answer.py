@@ -9,23 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.review.agent_questions import Refused
-from crucible.analysis.review.review_answer import Claim, Claims, Said, read_answer
-from crucible.analysis.review.review_record import Line, Record, Tag
+from crucible.analysis.review.review_answer import Claim, Claims, KnownText, read_answer
+from crucible.analysis.review.review_record import RecordLine, ReviewRecord, Tag
 from crucible.documents.session.findings import Kind
 from samples.hostile_texts import hostile_line
 
-RECORD = Record(
+RECORD = ReviewRecord(
     "",
     {
-        1: Line(Tag.PROMPT, "Keep the cache in one SQLite file", ("aaaaaaaa-1",), turn=1, phase="phase-1"),
-        2: Line(Tag.TEXT, "A file per user would be slower", ("bbbbbbbb-2",), turn=1),
-        3: Line(Tag.EDITED, "src/cache.py", ("cccccccc-3", "dddddddd-4", "eeeeeeee-5"), turn=1),
-        4: Line(Tag.PROMPT, "Shall old exports keep their date?", ("ffffffff-6",), turn=3, phase="phase-2"),
-        5: Line(Tag.CLOSING, "I would keep them", ("99999999-7",), turn=3),
-        6: Line(Tag.END, "the session ends", (), turn=3),
+        1: RecordLine(Tag.PROMPT, "Keep the cache in one SQLite file", ("aaaaaaaa-1",), turn=1, phase="phase-1"),
+        2: RecordLine(Tag.TEXT, "A file per user would be slower", ("bbbbbbbb-2",), turn=1),
+        3: RecordLine(Tag.EDITED, "src/cache.py", ("cccccccc-3", "dddddddd-4", "eeeeeeee-5"), turn=1),
+        4: RecordLine(Tag.PROMPT, "Shall old exports keep their date?", ("ffffffff-6",), turn=3, phase="phase-2"),
+        5: RecordLine(Tag.CLOSING, "I would keep them", ("99999999-7",), turn=3),
+        6: RecordLine(Tag.END, "the session ends", (), turn=3),
     },
 )
-SAID = Said(
+SAID = KnownText(
     "Keep the cache in one SQLite file. A file per user would be slower. src/cache.py get_user() Shall old exports keep their date? 12 tests"
 )
 
@@ -86,7 +86,7 @@ def test_a_claim_without_lines_or_that_names_what_nobody_said_is_left_out(fields
 
 
 def test_a_short_session_has_few_words_of_a_summary() -> None:
-    said = Said("Add a page on refunds. I added `guide/refunds.md`. Remove it, please. Removed.")
+    said = KnownText("Add a page on refunds. I added `guide/refunds.md`. Remove it, please. Removed.")
     told = "guide/refunds.md was removed again at the user's request right after it was added"
     assert said.holds(told)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.analysis.review.record_lines import Placed, lines_of
-from crucible.analysis.review.review_record import Line, Record, Tag, body_of, fit, tidy
+from crucible.analysis.review.record_lines import ReviewEvent, lines_of
+from crucible.analysis.review.review_record import RecordLine, ReviewRecord, Tag, body_of, fit, tidy
 from crucible.clients.events import (
     At,
     CallEnd,
@@ -27,8 +27,8 @@ from tests.unit.analysis.findings.test_failures import CAUSE, CLIENTS, RED
 COUNT = Estimate().count
 
 
-def record_of(played: Played, budget: int = 100_000) -> Record:
-    return fit(lines_of(Placed(event, event.at.row) for event in played.events), budget, Estimate())
+def record_of(played: Played, budget: int = 100_000) -> ReviewRecord:
+    return fit(lines_of(ReviewEvent(event, event.at.row) for event in played.events), budget, Estimate())
 
 
 def shown(played: Played, budget: int = 100_000) -> list[str]:
@@ -103,7 +103,7 @@ def test_a_prompt_that_is_said_again_says_of_which_turn() -> None:
 
 def test_every_line_knows_its_rows_also_after_a_turn_with_edits() -> None:
     played = Played().you("go").edit().agent("Done.").you("Now the next one.").edit("b.py").agent("Done, too.")
-    lines = lines_of(Placed(event, event.at.row) for event in played.events)
+    lines = lines_of(ReviewEvent(event, event.at.row) for event in played.events)
     assert all(line.rows for line in lines)
     assert next(line for line in lines if line.text.startswith("Now")).rows == ("row00005-more",)
 
@@ -120,7 +120,7 @@ def test_what_a_subagent_did_is_left_out_but_its_report_is_there() -> None:
     played.tell(SubagentReturned(At(6, "r6"), "call-9", "a1", "It is in tax.go."))
     assert "SUBAGENT: Find tax: It is in tax.go." in record_of(played).text
     theirs = Played().tell(ContextSeen(At(1, "x", None, "a1"), "s"))
-    assert not lines_of(Placed(event, event.at.row) for event in theirs.events)
+    assert not lines_of(ReviewEvent(event, event.at.row) for event in theirs.events)
 
 
 def test_a_foreign_text_begins_no_line_of_the_record() -> None:
@@ -137,7 +137,7 @@ def test_a_foreign_text_begins_no_line_of_the_record() -> None:
 TAGS = st.sampled_from(list(Tag))
 LINES = st.lists(
     st.builds(
-        Line,
+        RecordLine,
         TAGS,
         st.text(min_size=1, max_size=400),
         worth=st.integers(0, 99),
@@ -149,7 +149,7 @@ LINES = st.lists(
 
 
 @given(LINES, st.integers(1, 3000))
-def test_a_record_never_has_more_tokens_than_its_budget(lines: list[Line], budget: int) -> None:
+def test_a_record_never_has_more_tokens_than_its_budget(lines: list[RecordLine], budget: int) -> None:
     assert COUNT(fit(lines, budget, Estimate()).text) <= max(budget, 20)
 
 

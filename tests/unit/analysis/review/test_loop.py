@@ -9,17 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.failures.failure_causes import judge_fully
+from crucible.analysis.failures.failure_causes import judge_failure
 from crucible.analysis.review.agent_questions import (
     BUDGET,
-    LOOKED,
+    MAX_ANSWER,
+    AskResult,
     Budget,
-    Came,
     Refused,
     TimeUsedUp,
     ask_checked,
-    quoted,
-    seen_by,
+    quoted_data,
+    text_cleaner,
     visible,
 )
 from crucible.clients.launch.answering_process import Stopped, TimedOut
@@ -45,8 +45,8 @@ def _number(text: str, _: str) -> int:
     raise Refused(["it is no number", f"say one, not {text[:20]}"])
 
 
-def _asked(asker: Says, read: Callable[[str, str], int] = _number, budget: Budget = BUDGET) -> Came[int]:
-    return ask_checked(asker, lambda refused: f"A number!\n{refused}", read, seen_by(_redact), budget=budget)
+def _asked(asker: Says, read: Callable[[str, str], int] = _number, budget: Budget = BUDGET) -> AskResult[int]:
+    return ask_checked(asker, lambda refused: f"A number!\n{refused}", read, text_cleaner(_redact), budget=budget)
 
 
 def test_a_good_answer_is_taken_at_once() -> None:
@@ -108,7 +108,7 @@ def test_no_more_of_an_answer_is_looked_at_than_it_needs() -> None:
         return 1
 
     assert _asked(Says("x" * 3_000_000), read).value == 1
-    assert lengths == [LOOKED]
+    assert lengths == [MAX_ANSWER]
 
 
 def test_a_refused_answer_is_shown_again_within_the_budget() -> None:
@@ -133,7 +133,7 @@ def test_no_secret_is_in_what_is_read_said_or_shown_again() -> None:
 
 
 def test_a_secret_between_unseen_characters_is_found() -> None:
-    assert seen_by(_redact)(f"a {SECRET[:4]}\u200b{SECRET[4:]}\x00") == "a [redacted]"
+    assert text_cleaner(_redact)(f"a {SECRET[:4]}\u200b{SECRET[4:]}\x00") == "a [redacted]"
 
 
 def test_what_is_refused_cannot_leave_its_fence() -> None:
@@ -147,8 +147,8 @@ def test_what_is_refused_cannot_leave_its_fence() -> None:
 
 
 def test_data_in_a_fence_holds_no_mark_of_ours() -> None:
-    assert OWN_MARK not in quoted(f"{OWN_MARK} and\u200b")
-    assert "\u200b" not in quoted("and\u200b")
+    assert OWN_MARK not in quoted_data(f"{OWN_MARK} and\u200b")
+    assert "\u200b" not in quoted_data("and\u200b")
 
 
 def test_the_model_is_named_in_one_line() -> None:
@@ -164,13 +164,13 @@ def test_the_model_is_named_in_one_line() -> None:
 
 def test_a_text_that_was_shown_with_a_character_that_nobody_could_read_may_be_repeated() -> None:
     read: Callable[[str, str], str] = lambda text, _: text  # noqa: E731
-    came = ask_checked(Says("a\ufffdb"), lambda _: "say a\ufffdb", read, seen_by(_redact))
+    came = ask_checked(Says("a\ufffdb"), lambda _: "say a\ufffdb", read, text_cleaner(_redact))
     assert came.value == "a\ufffdb"
 
 
 def test_a_reader_may_redact_what_it_keeps_itself() -> None:
     read: Callable[[str, str], str] = lambda text, _: text  # noqa: E731
-    came = ask_checked(Says(f"{SECRET}\u200b"), lambda _: "", read, seen_by(_redact), read_as=visible)
+    came = ask_checked(Says(f"{SECRET}\u200b"), lambda _: "", read, text_cleaner(_redact), read_as=visible)
     assert came.value == SECRET
 
 
@@ -221,4 +221,4 @@ def test_no_answer_raises(first: str, second: str) -> None:
         assert len(came.problem) <= 400
     broken = break_down("a wish", [], asker=Says(first, second), redact=_redact, template=OwnTemplate(TEMPLATE))
     assert broken.pieces
-    judge_fully(FailureReport("it is red"), asker=Says(first, second), redact=_redact)
+    judge_failure(FailureReport("it is red"), asker=Says(first, second), redact=_redact)

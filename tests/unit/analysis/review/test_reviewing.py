@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from crucible.analysis.review import session_review as reviewing
 from crucible.analysis.review.agent_questions import Budget, Refused
-from crucible.analysis.review.record_lines import Placed, lines_of
-from crucible.analysis.review.review_answer import Said, read_answer
-from crucible.analysis.review.review_merge import Detected, merged
+from crucible.analysis.review.record_lines import ReviewEvent, lines_of
+from crucible.analysis.review.review_answer import KnownText, read_answer
+from crucible.analysis.review.review_merge import Detected, merge_claims
 from crucible.analysis.review.review_record import fit
 from crucible.analysis.review.session_review import review
 from crucible.clients.events import CallEnd
@@ -52,7 +52,7 @@ def played() -> Played:
 
 
 TOLD = played()
-RECORD = fit(lines_of(Placed(event, event.at.row, "phase-1") for event in TOLD.events), 6000, Estimate())
+RECORD = fit(lines_of(ReviewEvent(event, event.at.row, "phase-1") for event in TOLD.events), 6000, Estimate())
 
 
 def number(agent: Fake, part: str) -> int:
@@ -365,10 +365,10 @@ def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> Non
     text = render_session(session_of(TOLD))
     source, session = Source(text), read_session(Source(text), ID)
     try:
-        claims = read_answer(json.dumps({"findings": listed}), RECORD, Said(RECORD.text, text)).kept
+        claims = read_answer(json.dumps({"findings": listed}), RECORD, KnownText(RECORD.text, text)).kept
     except Refused:
         return
-    found = merged(session, claims, Detected(TOLD.detector.noted(), TOLD.callouts), (), SOURCE)
+    found = merge_claims(session, claims, Detected(TOLD.detector.noted(), TOLD.callouts), (), SOURCE)
     after = apply_edits(source, merge_findings(source, session, session.findings, found.items)).text
     assert not read_session(Source(after), ID).problems
     assert after.endswith(text.partition("## ")[2]), "what is below the block is as it was"

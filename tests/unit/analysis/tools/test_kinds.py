@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.tools.file_kinds import changes_files, is_test_file, kind_of, languages_of, plain_words, type_of
-from crucible.analysis.tools.toolchains import BUILD, LINT, TEST, TYPES, Kind
+from crucible.analysis.tools.toolchains import BUILD, LINT, TEST, TYPES, ToolKind
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_file_s_type_is_told_by_its_name(path: str, kind: str | None) -> None:
         ("git test", None), ("tests", TEST),
     ],
 )  # fmt: skip
-def test_a_command_tests_checks_or_builds(command: str, kind: Kind | None) -> None:
+def test_a_command_tests_checks_or_builds(command: str, kind: ToolKind | None) -> None:
     assert kind_of(plain_words(command.split())) == kind
 
 

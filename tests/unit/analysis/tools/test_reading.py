@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.tools.recorded_calls import Evidence, evidence_of
+from crucible.analysis.tools.recorded_calls import RecordedCalls, recorded_calls_of
 from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.shell_acts import command_acts
 from crucible.analysis.tools.tool_acts import Act, Deed
@@ -27,7 +27,7 @@ TESTS = "from limiter import TokenBucket\n\nassert TokenBucket()\n"
 
 def _evidence(
     calls: Iterable[tuple[str, Mapping[str, object], str]], root: str = ROOT
-) -> tuple[list[ToolCall], Evidence]:
+) -> tuple[list[ToolCall], RecordedCalls]:
     """The calls of a session as its note has them, and what the recorder knows of them."""
     records = [EventRecord(1, "ContextSeen", values={"cwd": root})]
     noted = []
@@ -37,7 +37,7 @@ def _evidence(
             EventRecord(2 * at + 3, "ToolReturned", values={"call": str(at), "text": result, "end": "ok"}),
         ]
         noted.append(ToolCall(call_line(name, arguments, root), result[:100]))
-    return noted, evidence_of(records)
+    return noted, recorded_calls_of(records)
 
 
 def _all(*calls: tuple[str, Mapping[str, object], str]) -> list[Act]:
@@ -48,7 +48,7 @@ def _all(*calls: tuple[str, Mapping[str, object], str]) -> list[Act]:
 
 def _noted(*lines: str) -> list[Act]:
     files = Files()
-    return [act for line in lines for act in acts_of(ToolCall(line), Evidence(), files)]
+    return [act for line in lines for act in acts_of(ToolCall(line), RecordedCalls(), files)]
 
 
 def _told(acts: Iterable[Act]) -> list[tuple[str, list[str], list[str]]]:
@@ -179,7 +179,7 @@ def test_a_run_of_all_tests_reads_the_tests_and_what_was_written_in_their_langua
 
 
 def test_every_call_of_a_failed_command_has_its_outcome_and_its_data() -> None:
-    acts = acts_of(ToolCall("Bash sed -i s/a/b/ x.py && cat y.py", "", Outcome.FAILED), Evidence(), Files())
+    acts = acts_of(ToolCall("Bash sed -i s/a/b/ x.py && cat y.py", "", Outcome.FAILED), RecordedCalls(), Files())
     assert [(act.deed, act.outcome) for act in acts] == [
         (Deed.EDIT, Outcome.FAILED),
         (Deed.READ, Outcome.FAILED),
@@ -414,7 +414,7 @@ _RESULT = st.text(max_size=40) | st.just("./a.py:4: x\n/etc/passwd:1:root")
     _RESULT,
 )
 def test_any_call_has_acts_with_legal_names(tool: str, rest: str, result: str) -> None:
-    acts = acts_of(ToolCall(f"{tool} {rest}".replace("\n", "⏎"), result), Evidence(), Files())
+    acts = acts_of(ToolCall(f"{tool} {rest}".replace("\n", "⏎"), result), RecordedCalls(), Files())
     assert acts
     for act in acts:
         assert "\n" not in act.what

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.tools.shell_parser import Part, take_apart
+from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import command_text
 from crucible.documents.workflow.workflow_reader import uncollected
 
 
 def _words(script: str) -> list[tuple[str, ...]]:
-    return [part.words for part in take_apart(script)]
+    return [part.words for part in parse_script(script)]
 
 
-def _only(script: str) -> Part:
-    (part,) = take_apart(script)
+def _only(script: str) -> ShellCommand:
+    (part,) = parse_script(script)
     return part
 
 
@@ -70,7 +70,7 @@ def test_redirections_are_the_files_read_written_and_added_to() -> None:
 
 @pytest.mark.parametrize("script", ["make 2>&1", "make >&2", "make 1>&2 2>&-"])
 def test_a_stream_that_goes_to_a_stream_is_no_file(script: str) -> None:
-    assert _only(script) == Part(("make",))
+    assert _only(script) == ShellCommand(("make",))
 
 
 @pytest.mark.parametrize("script", ["make &> log", "make >& log", "make >| log", "make >log"])
@@ -79,7 +79,7 @@ def test_every_way_to_write_anew_is_one(script: str) -> None:
 
 
 def test_a_here_document_is_what_its_command_is_fed_and_its_lines_are_no_commands() -> None:
-    parts = take_apart("cat <<'A' > x && cat <<-B >> y\nrm x > z\nA\n\tq\n\tB\nls")
+    parts = parse_script("cat <<'A' > x && cat <<-B >> y\nrm x > z\nA\n\tq\n\tB\nls")
     assert [(p.words, p.gives, p.adds, p.fed) for p in parts] == [
         (("cat",), ("x",), (), "rm x > z\n"),
         (("cat",), (), ("y",), "q\n"),
@@ -93,13 +93,13 @@ def test_a_here_document_without_its_end_goes_to_the_end() -> None:
 
 def test_a_message_in_a_here_document_within_a_substitution_is_no_command() -> None:
     script = 'git commit -m "$(cat <<\'EOF\'\nFix "foo" > bar (x)\nEOF\n)" && ls > out'
-    parts = take_apart(script)
+    parts = parse_script(script)
     assert [p.words[0] for p in parts] == ["cat", "git", "ls"]
     assert [p.gives for p in parts] == [(), (), ("out",)]
 
 
 def test_cd_is_the_folder_of_what_follows_and_ends_with_its_parentheses() -> None:
-    parts = take_apart("cd src && (cd sub; cat a) && cat b; cd /x; cat c")
+    parts = parse_script("cd src && (cd sub; cat a) && cat b; cd /x; cat c")
     assert [(p.folder, p.words[-1]) for p in parts] == [("src/sub", "a"), ("src", "b"), ("/x", "c")]
 
 
@@ -109,7 +109,7 @@ def test_settings_before_a_command_are_kept_beside_it() -> None:
 
 
 def test_only_what_reads_from_a_pipe_is_piped() -> None:
-    assert [p.piped for p in take_apart("a | b |& c; d | xargs e")] == [False, True, True, False, False]
+    assert [p.piped for p in parse_script("a | b |& c; d | xargs e")] == [False, True, True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ PLAIN = ("cd", "a", "b/c.py", "A=1", "-c", "bash", "timeout", "9", "if", "time",
 
 @given(st.lists(st.sampled_from(PLAIN), max_size=6))
 def test_plain_words_are_the_same_command_however_a_script_ends(words: list[str]) -> None:
-    assert take_apart(" ".join(words)) == take_apart(" ".join(words) + " \n")
+    assert parse_script(" ".join(words)) == parse_script(" ".join(words) + " \n")
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6))
@@ -141,7 +141,7 @@ def test_quoted_words_come_back_as_they_were(words: list[str]) -> None:
 
 @given(st.lists(st.from_regex(r"[a-z$#'\"\\ ()&;<>|\n\t]{1,10}", fullmatch=True), min_size=1, max_size=5))
 def test_the_text_of_a_command_is_read_as_the_same_words(words: list[str]) -> None:
-    part = Part(("command-of-mine", *words))
+    part = ShellCommand(("command-of-mine", *words))
     assert _only(command_text(part)).words == part.words
 
 
@@ -151,7 +151,7 @@ _SIGNS = "'\"`\\$(){}[]<>|&;#!=\n\t *?~-_./aA0cE"
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet=_SIGNS, max_size=120) | st.text(max_size=80))
 def test_any_text_has_an_answer(script: str) -> None:
-    for part in take_apart(script):
+    for part in parse_script(script):
         assert all(isinstance(word, str) for word in (*part.words, *part.takes, *part.gives, *part.adds))
 
 
@@ -168,7 +168,7 @@ def test_a_long_hostile_command_costs_ten_times_what_a_tenth_of_it_costs(piece: 
     def cost(size: int) -> float:
         script = (piece * (size // len(piece) + 1))[:size]
         before = time.process_time()
-        take_apart(script)
+        parse_script(script)
         return time.process_time() - before
 
     small = min(cost(5_000) for _ in range(3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crucible.analysis.tools.recorded_calls import Evidence, evidence_of
+from crucible.analysis.tools.recorded_calls import RecordedCalls, recorded_calls_of
 from crucible.commands.capture.candidates import Candidate, CandidateKind
 from crucible.commands.capture.detection import NO, detect
 from crucible.documents.markdown.source import Lines
@@ -59,7 +59,7 @@ def _placed(entry: Entry, line: int) -> Entry:
     return replace(entry, lines=lines)
 
 
-def found_in(*entries: Entry, evidence: Evidence = NO) -> list[Candidate]:
+def found_in(*entries: Entry, evidence: RecordedCalls = NO) -> list[Candidate]:
     """What is detected in a session of these entries."""
     return detect(session_of(*entries), evidence)
 
@@ -69,11 +69,11 @@ def kinds_of(*entries: Entry) -> list[CandidateKind]:
     return [one.kind for one in found_in(*entries)]
 
 
-def written(path: str, content: str) -> tuple[ToolCalls, Evidence]:
+def written(path: str, content: str) -> tuple[ToolCalls, RecordedCalls]:
     """A file that was written whole, and the flight recorder's evidence of it."""
     arguments = {"file_path": path, "content": content}
     records = [
         EventRecord(1, "ToolUsed", values={"name": "Write", "call": "a", "arguments": arguments}),
         EventRecord(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "created"}),
     ]
-    return passed(f"Write {path}", "created, 3 lines"), evidence_of(records)
+    return passed(f"Write {path}", "created, 3 lines"), recorded_calls_of(records)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.tools.recorded_calls import evidence_of
+from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.analysis.tools.session_moments import moments_of
 from crucible.commands.capture.candidates import PROPOSED, Candidate, CandidateKind
 from crucible.commands.capture.decision_records import is_decision_record, subject_of
@@ -358,7 +358,7 @@ def test_of_a_patch_each_file_has_what_it_holds_afterwards() -> None:
         EventRecord(2, "ToolReturned", values={"call": "a", "end": "ok", "text": "done"}),
     ]
     line = call_line("apply_patch", {"input": patch})
-    found = found_in(passed(line), evidence=evidence_of(records))
+    found = found_in(passed(line), evidence=recorded_calls_of(records))
     assert [one.summary for one in found] == [
         "pay.py calls api.stripe.com/v1/refunds",
         "ship.py calls api.dhl.com/track",

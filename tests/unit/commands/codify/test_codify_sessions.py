@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from crucible.analysis.tools.recorded_calls import load_evidence
+from crucible.analysis.tools.recorded_calls import load_recorded_calls
 from crucible.clients.dialects import DIALECTS
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.imports.import_report import ImportOptions
@@ -55,7 +55,7 @@ def codify_real(folder: Path, client: str, name: str) -> Workflow:
     import_transcripts(vault, DIALECTS[client], [DATA / "transcripts" / client / name], options=ImportOptions(LATER))
     notes = {known: note.session for known, note in notes_of(vault).items()}
     (trunk,) = (one for one in notes.values() if one.parent is None)
-    return codify([RecordedSession(trunk, notes, lambda known: load_evidence(vault.root, known))], no_secrets)
+    return codify([RecordedSession(trunk, notes, lambda known: load_recorded_calls(vault.root, known))], no_secrets)
 
 
 def likeness(workflow: Workflow) -> list[object]:

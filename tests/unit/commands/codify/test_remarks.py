@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from crucible.analysis.tools.recorded_calls import evidence_of
+from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.documents.session.session import Decision, Failure, Grounds, Intervention, Noted, Outcome, Prose, Session
 from crucible.documents.workflow.workflow import Step
@@ -187,7 +187,7 @@ def test_a_command_is_a_check_if_its_output_is_a_verdict() -> None:
         EventRecord(2, "ToolReturned", values={"call": "1", "text": "3 passed in 0.1s\n", "end": "ok"}),
     ]
     one = session(phase("Do", calls("Write a.py", "Bash ./verify everything")))
-    found = codify([RecordedSession(one, {}, lambda _: evidence_of(records))], no_secrets)
+    found = codify([RecordedSession(one, {}, lambda _: recorded_calls_of(records))], no_secrets)
     assert found.steps[0].prose == "- Check: `./verify everything` (passed: 3 passed in 0.1s)"
 
 

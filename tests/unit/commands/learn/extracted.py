@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.analysis.tools.recorded_calls import Evidence, load_evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
 from crucible.clients.dialects import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
@@ -87,11 +87,11 @@ def read_back(session: Session) -> Session:
 
 
 def timeline_of(*phases: Iterable[Entry | str], findings: tuple[Noted, ...] = ()) -> Timeline:
-    return build_timeline(session_of(*phases, findings=findings), Evidence())
+    return build_timeline(session_of(*phases, findings=findings), RecordedCalls())
 
 
 def cases_of(session: Session, children: Mapping[str, Session | None] | None = None) -> tuple[Case, ...]:
-    return extract(session, children or {}, lambda _: Evidence(), kept)
+    return extract(session, children or {}, lambda _: RecordedCalls(), kept)
 
 
 def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
@@ -105,6 +105,6 @@ def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
     cases = [
         case
         for one in sessions.values()
-        for case in extract(one, sessions, lambda ident: load_evidence(vault.root, ident), kept)
+        for case in extract(one, sessions, lambda ident: load_recorded_calls(vault.root, ident), kept)
     ]
     return vault, cases

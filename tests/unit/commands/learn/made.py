@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from crucible.commands.learn.case import (
     Body,
-    Call,
     Case,
+    CaseCall,
+    CaseTurn,
     CaseType,
     Choice,
     Correction,
@@ -21,27 +22,26 @@ from crucible.commands.learn.case import (
     Puzzle,
     Role,
     Trajectory,
-    Turn,
 )
 from samples.hostile_texts import hostile_text as any_hostile_text
 
 SESSION = "2026-05-04-1000-retry"
 
 
-def said(text: str) -> Turn:
-    return Turn(Role.ASSISTANT, text)
+def said(text: str) -> CaseTurn:
+    return CaseTurn(Role.ASSISTANT, text)
 
 
-def told(text: str) -> Turn:
-    return Turn(Role.USER, text)
+def told(text: str) -> CaseTurn:
+    return CaseTurn(Role.USER, text)
 
 
-def used(id_: str, name: str, text: str = "", **arguments: object) -> Turn:
-    return Turn(Role.ASSISTANT, text, (Call(id_, name, arguments),))
+def used(id_: str, name: str, text: str = "", **arguments: object) -> CaseTurn:
+    return CaseTurn(Role.ASSISTANT, text, (CaseCall(id_, name, arguments),))
 
 
-def tool(id_: str, text: str, *, failed: bool = False) -> Turn:
-    return Turn(Role.TOOL, text, answers=id_, failed=failed)
+def tool(id_: str, text: str, *, failed: bool = False) -> CaseTurn:
+    return CaseTurn(Role.TOOL, text, answers=id_, failed=failed)
 
 
 _TYPES: dict[type, CaseType] = {
@@ -166,19 +166,19 @@ _VALUES = st.recursive(
 )
 _IDS = st.sampled_from(["", "a", "b", "c"])
 _CALLS = st.builds(
-    Call,
+    CaseCall,
     _IDS,
     st.sampled_from(["Bash", "mcp: odd/name", ""]),
     st.dictionaries(st.text(max_size=5), _VALUES, max_size=3),
 )
 _TURNS = st.one_of(
-    st.builds(Turn, st.just(Role.ASSISTANT), hostile_text() | st.just(""), st.lists(_CALLS, max_size=3).map(tuple)),
-    st.builds(Turn, st.just(Role.TOOL), hostile_text(), answers=_IDS, failed=st.booleans()),
-    st.builds(Turn, st.just(Role.USER), hostile_text() | st.just("")),
+    st.builds(CaseTurn, st.just(Role.ASSISTANT), hostile_text() | st.just(""), st.lists(_CALLS, max_size=3).map(tuple)),
+    st.builds(CaseTurn, st.just(Role.TOOL), hostile_text(), answers=_IDS, failed=st.booleans()),
+    st.builds(CaseTurn, st.just(Role.USER), hostile_text() | st.just("")),
 )
 
 
-def any_turns() -> st.SearchStrategy[tuple[Turn, ...]]:
+def any_turns() -> st.SearchStrategy[tuple[CaseTurn, ...]]:
     """Turns in any order, with calls that are answered, twice, or never."""
     return st.lists(_TURNS, max_size=5).map(tuple)
 

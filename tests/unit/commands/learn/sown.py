@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crucible.analysis.tools.recorded_calls import evidence_of
+from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.commands.learn.case import Case, Puzzle
 from crucible.commands.learn.puzzle_cases import find_puzzles
 from crucible.commands.learn.timeline import Timeline, build_timeline
@@ -42,7 +42,7 @@ def failed(line: str, result: str, outcome: Outcome = Outcome.FAILED) -> ToolCal
 def timeline_of(*phases: tuple[Entry, ...], id_: str = "s", parent: str | None = None) -> Timeline:
     """A session of phases; of one that is a task's, `parent` gave it."""
     made = tuple(Phase(f"Phase {n}", entries=entries, id=f"phase-{n}") for n, entries in enumerate(phases, 1))
-    return build_timeline(Session(id_, title="The title", parent=parent, phases=made), evidence_of([]))
+    return build_timeline(Session(id_, title="The title", parent=parent, phases=made), recorded_calls_of([]))
 
 
 def puzzles_of(*phases: tuple[Entry, ...]) -> list[Case]:

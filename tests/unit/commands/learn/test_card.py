@@ -10,12 +10,12 @@ import pytest
 import yaml
 from hypothesis import given
 
-from crucible.commands.learn.export import CARD_MARK, Tally, Written, render_card
+from crucible.commands.learn.export import CARD_MARK, ExportedFile, Tally, render_card
 from crucible.commands.learn.shapes import Provenance, Shape, metadata_of
 from samples.hostile_texts import hostile_text
 from tests.unit.commands.learn.made import PUZZLE, case_of, made_cases
 
-FILES = [Written(Path("train.jsonl"), "train", 5, 0), Written(Path("test.jsonl"), "test", 2, 0)]
+FILES = [ExportedFile(Path("train.jsonl"), "train", 5, 0), ExportedFile(Path("test.jsonl"), "test", 2, 0)]
 
 
 MINE = Provenance("MIT", "vault", "train")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.commands.learn.case import Choice
 from crucible.commands.learn.decision_cases import find_choices
 from crucible.commands.learn.extraction import is_teachable
@@ -23,7 +23,7 @@ ASKED = Decision(
 def found(*entries: Entry | str) -> list[Choice]:
     told = tuple(Prose(one) if isinstance(one, str) else one for one in entries)
     session = Session("s", phases=(Phase("P", entries=(GOAL, *told), id="phase-1"),))
-    bodies = [case.body for case in find_choices(build_timeline(session, Evidence()))]
+    bodies = [case.body for case in find_choices(build_timeline(session, RecordedCalls()))]
     return [body for body in bodies if isinstance(body, Choice)]
 
 
@@ -70,7 +70,7 @@ def test_a_reply_that_opens_its_phase_is_not_the_situation() -> None:
         Phase("A", entries=(GOAL, Prose("Where shall the cache live?")), id="phase-1"),
         Phase("B", entries=(user(reply), Decision(reply, "asked: Where?")), id="phase-2"),
     )
-    [case] = find_choices(build_timeline(Session("s", phases=phases), Evidence()))
+    [case] = find_choices(build_timeline(Session("s", phases=phases), RecordedCalls()))
     assert isinstance(case.body, Choice)
     assert case.body.situation == "Add a limiter.\n\nWhere shall the cache live?"
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.learn.case import Case, Choice, Delegation, Review
+from crucible.commands.learn.case import Case, CaseStatus, Choice, Delegation
 from crucible.commands.learn.selection import Dedupe, duplicates, sketch_of
 from crucible.core.text.words import overlap
 from tests.unit.commands.learn.made import any_case, case_of, made_cases
@@ -48,7 +48,7 @@ def test_another_type_is_never_the_same() -> None:
 def test_the_best_stays_verified_then_accepted_then_the_earliest() -> None:
     bare = replace(_delegation("a", WORDS, "d"), verification="")
     early = replace(bare, id="b", started=datetime(2020, 1, 1, tzinfo=UTC))
-    accepted = replace(bare, id="c", review=Review.ACCEPTED)
+    accepted = replace(bare, id="c", review=CaseStatus.ACCEPTED)
     verified = replace(bare, id="d", verification="make test")
     undated = replace(bare, id="0", started=None)
     for mode in Dedupe:

@@ -12,7 +12,7 @@ import pytest
 
 from crucible.commands.learn.case import Case
 from crucible.commands.learn.case_folder import keep_cases
-from crucible.commands.learn.case_gathering import Gatherer, Wanted
+from crucible.commands.learn.case_gathering import CaseFilter, Gatherer
 from crucible.commands.learn.export import Export, export_files
 from crucible.commands.learn.puzzle_files import put_puzzles
 from crucible.commands.learn.scrubbing import Scrubber
@@ -74,7 +74,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Vault:
 
 
 def _cases(vault: Vault) -> list[Case]:
-    gatherer = Gatherer(vault, redact_of(vault.settings.secrets), Wanted())
+    gatherer = Gatherer(vault, redact_of(vault.settings.secrets), CaseFilter())
     return [case for path in sorted(vault.session_paths()) for case in gatherer.gather(path).cases]
 
 
@@ -119,7 +119,7 @@ def test_no_secret_and_nobody_is_in_any_puzzle(planted: Vault, cases: list[Case]
 
 
 def test_no_secret_is_in_any_note(planted: Vault, cases: list[Case]) -> None:
-    gatherer = Gatherer(planted, redact_of(planted.settings.secrets), Wanted())
+    gatherer = Gatherer(planted, redact_of(planted.settings.secrets), CaseFilter())
     kept = keep_cases(planted, cases, gatherer.heading)
     assert len(kept.new) == len(cases)
     left = _left(planted.root / "cases")

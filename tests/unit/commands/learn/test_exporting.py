@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from crucible.commands.learn.case import Case
 from crucible.commands.learn.export import Export, export_files, export_stream, target_of
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.selection import Families, Kin, parse_splits
+from crucible.commands.learn.selection import Families, SessionRelations, parse_splits
 from crucible.commands.learn.shapes import Shape
 from crucible.core.errors import UsageError, VaultError
 from crucible.core.secrets.scanner import Scanner
@@ -49,7 +49,9 @@ def test_a_second_run_gives_the_same_bytes(tmp_path: Path, shape: Shape) -> None
 def test_no_session_and_no_kin_stand_in_two_files(tmp_path: Path) -> None:
     cases = many_cases(20)
     sessions = sorted({case.place.session for case in cases})
-    families = Families(Kin(one, (other,)) for one, other in zip(sessions[::2], sessions[1::2], strict=False))
+    families = Families(
+        SessionRelations(one, (other,)) for one, other in zip(sessions[::2], sessions[1::2], strict=False)
+    )
     exported = export_files(cases, Export(Shape.MESSAGES, SPLITS, families), _scrubber(), tmp_path / "out")
     sides: dict[str, set[str]] = {}
     for one in exported.files:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.commands.learn.case import (
     CaseType,
     Choice,
@@ -104,7 +104,7 @@ def test_secrets_are_taken_out_and_counted() -> None:
         return text.replace("hunter2", "[REDACTED:password]"), {"password": 1} if "hunter2" in text else {}
 
     told = session_of((user("Add it."), "I use hunter2 in /home/mira/x.", call("Bash ls"), user("no, not hunter2"), "Sorry.", call("Edit a.py")), findings=(corrected("no, not hunter2"),))  # fmt: skip
-    cases = extract(told, {}, lambda _: Evidence(), redact)
+    cases = extract(told, {}, lambda _: RecordedCalls(), redact)
     assert cases
     assert "hunter2" not in repr(cases)
     assert "/home/mira/x" in repr(cases)  # taken out on export

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from crucible.commands.learn.case import Review
-from crucible.commands.learn.case_folder import Kept, find_case, keep_cases, load_cases, review_case
+from crucible.commands.learn.case import CaseStatus
+from crucible.commands.learn.case_folder import WrittenCases, find_case, keep_cases, load_cases, review_case
 from crucible.core.errors import CrucibleError, OutsideVault, UsageError, VaultError
 from crucible.documents.markdown import frontmatter
 from crucible.documents.markdown.frontmatter_values import read_properties
@@ -70,7 +70,7 @@ def test_a_second_time_writes_nothing(vault: Vault) -> None:
 def test_an_untouched_one_is_replaced_when_the_case_changed(vault: Vault) -> None:
     keep_cases(vault, [case_of(CHOICE)])
     kept = keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))])
-    assert kept == Kept(replaced=(note(vault),))
+    assert kept == WrittenCases(replaced=(note(vault),))
     assert "Quiet." in note(vault).read_text("utf-8")
 
 
@@ -81,7 +81,7 @@ def test_an_untouched_one_is_replaced_when_the_case_changed(vault: Vault) -> Non
 def test_what_a_human_touched_is_left(vault: Vault, old: str, new: str) -> None:
     keep_cases(vault, [case_of(CHOICE)])
     mine = edit(note(vault), old, new)
-    assert keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == Kept(left=(note(vault),))
+    assert keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
     assert note(vault).read_bytes() == mine
 
 
@@ -96,7 +96,7 @@ def test_what_a_human_touched_is_left(vault: Vault, old: str, new: str) -> None:
 def test_a_remark_beside_what_does_not_count_is_left_too(vault: Vault, old: str, new: str) -> None:
     keep_cases(vault, [case_of(CHOICE)])
     told = edit(note(vault), old, new)
-    assert keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == Kept(left=(note(vault),))
+    assert keep_cases(vault, [case_of(replace(CHOICE, outcome="Quiet."))]) == WrittenCases(left=(note(vault),))
     assert note(vault).read_bytes() == told
 
 
@@ -140,7 +140,7 @@ def test_the_table_is_written_once_and_is_the_users_then(vault: Vault) -> None:
 
 
 def test_nothing_makes_no_folder(vault: Vault) -> None:
-    assert keep_cases(vault, []) == Kept()
+    assert keep_cases(vault, []) == WrittenCases()
     assert not (vault.root / "cases").exists()
     assert not [*load_cases(vault)]
 
@@ -148,19 +148,19 @@ def test_nothing_makes_no_folder(vault: Vault) -> None:
 def test_a_review_changes_its_own_line_only(vault: Vault) -> None:
     keep_cases(vault, [case_of(CHOICE)])
     before = edit(note(vault), "\n## Outcome", "\nmy words  \r\n## Outcome")
-    assert review_case(vault, note(vault), Review.REJECTED)
+    assert review_case(vault, note(vault), CaseStatus.REJECTED)
     assert note(vault).read_bytes() == before.replace(b"status: proposed", b"status: rejected")
-    assert not review_case(vault, note(vault), Review.REJECTED)
+    assert not review_case(vault, note(vault), CaseStatus.REJECTED)
     (one,) = load_cases(vault)
     assert one.read.case
-    assert one.read.case.review is Review.REJECTED
+    assert one.read.case.review is CaseStatus.REJECTED
 
 
 def test_a_note_that_is_no_case_is_not_reviewed(vault: Vault) -> None:
     other = vault.root / "a.md"
     other.write_text("---\ntype: session\n---\n")
     with pytest.raises(UsageError, match="no case"):
-        review_case(vault, other, Review.ACCEPTED)
+        review_case(vault, other, CaseStatus.ACCEPTED)
     assert other.read_text() == "---\ntype: session\n---\n"
 
 

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from crucible.commands.learn.case import (
-    Call,
     Case,
+    CaseCall,
+    CaseStatus,
+    CaseTurn,
     Choice,
     Correction,
     Delegation,
     Difficulty,
     Fault,
     Puzzle,
-    Review,
     Role,
     Trajectory,
-    Turn,
 )
 from crucible.commands.learn.case_notes import is_as_written, read_case, render_case
 from crucible.documents.knowledge.items import Attribution, Category
@@ -86,7 +86,7 @@ def test_what_is_known_of_a_case_is_read_back(one: str, other: str, confidence: 
         complete=False,
         problems=(one,),
         redactions={"github-token": 2, one: 1},
-        review=Review.ACCEPTED,
+        review=CaseStatus.ACCEPTED,
     )
     assert read(render_case(case)) == case
 
@@ -202,7 +202,9 @@ def test_turns_are_read_as_they_were_edited() -> None:
         text = re.sub(rf"\n *{re.escape(old)}|{re.escape(old)}", new, text)
     body = read(text).body
     assert isinstance(body, Puzzle)
-    assert body.solution[0].calls == (Call("t2", "Edit", {"path": "app.py", "old": "get(url)", "new": "again(get)"}),)
+    assert body.solution[0].calls == (
+        CaseCall("t2", "Edit", {"path": "app.py", "old": "get(url)", "new": "again(get)"}),
+    )
     assert body.solution[2] == said("It tries again.\n\n### By the way\nIt waits, too.")
     assert body.tried[1].failed is False
 
@@ -213,7 +215,7 @@ def test_a_turn_may_be_put_in() -> None:
     assert turn in text
     body = read(text.replace(turn, '  {"role": "user", "text": "Go on."},\n' + turn)).body
     assert isinstance(body, Puzzle)
-    assert body.solution[1] == Turn(Role.USER, "Go on.")
+    assert body.solution[1] == CaseTurn(Role.USER, "Go on.")
 
 
 @pytest.mark.parametrize(
@@ -254,7 +256,7 @@ def test_properties_are_read_as_they_were_edited() -> None:
         assert old in text
         text = text.replace(old, new, 1)
     case = read(text)
-    assert (case.review, case.difficulty, case.tags) == (Review.ACCEPTED, Difficulty.HARD, ("a", "b"))
+    assert (case.review, case.difficulty, case.tags) == (CaseStatus.ACCEPTED, Difficulty.HARD, ("a", "b"))
     assert isinstance(case.body, Delegation)
     assert case.body.used is False
     assert not case.verification

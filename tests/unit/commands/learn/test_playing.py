@@ -17,7 +17,7 @@ from crucible.commands.learn.puzzle_files import (
     render_puzzle_file,
     render_solution_file,
 )
-from crucible.commands.learn.rubric import Check, CheckKind, check_answer, is_gradable, rubric_of
+from crucible.commands.learn.rubric import CheckKind, RubricCheck, check_answer, is_gradable, rubric_of
 from crucible.documents.markdown.source import Source
 from tests.unit.commands.learn.made import OPEN, PUZZLE, case_of, used
 
@@ -63,7 +63,7 @@ def test_without_a_solution_nobody_can_say() -> None:
 
 @pytest.mark.parametrize(("want", "answer", "has"), [("retry", "it retries", True), ("retries", "we retry it", True), ("token.bucket", "a Token.Bucket", True), ("jitter", "jittered waits", True), ("jitter", "glitter", False)])  # fmt: skip
 def test_a_word_counts_in_its_forms(want: str, answer: str, *, has: bool) -> None:
-    (result,) = check_answer([Check(CheckKind.TERMS, (want,))], answer)
+    (result,) = check_answer([RubricCheck(CheckKind.TERMS, (want,))], answer)
     assert result.is_met is has
 
 
@@ -109,7 +109,7 @@ def test_of_a_choice_the_chosen_options_own_words_are_wanted_and_no_other_option
     choice = Choice("Where?", ("One SQLite file", "Redis server", "A file each"), "One SQLite file")
     checks = {one.kind: one.wants for one in rubric_of(choice)}
     assert checks == {CheckKind.TERMS: ("sqlite",), CheckKind.GONE: ("Redis server", "A file each")}
-    [named] = check_answer([Check(CheckKind.GONE, ("Redis server",), 0)], "- Redis server\nIt is shared.")
+    [named] = check_answer([RubricCheck(CheckKind.GONE, ("Redis server",), 0)], "- Redis server\nIt is shared.")
     assert not named.is_met
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.learn.case import Puzzle, Turn
+from crucible.commands.learn.case import CaseTurn, Puzzle
 from crucible.commands.learn.puzzle_files import (
     puzzle_file_names,
     read_puzzle_file,
@@ -32,7 +32,7 @@ def test_a_puzzle_is_read_back_without_its_answer() -> None:
 
 
 @given(hostile_text(), any_turns(), hostile_text(), st.lists(hostile_text(), max_size=3).map(tuple))
-def test_any_puzzle_is_read_back(text: str, turns: tuple[Turn, ...], failure: str, hints: tuple[str, ...]) -> None:
+def test_any_puzzle_is_read_back(text: str, turns: tuple[CaseTurn, ...], failure: str, hints: tuple[str, ...]) -> None:
     puzzle = Puzzle(text, failure, turns, failure, text, turns, hints)
     file = read_puzzle_file(Source(render_puzzle_file(case_of(puzzle))))
     assert file.puzzle == replace(puzzle, expected="", solution=())

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.learn.selection import Families, Kin, parse_splits
+from crucible.commands.learn.selection import Families, SessionRelations, parse_splits
 from crucible.core.errors import UsageError
 
 _IDS = st.integers(0, 30).map(lambda number: f"2026-05-{number:02d}-x")
-_KIN = st.lists(st.builds(Kin, _IDS, st.lists(_IDS, max_size=2).map(tuple)), max_size=30)
+_KIN = st.lists(st.builds(SessionRelations, _IDS, st.lists(_IDS, max_size=2).map(tuple)), max_size=30)
 
 
 @pytest.mark.parametrize(
@@ -58,20 +58,26 @@ def test_the_shares_of_many_are_those_asked_for() -> None:
 
 
 def test_a_subagent_and_what_went_on_are_of_one_family() -> None:
-    families = Families([Kin("3-more", ("1-first",)), Kin("2-sub", ("1-first",)), Kin("4-sub-of-more", ("3-more",))])
+    families = Families(
+        [
+            SessionRelations("3-more", ("1-first",)),
+            SessionRelations("2-sub", ("1-first",)),
+            SessionRelations("4-sub-of-more", ("3-more",)),
+        ]
+    )
     assert {families.of(one) for one in ("1-first", "2-sub", "3-more", "4-sub-of-more")} == {"1-first"}
     assert families.of("5-alone") == "5-alone"
 
 
 @given(_KIN)
-def test_kin_are_never_parted(kin: list[Kin]) -> None:
+def test_kin_are_never_parted(kin: list[SessionRelations]) -> None:
     families = Families(kin)
     for one in kin:
         assert {families.of(other) for other in one.others} <= {families.of(one.session)}
 
 
 @given(_KIN, st.randoms())
-def test_families_do_not_depend_on_the_order(kin: list[Kin], random: object) -> None:
+def test_families_do_not_depend_on_the_order(kin: list[SessionRelations], random: object) -> None:
     mixed = list(kin)
     random.shuffle(mixed)  # type: ignore[attr-defined]
     ids = {one.session for one in kin}
@@ -80,10 +86,10 @@ def test_families_do_not_depend_on_the_order(kin: list[Kin], random: object) -> 
 
 
 @given(_KIN, st.data())
-def test_a_session_that_comes_later_moves_nobody(kin: list[Kin], data: st.DataObject) -> None:
+def test_a_session_that_comes_later_moves_nobody(kin: list[SessionRelations], data: st.DataObject) -> None:
     before = Families(kin)
     known = sorted({one for each in kin for one in (each.session, *each.others)})
     was = {one: before.of(one) for one in known}
     other = data.draw(st.sampled_from(known)) if known else "2026-05-01-x"
-    after = Families([*kin, Kin("2026-06-01-new", (other,))])
+    after = Families([*kin, SessionRelations("2026-06-01-new", (other,))])
     assert {one: after.of(one) for one in known} == was

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.analysis.tools.recorded_calls import evidence_of
+from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.commands.learn.case import Role
 from crucible.commands.learn.excerpts import request_of
@@ -45,7 +45,7 @@ def test_sub_phases_come_after_what_their_phase_has_and_the_preamble_is_none() -
     session = Session(
         "s", preamble=(says("before"),), phases=(phase, Phase("C", entries=(says("three"),), id="phase-2"))
     )
-    moments = build_timeline(session, evidence_of([])).moments
+    moments = build_timeline(session, recorded_calls_of([])).moments
     assert [(one.phase, one.entry.text) for one in moments if isinstance(one.entry, Prose)] == [
         ("phase-1", "one"), ("phase-1.1", "two"), ("phase-2", "three"),
     ]  # fmt: skip
@@ -67,8 +67,8 @@ def test_a_goal_is_the_users_words_that_open_a_phase_or_the_last_that_asked_for_
 def test_without_words_a_goal_is_the_task_then_the_phases_name() -> None:
     phases = (Phase("Look", entries=(says("Looking."),), id="phase-1"),)
     task = Session("c", parent="s", preamble=(says("Find what calls it."),), phases=phases, title="T")
-    assert build_timeline(task, evidence_of([])).goal_of("phase-1") == "Find what calls it."
-    alone = build_timeline(Session("c", phases=phases, title="T"), evidence_of([]))
+    assert build_timeline(task, recorded_calls_of([])).goal_of("phase-1") == "Find what calls it."
+    alone = build_timeline(Session("c", phases=phases, title="T"), recorded_calls_of([]))
     assert (alone.goal_of("phase-1"), alone.goal_of("phase-9")) == ("Look", "T")
 
 
@@ -113,9 +113,9 @@ def test_a_call_that_was_not_recorded_leaves_a_timeline_incomplete() -> None:
     records = [
         EventRecord(at, "tool", values={"tool": "Bash", "command": name}) for at, name in enumerate(("ls", "pwd"))
     ]
-    assert build_timeline(session, evidence_of(records)).complete
-    assert evidence_of(records[:1]).whole
-    assert not build_timeline(session, evidence_of(records[:1])).complete
+    assert build_timeline(session, recorded_calls_of(records)).complete
+    assert recorded_calls_of(records[:1]).whole
+    assert not build_timeline(session, recorded_calls_of(records[:1])).complete
 
 
 def test_a_place_is_the_notes_line_from_one_or_none() -> None:
@@ -127,7 +127,7 @@ def test_what_a_slash_command_stands_for_is_the_request_and_no_older_prompt() ->
     def record(type_: str, **values: object) -> EventRecord:
         return EventRecord(0, type_, row=str(values.get("row", "")), values=values)
 
-    told = evidence_of(
+    told = recorded_calls_of(
         [
             record("Prompted", text="Add a limiter to every route, please.", kind="typed"),
             record("Prompted", text="/review 17", kind="command", row="row-2"),

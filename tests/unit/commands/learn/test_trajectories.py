@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crucible.analysis.tools.recorded_calls import Evidence
+from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.commands.learn.case import Trajectory
 from crucible.commands.learn.extraction import find_trajectories
 from crucible.commands.learn.timeline import build_timeline
@@ -28,7 +28,7 @@ ADDED, TESTED = (
 
 
 def found(*phases: tuple[Entry | str, ...], status: Status = Status.COMPLETED) -> list[str]:
-    timeline = build_timeline(session_of(*phases, status=status, findings=(ADDED, TESTED)), Evidence())
+    timeline = build_timeline(session_of(*phases, status=status, findings=(ADDED, TESTED)), RecordedCalls())
     return [case.place.phase for case in find_trajectories(timeline)]
 
 
@@ -52,7 +52,7 @@ def test_what_failed_was_stopped_or_did_nothing_is_none() -> None:
 
 def test_a_workflow_tells_what_changed_or_proved_something_and_the_closing_words() -> None:
     phase = (user("Add it to the shop."), "I look.", call("Read a.py"), "On it.", call("Edit a.py"), call("Bash make test"), DONE[-1])  # fmt: skip
-    timeline = build_timeline(session_of(phase, findings=(ADDED,)), Evidence())
+    timeline = build_timeline(session_of(phase, findings=(ADDED,)), RecordedCalls())
     [case] = find_trajectories(timeline)
     assert isinstance(case.body, Trajectory)
     assert [one.name for turn in case.body.turns for one in turn.calls] == ["Edit", "Bash"]
