@@ -83,7 +83,7 @@ def _without(
 
 TEMPLATE = "briefing.md.j2"
 VARIABLES = frozenset({"label", "project", "explained", "position", "sections", "failed", "left_out"})
-"""The template's variables: texts, and `sections` (`name`, `title`, `text`), `failed` (`name`, `failure`), `left_out` (`what`, `count`)."""
+"""The template's variables: texts, and lists of `Section`, `Source` (`failed`) and `Cut` (`left_out`)."""
 _NEVER_LEFT_OUT = ("label", "position")
 
 LABEL = """\
@@ -124,7 +124,7 @@ _ORDER = ("conventions", "decisions", "tasks", "inbox", "open", "sessions", "rec
 
 @dataclass(frozen=True, slots=True)
 class BriefingSources:
-    """What the caller can read: the index (None if it is `broken`), recall (None to skip it), and Claude Code's task folder.
+    """What the caller can read: the index (None if `broken`), recall (None to skip it), and Claude Code's tasks.
 
     `recall` opens the search, and a function that gives the type of a hit's item.
     """
@@ -139,8 +139,8 @@ class BriefingSources:
 class BriefingRequest:
     """The project ("" for all), time, token budget and project folder of a briefing.
 
-    `notice` replaces the position.  Without `tells_paused`, paused sessions are no position.  `workflow` is the name of a
-    workflow about to run, with its `aim`.
+    `notice` replaces the position.  Without `tells_paused`, paused sessions are no position.  `workflow` is the
+    name of a workflow about to run, with its `aim`.
     """
 
     project: str
@@ -163,7 +163,7 @@ def brief(
     on_error: Callable[[str], None],
     early: Callable[[Briefing], object] | None = None,
 ) -> Briefing:
-    """Build the briefing; `on_error` gets a line if the template fails, `early` gets the briefing before recall is asked.
+    """Build the briefing; `on_error` gets a line if the template fails, `early` the briefing without recall.
 
     Raises `IndexBroken` if a file of the index was replaced meanwhile: try again.
     """

@@ -45,7 +45,7 @@ _GROUPS = MappingProxyType(
 
 
 class DigestRequest(NamedTuple):
-    """The project ("" for the vault) of a digest, its folder if it is on this machine, and the aim of a workflow about to run."""
+    """The project ("" for the vault), its folder if it is here, and the aim of a workflow about to run."""
 
     now: datetime
     project: str = ""

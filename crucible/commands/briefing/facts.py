@@ -1,7 +1,7 @@
 """The findings of a project's sessions, for briefings: from the index, from memory and from histories.
 
-No session note is read.  Memory covers older sessions and those without a note; histories add what a person wrote there.
-Days count back from the project's last session, not from today.
+No session note is read.  Memory covers older sessions and those without a note; histories add what a person wrote
+there. Days count back from the project's last session, not from today.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class Fact(NamedTuple):
 class ProjectFacts(NamedTuple):
     """The project's recent sessions and the facts of all its sessions, newest first.
 
-    `alive` are the ids of sessions that may have something open, `others` those of other projects' sessions since `oldest`.
-    A session since `recent` is alive.  `problems` are memory lines that could not be read.
+    `alive` are the ids of sessions that may have something open, `others` those of other projects' sessions since
+    `oldest`. A session since `recent` is alive.  `problems` are memory lines that could not be read.
     """
 
     sessions: tuple[Row, ...] = ()

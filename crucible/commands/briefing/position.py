@@ -25,8 +25,8 @@ _NO_ROW: Row = {}
 class Position(NamedTuple):
     """The position in a session.
 
-    `at` is the last activity.  `phase` is an id, `phases` their count; `task_number` counts from 1, 0 for none.  `note` and
-    `blockers` are those of the last bookmark.
+    `at` is the last activity.  `phase` is an id, `phases` their count; `task_number` counts from 1, 0 for none.
+    `note` and `blockers` are those of the last bookmark.
     """
 
     session: str
@@ -46,8 +46,8 @@ class Position(NamedTuple):
 def find_position(view: View, root: Path, project: str = "", *, paused: bool = True) -> Position | None:
     """The position of the last open session of a project or the vault, else of the last session.
 
-    A session is open if it is active, if a user paused it, or if it is paused and the last.  Without `paused`, paused sessions
-    are skipped.
+    A session is open if it is active, if a user paused it, or if it is paused and the last.  Without `paused`,
+    paused sessions are skipped.
     """
     marks = {one.session: one for one in load_bookmarks(root).found}
     left = {name for name, mark in marks.items() if mark.why is StopReason.PAUSED}
@@ -119,7 +119,7 @@ def position_lines(position: Position | None, project: str, now: datetime, quote
 
 
 def _words(one: Position, now: datetime, quoter: Quoter) -> str:
-    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`; the title if the session is over."""
+    """`2026-11-21-x, phase 11 of 12 (Tests), task 3 of 5 (Write it); paused, last active 2 h ago`."""
 
     def named(text: str, name: str) -> str:
         shown = quoter.line(name, 80)

@@ -1,6 +1,7 @@
 """A project's profile (the note `projects/{project}.md`), a proposal for one, and the files of a project's folder.
 
-Nothing outside the folder is read, no read blocks, and reads are bounded.  A profile is the user's: it is never overwritten.
+Nothing outside the folder is read, no read blocks, and reads are bounded.  A profile is the user's: it is never
+overwritten.
 """
 
 from __future__ import annotations

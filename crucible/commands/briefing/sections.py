@@ -104,7 +104,7 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def decisions_of(known: ProjectFacts) -> list[Fact]:
-    """Decisions with a reason: first `_OF_ONE` of each session, choices before replies to an offer, then the others; newest first."""
+    """Decisions with a reason, newest first; more than `_OF_ONE` of a session come last, replies after choices."""
     count, found = Counter[str](), list[tuple[bool, bool, Fact]]()
     for one in filter(is_useful, known.of(Kind.DECISION)):
         if one.source != Source.PLAN:

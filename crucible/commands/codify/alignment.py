@@ -62,7 +62,7 @@ def _done(act: Act) -> Iterator[tuple[str, str]]:
 
 
 def best_pairs(left: Sequence[Sequence[Traits]], right: Sequence[Traits]) -> list[tuple[int, int]]:
-    """The pairs of positions that are most alike in sum, in order and without crossings; `left` has the steps of several sessions."""
+    """The most similar pairs of positions, in order and without crossings; `left` has several sessions' steps."""
     best = [[0.0] * (len(right) + 1)]
     for several in left:
         above, row = best[-1], [0.0]
@@ -205,7 +205,8 @@ def _most(values: Iterable[_H | None]) -> _H | None:
 def _branch(every: Sequence[_Column], everyone: frozenset[str]) -> None:
     """Add a branch to each step that only some sessions have, or a remark to it if no step comes before.
 
-    The branch starts at the last step before it that these sessions and others have, at a group only if there is no other.
+    The branch starts at the last step before it that these sessions and others have, at a group only if there is
+    no other.
     """
     nexts = _nexts(every)
     ends = [at + sum(1 for _ in _walk([column])) for at, column in enumerate(every)]

@@ -44,7 +44,7 @@ _EXAMPLE = 80
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A session, the sessions of its subagents at any depth by id (None if missing), and the records of a session's calls."""
+    """A session, all its subagents' sessions by id (None if missing), and the records of a session's calls."""
 
     session: Session
     children: Mapping[str, Session | None] = field(default_factory=dict)

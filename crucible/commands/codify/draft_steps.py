@@ -84,8 +84,9 @@ class Branch:
 class DraftStep:
     """A step of a draft; names are unique in a draft by `key_of`.
 
-    `report` is what it hands on besides files: a subagent's report or, of work that left no file, its findings or output;
-    `takes` are reports that it was given.  A step with children has no acts.  `branches` lead on after it.
+    `report` is what it hands on besides files: a subagent's report or, of work that left no file, its findings or
+    output; `takes` are reports that it was given.  A step with children has no acts.  `branches` lead on after
+    it.
     """
 
     name: str
@@ -176,8 +177,9 @@ class Stretch:
 class Node:
     """A request with the phases that continue it, a sub-phase, or a subagent's work; `parts` are in order.
 
-    `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent, `is_open` if an error
-    stayed unresolved, `is_late` if all of its work followed a reply of the user.  `about` is the title of a subagent's note.
+    `by` numbers the agent: a report goes to the agent with the same number.  `reports` is true for a subagent,
+    `is_open` if an error stayed unresolved, `is_late` if all of its work followed a reply of the user.  `about`
+    is the title of a subagent's note.
     """
 
     name: str
@@ -248,7 +250,7 @@ def fold(node: Node) -> None:
 
 
 def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
-    """Move what only looked into the next stretch that worked, else into the last one; if none did, only nodes are work."""
+    """Move lookups into the next stretch that worked, else the last one; if none did, only nodes are work."""
     own = [part for part in parts if isinstance(part, Stretch)]
     homes = [stretch for stretch in own if not stretch.only_looked()]
     if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):

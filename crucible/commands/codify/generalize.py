@@ -57,7 +57,7 @@ def generalize(nodes: Sequence[Node]) -> None:
 
 
 def _is_part(act: Act, complete: Mapping[str, Deed]) -> bool:
-    """True for a check of a part of the code or of one folder if the whole was checked too; a build also counts then."""
+    """True for a check of a part or a folder if everything was checked too; a build also counts then."""
     folder, _, command = act.what.rpartition(" && ")
     if folder and command in complete:
         return True

@@ -112,7 +112,7 @@ class Refined:
 
 
 def find_template(settings: VaultSettings) -> Renderer:
-    """The prompt's template: the vault's own `.crucible/templates/refine.md.j2` if the user accepted it, else the built-in one."""
+    """The prompt's template: the vault's own `refine.md.j2` if the user accepted it, else the built-in one."""
     return load_template(settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
 

@@ -1,7 +1,7 @@
 """Check an agent's answer to a draft, and merge it with the draft's facts.
 
-A draft is shown with an id (`{s3}`) at each heading, to find its steps in the answer.  An answer may not lose or change a
-decision or a correction, nor add prose, agents, commands or paths outside the project.
+A draft is shown with an id (`{s3}`) at each heading, to find its steps in the answer.  An answer may not lose or
+change a decision or a correction, nor add prose, agents, commands or paths outside the project.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def document_of(answer: str) -> str:
 def accept(text: str, tagged: Tagged, clean: Callable[[str], str] = str) -> Workflow:
     """The workflow of an answer's document; raises `Refused`.
 
-    `clean` redacts each text that the draft does not have, one by one: in the whole an id after `token:` would look like a secret.
+    `clean` redacts each text that the draft does not have, one by one: in the whole an id after `token:` would
+    look like a secret.
     """
     if find_frontmatter_span(Source(text)).end:
         raise Refused(["it has frontmatter: answer without any"])

@@ -72,7 +72,7 @@ def _words_of(command: str) -> tuple[str, ...]:
 
 
 def _again(act: Act) -> str:
-    """The command for another run: `{{message}}` for a text that an option gives, `{{files}}` for files, `{{branch}}` for a new branch."""
+    """The command for another run, with `{{message}}`, `{{files}}` or `{{branch}}` for what varies."""
     parts = [part for part in parse_script(act.command) if part.words]
     if len(parts) != 1:
         return act.what
@@ -218,7 +218,7 @@ def commands_name(acts: Iterable[Act]) -> str:
 
 
 def lines_of(acts: Iterable[Act], parameters: Sequence[str] = ()) -> Iterator[Remark]:
-    """A remark for each command worth repeating, by its last run, checks before commits; `parameters` are values for lookups."""
+    """A remark for each command worth repeating, by its last run; checks come before commits."""
     acts = tuple(acts)
     found: dict[tuple[str, ...], Remark] = {}
     is_changed = any(act.deed in CHANGING for act in acts)

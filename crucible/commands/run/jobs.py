@@ -56,9 +56,9 @@ class JobInput(NamedTuple):
 class Job:
     """A step to run: `index` is its position in `Graph.steps`, `within` the steps around it, outermost first.
 
-    It waits for `links`, `groups` (too many to list as links) and `after`.  `closes` are the frames whose conditions are
-    asked after this job, the last one in them.  `inside` is the job around it that runs before it: if that is not done,
-    neither is this one.
+    It waits for `links`, `groups` (too many to list as links) and `after`.  `closes` are the frames whose
+    conditions are asked after this job, the last one in them.  `inside` is the job around it that runs before it:
+    if that is not done, neither is this one.
     """
 
     index: int
@@ -101,8 +101,8 @@ class RunInputs:
 class Plan:
     """The jobs of a run, in the order for one at a time.
 
-    `missing` are data without a maker, a value or a file.  A missing datum called `request` is not among them: `request`
-    then is the workflow's title and preamble, else "".
+    `missing` are data without a maker, a value or a file.  A missing datum called `request` is not among them:
+    `request` then is the workflow's title and preamble, else "".
     """
 
     title: str
@@ -122,7 +122,7 @@ class EarlierResult:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How a job ended; `answer` is redacted, `held` has its conditions by their text, times are None if it never started."""
+    """How a job ended; `answer` is redacted, `held` has its conditions by text, times are None if it never began."""
 
     job: Job
     outcome: JobOutcome

@@ -133,8 +133,8 @@ _LINE = late_pattern(r"Condition (\d{1,6}), (.*): (yes|no)", 16)  # re.DOTALL: a
 def find_run(vault: Vault, workflow: Workflow, link: str) -> Session | None:
     """The newest run of the workflow, by its marker rows or by the property `workflow` of a session.
 
-    `link` is the value of that property.  A session that names another existing note is never a run of this one: rows may
-    have been copied.
+    `link` is the value of that property.  A session that names another existing note is never a run of this one:
+    rows may have been copied.
     """
     markers = [marker for step in workflow.walk() for marker in step.markers]
     named = {_cell(marker, "session") for marker in markers} - {""}

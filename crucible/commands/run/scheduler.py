@@ -1,4 +1,4 @@
-"""Run a plan: start each job when what it waits for is done, one or several at a time, until all ended or the run must stop.
+"""Run a plan: start each job when what it waits for is done, until all have ended or the run must stop.
 
 Each job asks its agent in a thread of its own.  Observers are called in the thread that called `run_plan`.
 """
@@ -68,8 +68,8 @@ def decide(
 ) -> Decision | None:
     """What to do with a job, None to wait.
 
-    `outcomes` has every other job of the run, `LEFT` until it ended; jobs that are not in it count as done before.  `holds`
-    says whether a condition after a finished job holds.
+    `outcomes` has every other job of the run, `LEFT` until it ended; jobs that are not in it count as done
+    before.  `holds` says whether a condition after a finished job holds.
     """
     links = [link for link in job.waits() if link.source in outcomes]
     around = job.after if job.inside is None else (*job.after, job.inside)

@@ -2,11 +2,11 @@
 
 - A step that makes a name feeds every step that takes it.
 - A step that takes and makes a name changes it: it feeds only later steps.
-- A target (`proceed to NAME`, or a last stage that names a step) is an edge too; conditional lines make conditional edges.
+- A target (`proceed to NAME`, or a last stage that names a step) is an edge too, conditional like its line.
 - A parent comes before its children unless data says otherwise; that is order, not an edge.
 
-All of it is linear and nothing recurses.  A name with more than `_PAIRS` edges for each maker and taker is reduced: after a
-changing step only the last one feeds, and the rest is one `Bundle`.
+All of it is linear and nothing recurses.  A name with more than `_PAIRS` edges for each maker and taker is reduced:
+after a changing step only the last one feeds, and the rest is one `Bundle`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _PAIRS = 32
 class Edge(NamedTuple):
     """`source` feeds `target`, both positions in `Graph.steps`; one for each pair and condition.
 
-    `data` are the names that pass, as the source spells them; none for a bare `proceed to`.  `stale` are those that a step
-    between them always changes.
+    `data` are the names that pass, as the source spells them; none for a bare `proceed to`.  `stale` are those
+    that a step between them always changes.
     """
 
     source: int
@@ -69,9 +69,10 @@ class Missing(NamedTuple):
 class Graph:
     """The steps of a workflow, in note order, and how they are connected; all numbers are positions in `steps`.
 
-    `parents` are -1 for none.  `order` is topological and stable; `waves` are the same steps by level, each waiting only for
-    earlier waves; steps in or after a circle are in neither.  `cycles` has a shortest circle for each strongly connected part,
-    from its first step.  `inputs` are data without a maker, `outputs` data that no step takes.
+    `parents` are -1 for none.  `order` is topological and stable; `waves` are the same steps by level, each
+    waiting only for earlier waves; steps in or after a circle are in neither.  `cycles` has a shortest circle for
+    each strongly connected part, from its first step.  `inputs` are data without a maker, `outputs` data that no
+    step takes.
     """
 
     steps: tuple[Step, ...] = ()

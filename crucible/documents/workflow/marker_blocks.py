@@ -320,7 +320,7 @@ def _closing_brace(line: str, at: int, end: int) -> int:
 
 
 def render_markers(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
-    """The lines of a new block with its fences; columns are those of all rows, missing values null.  No rows give no lines."""
+    """The lines of a new block with its fences, with the columns of all rows.  No rows give no lines."""
     if not rows:
         return []
     columns = list(dict.fromkeys(name for row in rows for name in row))

@@ -29,7 +29,8 @@ _LARGEST = 2**63
 class MarkerRow:
     """A row and its place: `workflow` is the note's name, `step` the name of the step that it matches ("" for none).
 
-    `at` counts the rows of the note from 0.  `time` is in UTC, None if unknown.  `above` are the names of the steps above `step`.
+    `at` counts the rows of the note from 0.  `time` is in UTC, None if unknown.  `above` are the names of the
+    steps above `step`.
     """
 
     workflow: str
@@ -128,8 +129,8 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 def parse_where(text: str) -> RowCheck:
     """Parse `COLUMN OPERATOR VALUE`, for any column; the value may be quoted.
 
-    Values compare as numbers or times if both sides are, else as texts; `~` is "contains".  A row without a value matches
-    only `= null`.  Raises `UsageError` for anything else.
+    Values compare as numbers or times if both sides are, else as texts; `~` is "contains".  A row without a value
+    matches only `= null`.  Raises `UsageError` for anything else.
     """
     found = _CONDITION.match(text)
     if not found or not found[3]:
@@ -216,8 +217,9 @@ def _channel(row: MarkerRow) -> str:
 class MarkerFigures:
     """Counts and sums of some rows; `name` is their group's, None for rows without one.
 
-    `count` includes other statuses.  `failure_rate` (0 to 1, four decimals) is the share of failed and timed-out rows among
-    those not skipped.  Durations are in milliseconds, over the rows that have one.  `tokens_used` is None if no row has any.
+    `count` includes other statuses.  `failure_rate` (0 to 1, four decimals) is the share of failed and timed-out
+    rows among those not skipped.  Durations are in milliseconds, over the rows that have one.  `tokens_used` is
+    None if no row has any.
     """
 
     name: str | None

@@ -1,7 +1,7 @@
 r"""Write a workflow in the markup of the Rust Crucible, whose parser works line by line and knows no escapes.
 
-It has `## &Name @agent -> output [key:: value]`, sections `Goals` and `Validation`, gates, and bold names of outputs that a
-step uses.  Further inputs and outputs and conditions become prose; markers are left out.
+It has `## &Name @agent -> output [key:: value]`, sections `Goals` and `Validation`, gates, and bold names of outputs
+that a step uses.  Further inputs and outputs and conditions become prose; markers are left out.
 
 A backslash, which Markdown does not show, keeps a name from being read as a suffix of its heading (`\@dev`, `\-> x`,
 `[a:\: b]`, `(parallel\)`, `\&x`), and prose from being read as a heading or a fence that never ends.
@@ -57,8 +57,8 @@ def arrange(graph: Graph) -> Siblings:
 def side_by_side(graph: Graph) -> set[int]:
     """The steps that get an `&`: siblings in a row, none of which waits for another.
 
-    A row ends before a step that must run alone: one with a gate, after a condition, in a circle, or without known data.  The
-    step after a row has no mark, since two rows would be one.
+    A row ends before a step that must run alone: one with a gate, after a condition, in a circle, or without
+    known data.  The step after a row has no mark, since two rows would be one.
     """
     tree = arrange(graph)
     alone = _alone(graph)

@@ -1,7 +1,7 @@
 r"""Read and write a step's heading: its name and the markers after it.
 
-A backslash escapes a last word that would be a marker, and a name that would make its section prose: `\Summary` is a step,
-`Ship it \!` is not critical.
+A backslash escapes a last word that would be a marker, and a name that would make its section prose: `\Summary` is a
+step, `Ship it \!` is not critical.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from crucible.documents.workflow.workflow import Grade
 class StepHeading(NamedTuple):
     """A parsed heading.
 
-    `marked`: it has an agent, a channel, `!` or `?`.  `prosaic`: its name makes a section prose.  `left_over` is a second
-    marker of a kind, which became part of the name; "" for none.
+    `marked`: it has an agent, a channel, `!` or `?`.  `prosaic`: its name makes a section prose.  `left_over` is
+    a second marker of a kind, which became part of the name; "" for none.
     """
 
     name: str
@@ -41,7 +41,7 @@ _BLANKS = " \t"
 
 
 def read_step_heading(text: str, form: int = FORMAT) -> StepHeading:
-    """Parse a heading without its hashes: a name, then `@agent[@version]`, `#channel`, `!`, `?` in any order, each once."""
+    """Parse a heading without its hashes: a name, then once each `@agent[@version]`, `#channel`, `!` or `?`."""
     agent: AgentRef | None = None
     channel: str | None = None
     grade = Grade.PLAIN

@@ -1,6 +1,7 @@
 """Order, waves and circles of a graph that is given as lists of successors, in linear time and without recursion.
 
-Nodes below `count` are steps, in note order.  Nodes from `count` on are bundles: they connect steps, and are in no result.
+Nodes below `count` are steps, in note order.  Nodes from `count` on are bundles: they connect steps, and are in no
+result.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ _Arcs: TypeAlias = Sequence[Sequence[int]]
 def order_of(arcs: _Arcs, parents: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
     """The topological order and its levels, without steps in or after a circle.
 
-    Of the ready steps the first in the note comes first.  A parent (-1 for none) comes before its children, if that closes no
-    circle.
+    Of the ready steps the first in the note comes first.  A parent (-1 for none) comes before its children, if
+    that closes no circle.
     """
     count = len(parents)
     family = [(p, child) for child, p in enumerate(parents) if p >= 0]

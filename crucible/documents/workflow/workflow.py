@@ -1,6 +1,7 @@
 """The values of a workflow note: steps, data flows, markers and diagnostics.
 
-Places do not count for equality, so a workflow built in memory equals the same one read back.  Prose is Markdown as written.
+Places do not count for equality, so a workflow built in memory equals the same one read back.  Prose is Markdown as
+written.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ class Condition:
 class Flow:
     """A line of data flow: `a, b → c → d::Type` has three stages; `x → creates:` with its bullet list has two.
 
-    With a `condition`, the stages are those after its arrow: `If cond → report` has one.  `target` is a step's name as written,
-    from `proceed to NAME` or a last stage that names a step; "" for none.
+    With a `condition`, the stages are those after its arrow: `If cond → report` has one.  `target` is a step's
+    name as written, from `proceed to NAME` or a last stage that names a step; "" for none.
     """
 
     stages: tuple[tuple[Datum, ...], ...] = ()
@@ -127,9 +128,9 @@ def cell_text(cell: Cell) -> str:
 class Step:
     """A heading with the text up to the next heading; `children` are the steps below it.
 
-    `prose` is the text without flow lines, marker blocks and `---`.  `markers` are the rows in its lines, then those of blocks
-    outside of steps that name this one.  `id` is ordinal: `step-2.1`.  `lines` end at the next heading of any level, `body_end`
-    is the line after its last line that is neither blank nor `---`.
+    `prose` is the text without flow lines, marker blocks and `---`.  `markers` are the rows in its lines, then
+    those of blocks outside of steps that name this one.  `id` is ordinal: `step-2.1`.  `lines` end at the next
+    heading of any level, `body_end` is the line after its last line that is neither blank nor `---`.
     """
 
     name: str
@@ -189,8 +190,9 @@ class Step:
 class Workflow:
     """A workflow note; `name` is the file's name without `.md`, `title` the level-1 heading.
 
-    `sessions` are the ids of the sessions that it was codified from.  `preamble` is the Markdown before the first step.
-    `marked` is true if the frontmatter's `type` is `workflow`.  `diagnostics` are those of reading; `workflow_check` finds more.
+    `sessions` are the ids of the sessions that it was codified from.  `preamble` is the Markdown before the first
+    step. `marked` is true if the frontmatter's `type` is `workflow`.  `diagnostics` are those of reading;
+    `workflow_check` finds more.
     """
 
     title: str = ""
@@ -210,5 +212,5 @@ class Workflow:
 
 
 def key_of(name: str) -> str:
-    """The casefolded letters and digits of a name, so that `Re-run Integration Tests` matches `RerunIntegrationTests`."""
+    """The casefolded letters and digits of a name: `Re-run Tests` matches `RerunTests`."""
     return "".join(filter(str.isalnum, name.casefold()))

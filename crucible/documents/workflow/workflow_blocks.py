@@ -1,6 +1,7 @@
 """The blocks of a workflow note, with the closing fence of unclosed marker blocks restored.
 
-An unclosed fence would hide all steps below it; since a marker block cannot hold a heading or a fence, its end is known.
+An unclosed fence would hide all steps below it; since a marker block cannot hold a heading or a fence, its end is
+known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Check a workflow and its graph.
 
-Errors: `cycle`, `missing-step`, `type-mismatch`.  Warnings: `duplicate-output`, `duplicate-step`, `marker-without-step`,
-`otherwise-without-if`, `no-steps`.  Messages hold names as written: clean them before printing.
+Errors: `cycle`, `missing-step`, `type-mismatch`.  Warnings: `duplicate-output`, `duplicate-step`,
+`marker-without-step`, `otherwise-without-if`, `no-steps`.  Messages hold names as written: clean them before
+printing.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Export a workflow as plain JSON values.
 
-Keys are never renamed or dropped.  Lines and columns count from 1, `lines` are `[first, last]`, unknown values are null.
-Edges, order, waves and circles name steps by `id`.
+Keys are never renamed or dropped.  Lines and columns count from 1, `lines` are `[first, last]`, unknown values are
+null. Edges, order, waves and circles name steps by `id`.
 
     name title marked sessions[id] preamble properties{every frontmatter key}
     steps[step] edges[from to data[name] stale[name] condition] bundles[data from[id] to[id]]
     order[id] waves[[id]] cycles[[id]] inputs[datum] outputs[datum] diagnostics[diagnostic]
 
-A step: `id name key agent channel grade prose line column lines inputs[datum] outputs[datum] flows[flow] markers[{column: value}]
-steps[step]`.  A datum: `name type`.  A flow: `stages[[datum]] condition target line column`; `target` is null for none.
-A condition is its text, "" for `Otherwise`, null for none.  A diagnostic: `code severity line column message`.
+A step: `id name key agent channel grade prose line column lines inputs[datum] outputs[datum] flows[flow]
+markers[{column: value}] steps[step]`.  A datum: `name type`.  A flow: `stages[[datum]] condition target line column`;
+`target` is null for none. A condition is its text, "" for `Otherwise`, null for none.  A diagnostic: `code severity
+line column message`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write a workflow as a new note, and append marker rows to an existing one as edits.
 
-Names and titles are contained here; prose must be contained already.  An edit that would not read back as the same workflow
-with these rows is refused.
+Names and titles are contained here; prose must be contained already.  An edit that would not read back as the same
+workflow with these rows is refused.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _DEEPEST = 6
 def render_workflow(workflow: Workflow, graph_text: str = "") -> str:
     """The text of a new note.
 
-    `graph_text` is Mermaid source for the diagram at the end.  Other `properties` follow ours in the frontmatter.  Steps below
-    the sixth level of headings become siblings.
+    `graph_text` is Mermaid source for the diagram at the end.  Other `properties` follow ours in the
+    frontmatter.  Steps below the sixth level of headings become siblings.
     """
     keys = frozenset(key for step in workflow.walk() if (key := step.key))
     parts = [[_title(workflow.title)] if workflow.title else [], _text(workflow.preamble)]
@@ -112,7 +112,7 @@ def _fenced(info: str, text: str) -> list[str]:
 
 
 def phase_name(name: str) -> str:
-    """A step's name in a marker row: `RerunIntegrationTests` for `Re-run integration tests`; both have the same `key_of`."""
+    """A step's name in a marker row: `RerunTests` for `Re-run tests`; both have the same `key_of`."""
     words = ["".join(filter(str.isalnum, word)) for word in normal_line(name).split(" ")]
     found = "".join(word[:1].upper() + word[1:] for word in words)
     return found if found and key_of(found) == key_of(name) else normal_line(name)
@@ -124,8 +124,8 @@ def phase_name(name: str) -> str:
 def append_markers(source: Source, workflow: Workflow, step: Step, rows: Sequence[Mapping[str, Cell]]) -> list[Edit]:
     """Add a block at the end of the step's own lines; no rows are no edit.
 
-    `workflow` is `source` as read, `step` one of its steps.  Raises `EditRefused` with the line if the rows would not be read
-    as that step's, or anything else would change.
+    `workflow` is `source` as read, `step` one of its steps.  Raises `EditRefused` with the line if the rows would
+    not be read as that step's, or anything else would change.
     """
     if not rows:
         return []

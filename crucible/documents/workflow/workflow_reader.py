@@ -59,7 +59,7 @@ def uncollected() -> Iterator[None]:
 
 @uncollected()
 def read_workflow(source: Source, name: str, form: int | None = None) -> Workflow:
-    """Read a workflow; `name` is the file's name without `.md`, `form` its `format` without frontmatter.  Never raises."""
+    """Read a workflow named `name`; `form` is its `format` if there is no frontmatter.  Never raises."""
     found = find_frontmatter(source)
     outline = WorkflowBlocks(source, found.lines.end)
     body = _Body(source.lines, outline, found.lines.end, form or format_of(found.values))
