@@ -159,10 +159,10 @@ _SPENDER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from crucible.commands.capture.question import Budget, Interaction
+from crucible.commands.capture.question import QuestionBudget, Interaction
 from crucible.commands.capture.capture_log import spend
 now = datetime(2026, 11, 21, tzinfo=UTC)
-done = [spend(Path(sys.argv[1]), "2026-11-21-x", (Interaction.CAPTURE_PROMPT,), Budget(6), at=now, fsync=False) for _ in range(8)]
+done = [spend(Path(sys.argv[1]), "2026-11-21-x", (Interaction.CAPTURE_PROMPT,), QuestionBudget(6), at=now, fsync=False) for _ in range(8)]
 print(sum(done))
 """
 
