@@ -114,17 +114,17 @@ def _command(dialect: Dialect) -> click.Command:
         if not report.sessions:
             others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
         report = replace(report, unreadable=(*others, *report.unreadable))
-        _write_one(dialect.NAME, report, format_, dry_run=options.dry_run)
+        _write_one(dialect.name, report, format_, dry_run=options.dry_run)
         return PROBLEMS_FOUND if report.unreadable else 0
 
-    examples = ("", *(f" {given}" for given in _EXAMPLES.get(dialect.NAME, ())))
+    examples = ("", *(f" {given}" for given in _EXAMPLES.get(dialect.name, ())))
     text = _HELP.format(
-        title=dialect.TITLE,
-        paths=_PATHS.get(dialect.NAME, "PATH is a transcript, or a folder of them."),
+        title=dialect.title,
+        paths=_PATHS.get(dialect.name, "PATH is a transcript, or a folder of them."),
         folder=dialect.default_folder({}, Path("~")),
-        examples="\n".join(f"  cru import {dialect.NAME}{given}" for given in examples),
+        examples="\n".join(f"  cru import {dialect.name}{given}" for given in examples),
     )
-    return click.command(dialect.NAME, help=text)(_options(run))
+    return click.command(dialect.name, help=text)(_options(run))
 
 
 @click.command("auto")
@@ -169,7 +169,7 @@ def _rows_of_others(dialect: Dialect, paths: Iterable[Path]) -> list[UnreadableR
     """What another client wrote, with the command for it."""
     found = ((path, other_writer(dialect, path)) for path in paths)
     return [
-        UnreadableRow(path, 0, f"this is {other.TITLE}'s: cru import {other.NAME} {shlex.quote(str(path))}")
+        UnreadableRow(path, 0, f"this is {other.title}'s: cru import {other.name} {shlex.quote(str(path))}")
         for path, other in found
         if other is not None
     ]
@@ -190,8 +190,8 @@ def _own_folder(dialect: Dialect) -> Path:
     folder = dialect.default_folder(os.environ, Path.home())
     if not folder.exists():
         raise TranscriptError(
-            f"{folder}: no such folder; {dialect.TITLE} left nothing there",
-            f"name the transcripts: cru import {dialect.NAME} PATH",
+            f"{folder}: no such folder; {dialect.title} left nothing there",
+            f"name the transcripts: cru import {dialect.name} PATH",
         )
     return folder
 
@@ -248,7 +248,7 @@ def _client(search: Search, report: ImportReport) -> dict[str, Any]:
     """Where a client's sessions were looked for, and how many were found."""
     counts = {name: len(getattr(report, name)) for name in _COUNTS}
     folders = [*map(str, search.paths)]
-    return {"client": search.dialect.NAME, "folders": folders, "sessions": report.sessions, **counts}
+    return {"client": search.dialect.name, "folders": folders, "sessions": report.sessions, **counts}
 
 
 def _write_clients(clients: Sequence[Mapping[str, Any]], room: int | None) -> None:

@@ -90,7 +90,7 @@ def fold(
                 report = import_transcripts(vault, dialect, paths, options=options)
                 _tell(report.unreadable, dialect)
         except (TranscriptError, OSError) as error:
-            warn(f"{dialect.TITLE}'s transcripts: {error}")
+            warn(f"{dialect.title}'s transcripts: {error}")
 
 
 def _tell(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
@@ -98,7 +98,7 @@ def _tell(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
         say(f"{row.path}:{row.line or 1}: {row.reason}", style="yellow")
     if any(not row.line for row in rows):
         say(
-            f"     nothing is lost: mend it, then `cru import {dialect.NAME}` writes down what was done",
+            f"     nothing is lost: mend it, then `cru import {dialect.name}` writes down what was done",
             style="yellow",
         )
 

@@ -47,6 +47,7 @@ class ClientProfile:
     """One client.
 
     `name` is its name in a note's `sources`, `program` its executable and what users call it, `package` its npm package.
+    `logs_folder` is where it keeps its sessions; the folder need not exist.
     `give_context` tells a new session a text, which is also in a file.  `file_tools` are its tools that read or change files.
 
     The rest is empty for a client that cannot be resumed or asked.  `native` and `asked` are the words that name a session and
@@ -59,6 +60,7 @@ class ClientProfile:
     title: str
     program: str
     package: str
+    logs_folder: Callable[[Mapping[str, str], Path], Path]
     give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext]
     file_tools: frozenset[str]
     mcp: McpSettings | None = None

@@ -1,37 +1,25 @@
-"""The table of clients whose transcripts we read.
+"""How each client's logs are read: its `logs` module, which loads when the first log is looked at.
 
-Owns the shape that every dialect has, and the choice, by name or by a look into the file; each client's files and rows
-are its module's.  A new client is one module of this shape and its name in `_MODULES`: see docs/dialects.md.
+See docs/dialects.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, cast
 
-from crucible.clients.claude_code import logs as claude_code
-from crucible.clients.codex import logs as codex
+from crucible.clients.client import ClientProfile
 from crucible.clients.events import Event
-from crucible.clients.gemini import logs as gemini
-from crucible.clients.opencode import logs as opencode
+from crucible.clients.registry import CLIENTS
 from crucible.clients.session_files import Reach, Transcript
 
 
-class Dialect(Protocol):
-    """One client: a module with these names."""
-
-    @property
-    def NAME(self) -> str:  # noqa: N802  a constant of the module
-        """As in `cru import NAME` and in a note's `sources`: `claude-code`."""
-
-    @property
-    def TITLE(self) -> str:  # noqa: N802
-        """As its makers write it: `Claude Code`."""
-
-    def default_folder(self, env: Mapping[str, str], home: Path) -> Path:
-        """Where the client keeps its transcripts; it need not be there."""
+class LogReader(Protocol):
+    """What a client's `logs` module offers."""
 
     def find(self, path: Path) -> Iterator[Transcript]:
         """The sessions of a file, of a folder, or of the client's whole folder.
@@ -49,12 +37,42 @@ class Dialect(Protocol):
         """
 
     def reach(self, transcript: Transcript) -> Reach:
-        """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+        """How far a transcript goes, from a quick look; `OSError` if it does not exist."""
 
 
-_MODULES: tuple[Dialect, ...] = (claude_code, codex, gemini, opencode)
+class Dialect:
+    """One client's logs; see `LogReader` for the methods."""
 
-DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.NAME: dialect for dialect in _MODULES})
+    def __init__(self, client: ClientProfile) -> None:
+        self.name = client.name
+        self.title = client.title
+        self.default_folder = client.logs_folder
+
+    @cached_property
+    def _logs(self) -> LogReader:
+        # A command needs one client's readers at most, and all four take as long to load as the rest of an import.
+        return cast("LogReader", import_module(f"crucible.clients.{self.name.replace('-', '_')}.logs"))
+
+    def find(self, path: Path) -> Iterator[Transcript]:
+        """The sessions at a path."""
+        return self._logs.find(path)
+
+    def sniff(self, path: Path) -> bool:
+        """Whether a file is this client's."""
+        return self._logs.sniff(path)
+
+    def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:
+        """The events of one log."""
+        return self._logs.read(transcript, agent)
+
+    def reach(self, transcript: Transcript) -> Reach:
+        """How far a transcript goes."""
+        return self._logs.reach(transcript)
+
+
+DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+    {client.name: Dialect(client) for client in sorted(CLIENTS.values(), key=lambda client: client.name)}
+)
 
 
 def sniff(path: Path) -> Dialect | None:

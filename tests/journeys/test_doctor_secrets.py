@@ -63,7 +63,7 @@ def test_each_client_s_secrets_are_counted_by_kind_and_file(cru: Cru, home: Path
     assert len(found) == len(DIALECTS)
     for dialect, each in zip(DIALECTS.values(), sorted(found, key=lambda one: order(one["text"])), strict=True):
         assert each["state"] == "note"
-        assert each["text"].startswith(f"{dialect.TITLE}'s own logs (")
+        assert each["text"].startswith(f"{dialect.title}'s own logs (")
         assert "github-token" in each["text"]
         assert "aws-access-key-id" in each["text"]
         assert str(home) in each["items"][0]
@@ -71,7 +71,7 @@ def test_each_client_s_secrets_are_counted_by_kind_and_file(cru: Cru, home: Path
 
 
 def order(told: str) -> int:
-    return next(number for number, one in enumerate(DIALECTS.values()) if told.startswith(one.TITLE))
+    return next(number for number, one in enumerate(DIALECTS.values()) if told.startswith(one.title))
 
 
 def claude(home: Path, name: str, *rows: Any) -> Path:

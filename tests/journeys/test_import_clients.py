@@ -41,7 +41,7 @@ def test_every_dialect_has_a_command_with_examples(cru: Cru, name: str) -> None:
     assert f"import {name}" in COMMANDS
     shown = cru("import", name, "--help").stdout
     assert shown.count(f"cru import {name}") >= 3
-    assert DIALECTS[name].TITLE in shown
+    assert DIALECTS[name].title in shown
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -180,7 +180,7 @@ def test_what_another_client_wrote_is_named_with_its_command(
     file = next(p for p in sorted(folder.rglob("*")) if p.is_file() and DIALECTS[other].sniff(p))
     for path in (file, folder):
         result = cru("import", client, path, "--dry-run")
-        told = f"{path}: unreadable: this is {DIALECTS[other].TITLE}'s: cru import {other} {path}\n"
+        told = f"{path}: unreadable: this is {DIALECTS[other].title}'s: cru import {other} {path}\n"
         assert (told in result.stderr) is (client != other)
         if client != other:
             assert result.exit_code == 3

@@ -29,6 +29,10 @@ def home_folder(env: Mapping[str, str], home: Path) -> Path:
     return Path(configured) if configured else home / ".claude"
 
 
+def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
+    return home_folder(env, home) / "projects"
+
+
 def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
     own, rest = take_option(more, (_CONTEXT_OPTION,))
     return GivenContext((_CONTEXT_OPTION, both(text, own)), {}, rest)
@@ -46,6 +50,7 @@ CLIENT = ClientProfile(
     "Claude Code",
     "claude",
     "@anthropic-ai/claude-code",
+    _logs_folder,
     _give_context,
     frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
     McpSettings(

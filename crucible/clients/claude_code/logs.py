@@ -30,7 +30,7 @@ from typing import Any
 import orjson
 
 from crucible.clients.claude_code.call_results import outputs_folder
-from crucible.clients.claude_code.client import CLIENT, home_folder
+from crucible.clients.claude_code.client import CLIENT
 from crucible.clients.claude_code.lineage import NO_ROWS, Rows, followed, followers, rows_of
 from crucible.clients.claude_code.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.clients.claude_code.state import State
@@ -46,17 +46,12 @@ from crucible.clients.session_files import (
     reach_of_lines,
 )
 
-NAME, TITLE = CLIENT.name, CLIENT.title
+NAME = CLIENT.name
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _SIDE_RUNS = ("agent-acompact-", "agent-aside_question-", "agent-aprompt_suggestion-")
 """Runs of the client's own in the subagents' folder: compaction, `/btw`, suggestions."""
 _HEAD = 4 << 20
 _NO_PROJECTS = frozenset({"subagents", "workflows", "tool-results", "memory"})
-
-
-def default_folder(env: Mapping[str, str], home: Path) -> Path:
-    """The client's own folder of transcripts."""
-    return home_folder(env, home) / "projects"
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:

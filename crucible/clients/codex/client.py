@@ -91,6 +91,7 @@ CLIENT = ClientProfile(
     "Codex",
     "codex",
     "@openai/codex",
+    home_folder,
     _give_context,
     frozenset({"apply_patch", "view_image"}),
     McpSettings(_mcp_places, "`codex mcp list`, or /mcp in the client, shows crucible"),

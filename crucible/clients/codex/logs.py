@@ -9,12 +9,12 @@ session of its own; the copy of its parent's history, at the head of forks and o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from crucible.clients.codex.client import CLIENT, home_folder
+from crucible.clients.codex.client import CLIENT
 from crucible.clients.codex.files import (
     Head,
     Line,
@@ -135,14 +135,9 @@ def own_lines(lines: Iterator[Line], parent_turns: ParentTurns) -> Iterator[Line
     return (line for line in lines if not line.type or gate.passes(line))
 
 
-NAME, TITLE = CLIENT.name, CLIENT.title
+NAME = CLIENT.name
 _LOOKED_AT = 20
 _BARE = frozenset({"function_call", "function_call_output", "local_shell_call", "message", "reasoning"})
-
-
-def default_folder(env: Mapping[str, str], home: Path) -> Path:
-    """The client's own folder; its `sessions` and `archived_sessions` are looked into."""
-    return home_folder(env, home)
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:

@@ -10,7 +10,7 @@ its file: a resume leaves a second, nearly empty file with the same id, and a do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -34,7 +34,7 @@ from crucible.clients.jsonl_reader import read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 
-NAME, TITLE = CLIENT.name, CLIENT.title
+NAME = CLIENT.name
 _HEAD, _TAIL = 1 << 16, 1 << 16
 _SUFFIXES = (".jsonl", ".json")
 _STAMP = re.compile(rb'"(?:timestamp|lastUpdated|startTime)"\s*:\s*"([^"]{10,40})"')
@@ -42,11 +42,6 @@ _FIELD = re.compile(rb'"(sessionId|kind|projectHash|startTime)"\s*:\s*"((?:[^"\\
 _WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- ([^\n]+)")
 _NO_SESSIONS = frozenset({"tool-outputs", "checkpoints", "logs", "plans", "tracker", "tasks", "bin", "history"})
 """Folders of the client that hold no sessions."""
-
-
-def default_folder(env: Mapping[str, str], home: Path) -> Path:
-    """The client's own folder; `GEMINI_CLI_HOME` stands for the home it lies in."""
-    return Path(env.get("GEMINI_CLI_HOME") or home) / ".gemini"
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:

@@ -19,6 +19,11 @@ _CONFIG = {
 }
 
 
+def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
+    """The same on every system."""
+    return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+
+
 def _give_context(_text: str, file: str, env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
     return GivenContext((), {_INLINE: _with_instructions(env.get(_INLINE, ""), file)}, more)
 
@@ -46,6 +51,7 @@ CLIENT = ClientProfile(
     "OpenCode",
     "opencode",
     "opencode-ai",
+    _logs_folder,
     _give_context,
     frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"}),
     McpSettings(

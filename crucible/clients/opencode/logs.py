@@ -22,16 +22,10 @@ from crucible.clients.opencode.stores import Tables, Tree, has_sessions, read_ex
 from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.core.errors import TranscriptError
 
-NAME, TITLE = CLIENT.name, CLIENT.title
+NAME = CLIENT.name
 _DATABASES = ("opencode.db", "opencode-*.db")
 """Another channel of releases has a database of its own."""
 _NO_SESSIONS = frozenset({"node_modules", ".git", "snapshot", "repos", "log", "bin", "tool-output", "shell"})
-
-
-def default_folder(env: Mapping[str, str], home: Path) -> Path:
-    """The client's data folder, the same on every system."""
-    data = env.get("XDG_DATA_HOME")
-    return (Path(data) if data else home / ".local" / "share") / "opencode"
 
 
 def sniff(path: Path) -> bool:

@@ -197,7 +197,7 @@ class Folding:
             self._take(event, agent, strand)
         if not again:
             is_ours = strand.saw_rows or self.dialect.sniff(path)
-            self.outcome.unreadable += told_rows(path, unreadable, "" if is_ours else self.dialect.NAME)
+            self.outcome.unreadable += told_rows(path, unreadable, "" if is_ours else self.dialect.name)
         if strand.overflowed and strand.id:
             self._keep_whole(agent)
 

@@ -53,7 +53,7 @@ def searches_at(paths: Iterable[Path]) -> tuple[tuple[Search, ...], tuple[Unread
             writers = list(DIALECTS) if any(path.iterdir()) else []
         except NotADirectoryError:
             writer = sniff(path)
-            writers = [writer.NAME] if writer else []
+            writers = [writer.name] if writer else []
             reason = "" if writer else "no client that we know wrote this"
         except OSError as error:
             writers, reason = [], reason_of(error)

@@ -239,7 +239,7 @@ def find_native(
 
     `name_of` makes a source's name of a client and a native id.
     """
-    source = newest_source(session, dialect.NAME)
+    source = newest_source(session, dialect.name)
     folder = dialect.default_folder(env, home)
     try:
         if not source or not folder.is_dir():

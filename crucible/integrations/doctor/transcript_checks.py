@@ -49,7 +49,7 @@ def find_native(env: Mapping[str, str], home: Path) -> Iterator[ClientSession]:
                 yield _native(dialect, transcript)
         except (TranscriptError, OSError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else str(error)
-            yield ClientSession(dialect, Transcript(dialect.NAME, "", folder), None, reason)
+            yield ClientSession(dialect, Transcript(dialect.name, "", folder), None, reason)
 
 
 def _native(dialect: Dialect, transcript: Transcript) -> ClientSession:
@@ -64,7 +64,7 @@ def _native(dialect: Dialect, transcript: Transcript) -> ClientSession:
 
 def last_written(natives: Iterable[ClientSession], client: str) -> datetime | None:
     """When a client last wrote to any of these."""
-    return max((n.written for n in natives if n.written and client == n.dialect.NAME), default=None)
+    return max((n.written for n in natives if n.written and client == n.dialect.name), default=None)
 
 
 def check_transcripts(
@@ -83,7 +83,7 @@ def check_transcripts(
         elif not is_archived(native) and _has_words(native):
             missing.append(native)
     for dialect in DIALECTS.values():
-        yield from _missing(dialect, [n for n in missing if n.dialect.NAME == dialect.NAME], now, env, home)
+        yield from _missing(dialect, [n for n in missing if n.dialect.name == dialect.name], now, env, home)
     if unread:
         what = numbered(len(unread), "transcript") + " cannot be read"
         yield bad("transcripts", what, "give yourself the right to read them", tuple(unread))
@@ -97,13 +97,13 @@ def _missing(
     days = _retention_days(dialect, env, home)
     soon = [] if days is None else [n for n in missing if _age(n, now) > timedelta(days=days) - _WARNING]
     rest = [native for native in missing if native not in soon]
-    mend = f"cru import {dialect.NAME}"
+    mend = f"cru import {dialect.name}"
     if soon:
-        what = numbered(len(soon), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are")
+        what = numbered(len(soon), f"session of {dialect.title} is", f"sessions of {dialect.title} are")
         what += f" in no note, and it deletes files of {days} days: soon"
         yield bad("transcripts", what, mend, tuple(str(n.transcript.path) for n in soon))
     if rest:
-        what = numbered(len(rest), f"session of {dialect.TITLE} is", f"sessions of {dialect.TITLE} are") + " in no note"
+        what = numbered(len(rest), f"session of {dialect.title} is", f"sessions of {dialect.title} are") + " in no note"
         yield notice("transcripts", what, mend, tuple(_name(n) for n in rest))
 
 
@@ -111,9 +111,9 @@ def tell_lagging(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
     """Sessions whose notes end before their transcripts do."""
     by_client: dict[str, list[ClientSession]] = {}
     for native in natives:
-        by_client.setdefault(native.dialect.NAME, []).append(native)
+        by_client.setdefault(native.dialect.name, []).append(native)
     for name, late in by_client.items():
-        what = numbered(len(late), "note lags", "notes lag") + f" behind what {late[0].dialect.TITLE} wrote since"
+        what = numbered(len(late), "note lags", "notes lag") + f" behind what {late[0].dialect.title} wrote since"
         items = tuple(_name(native) for native in late)
         yield notice("transcripts", what, f"cru import {name}", items)
 
@@ -132,7 +132,7 @@ def _age(native: ClientSession, now: datetime) -> timedelta:
 
 def _retention_days(dialect: Dialect, env: Mapping[str, str], home: Path) -> int | None:
     """Claude Code deletes what is older than its setting `cleanupPeriodDays`; of the others none is known to."""
-    if dialect.NAME != "claude-code":
+    if dialect.name != "claude-code":
         return None
     settings = dialect.default_folder(env, home).parent / "settings.json"
     try:
@@ -165,16 +165,16 @@ def check_client_secrets(
 ) -> Iterator[CheckResult]:
     """Yield one finding per client with logs.  Only one event is in memory at a time."""
     readable = [native for native in natives if not native.reason]
-    looked = Counter(native.dialect.NAME for native in readable)
+    looked = Counter(native.dialect.name for native in readable)
     found: dict[str, dict[Path, Counter[str]]] = {}
     for done, native in enumerate(readable):
         show(done, len(readable))
         for path, kinds in _counted(native, settings):
             if kinds:
-                found.setdefault(native.dialect.NAME, {}).setdefault(path, Counter()).update(kinds)
+                found.setdefault(native.dialect.name, {}).setdefault(path, Counter()).update(kinds)
     show(len(readable), len(readable))
     for name, sessions in looked.items():
-        yield _finding(DIALECTS[name].TITLE, sessions, found.get(name, {}))
+        yield _finding(DIALECTS[name].title, sessions, found.get(name, {}))
 
 
 def _counted(native: ClientSession, settings: SecretSettings) -> Iterator[tuple[Path, Counter[str]]]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from crucible.clients.claude_code import logs as claude_code
+from crucible.clients.claude_code.client import CLIENT
+from crucible.clients.dialects import DIALECTS
 from crucible.commands import record
 from crucible.commands.capture.after_stop import after_stop
 from crucible.commands.imports.import_report import ImportOptions
@@ -101,7 +102,7 @@ class RunningSessions:
         "" where no hook told of that session and no note has it: then nobody asked for its transcript.
         """
         native = self._place.env.get("CLAUDE_CODE_SESSION_ID", "")
-        client = claude_code.NAME
+        client = CLIENT.name
         if not native:
             return ""
         source = source_name(client, native)
@@ -110,7 +111,7 @@ class RunningSessions:
         if transcript and transcript.name == f"{native}.jsonl" and transcript.is_file():
             options = ImportOptions(now=now(), projects=self._place.user.projects, client=Client.RUNNING)
             with suppress(CrucibleError):  # what is not written down now is at the turn's end
-                import_transcripts(vault, claude_code, [transcript], options=options)
+                import_transcripts(vault, DIALECTS[client], [transcript], options=options)
         path = SourceTable(vault).find(source)
         if path is None and spooled:
             raise UsageError(

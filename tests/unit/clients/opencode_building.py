@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Event
 from crucible.clients.opencode import logs as opencode
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
@@ -139,7 +140,7 @@ def events(path: Path) -> list[Event]:
 
 
 def run_import(vault: Vault, *paths: Path) -> ImportReport:
-    return import_transcripts(vault, opencode, paths, options=ImportOptions(LATER))
+    return import_transcripts(vault, DIALECTS["opencode"], paths, options=ImportOptions(LATER))
 
 
 # --- real databases in other shapes ----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from crucible.clients import dialects
 from crucible.clients.claude_code import logs as claude_code
 from crucible.clients.codex import logs as codex
 from crucible.clients.codex.files import head_of, kin_of
+from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import (
     ContextSeen,
     Event,
@@ -74,8 +75,8 @@ def shape(transcript: Transcript) -> tuple[str, list[tuple[str, str, int]]]:
 
 
 def test_the_clients_folder_is_its_own_or_the_one_it_was_given() -> None:
-    assert codex.default_folder({}, Path("/home/me")) == Path("/home/me/.codex")
-    assert codex.default_folder({"CODEX_HOME": "/data/codex"}, Path("/home/me")) == Path("/data/codex")
+    assert DIALECTS["codex"].default_folder({}, Path("/home/me")) == Path("/home/me/.codex")
+    assert DIALECTS["codex"].default_folder({"CODEX_HOME": "/data/codex"}, Path("/home/me")) == Path("/data/codex")
 
 
 def test_live_archived_and_flat_rollouts_are_found_in_the_clients_folder_and_nothing_else(
@@ -177,7 +178,7 @@ def test_only_its_own_files_are_known(tmp_path: Path) -> None:
         (tmp_path / "odd.jsonl").write_bytes(odd)
         assert not codex.sniff(tmp_path / "odd.jsonl")
     assert not codex.sniff(tmp_path)
-    assert dialects.sniff(ours[0]) is codex
+    assert dialects.sniff(ours[0]) is DIALECTS["codex"]
 
 
 def test_a_name_given_to_a_session_is_its_title(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from crucible.clients import dialects
 from crucible.clients.claude_code import logs as claude_code
+from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Prompted, ToolUsed
 from crucible.clients.redact import keep_all
 from crucible.clients.session_files import SubagentFile, Transcript
@@ -169,8 +170,8 @@ def test_a_link_to_a_folder_is_not_followed(tmp_path: Path, project: Path) -> No
 
 
 def test_the_clients_folder_follows_its_own_variable(tmp_path: Path) -> None:
-    assert claude_code.default_folder({}, tmp_path) == tmp_path / ".claude" / "projects"
-    assert claude_code.default_folder({"CLAUDE_CONFIG_DIR": "/x"}, tmp_path) == Path("/x/projects")
+    assert DIALECTS["claude-code"].default_folder({}, tmp_path) == tmp_path / ".claude" / "projects"
+    assert DIALECTS["claude-code"].default_folder({"CLAUDE_CONFIG_DIR": "/x"}, tmp_path) == Path("/x/projects")
 
 
 # --- choosing a dialect ---
@@ -180,7 +181,7 @@ def test_real_transcripts_are_known_by_a_look() -> None:
     for path in DATA.rglob("*.jsonl"):
         dialect = dialects.sniff(path)
         assert dialect is not None
-        assert path.relative_to(DATA).parts[0] == dialect.NAME
+        assert path.relative_to(DATA).parts[0] == dialect.name
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Event, Prompted, ToolUsed, UsageCounted
 from crucible.clients.gemini import logs as gemini
 from crucible.clients.session_files import Transcript
@@ -55,7 +56,7 @@ def test_real_logs_give_the_events_that_are_written_down(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_real_logs_give_the_notes_that_are_written_down(name: str, tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault")
-    import_transcripts(vault, gemini, [GEMINI / name], options=ImportOptions(LATER))
+    import_transcripts(vault, DIALECTS["gemini"], [GEMINI / name], options=ImportOptions(LATER))
     notes = sorted(vault.session_paths())
     check(GEMINI / "golden" / f"{name}.md", "\n".join(note.read_text(encoding="utf-8") for note in notes))
 

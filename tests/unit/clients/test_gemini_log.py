@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crucible.clients import dialects
+from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import (
     Answered,
     Compacted,
@@ -248,7 +249,7 @@ def test_our_files_are_known_by_their_looks(tmp_path: Path) -> None:
     other = tmp_path / "package.json"
     other.write_text('{"name": "x", "id": "y"}')
     for ours in (path, headless, document):
-        assert dialects.sniff(ours) is gemini
+        assert dialects.sniff(ours) is DIALECTS["gemini"]
     for foreign in (other, tmp_path, tmp_path / "nothing.jsonl"):
         assert not gemini.sniff(foreign)
 

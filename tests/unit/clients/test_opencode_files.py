@@ -65,9 +65,9 @@ def words_of(found: list[Event]) -> list[str]:
 
 
 def test_the_data_folder_is_the_clients_own(tmp_path: Path) -> None:
-    assert opencode.default_folder({}, tmp_path) == tmp_path / ".local" / "share" / "opencode"
-    assert opencode.default_folder({"XDG_DATA_HOME": "/data"}, tmp_path) == Path("/data/opencode")
-    assert DIALECTS["opencode"].TITLE == "OpenCode"
+    assert DIALECTS["opencode"].default_folder({}, tmp_path) == tmp_path / ".local" / "share" / "opencode"
+    assert DIALECTS["opencode"].default_folder({"XDG_DATA_HOME": "/data"}, tmp_path) == Path("/data/opencode")
+    assert DIALECTS["opencode"].title == "OpenCode"
 
 
 def test_a_file_a_data_folder_and_a_folder_above_hold_the_same_sessions(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_only_our_files_are_known_as_ours(tmp_path: Path) -> None:
     storage = write_tree(REAL / "retry" / "opencode.db", tmp_path / "storage")
     (trunk, _) = sorted((storage / "session").glob("*/*.json"))
-    assert sniff(REAL / "retry" / "opencode.db") is opencode
-    assert sniff(REAL / "export.json") is opencode
-    assert sniff(trunk) is opencode
+    assert sniff(REAL / "retry" / "opencode.db") is DIALECTS["opencode"]
+    assert sniff(REAL / "export.json") is DIALECTS["opencode"]
+    assert sniff(trunk) is DIALECTS["opencode"]
     other = make(tmp_path / "other.db", "CREATE TABLE session (id text)")
     other.close()
     odd = tmp_path / "odd.json"

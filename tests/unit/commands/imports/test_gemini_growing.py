@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.clients.gemini import logs as gemini
+from crucible.clients.dialects import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.vault.notes.vault import Note, Vault
@@ -24,7 +24,7 @@ NAMES = ("limiter", "resumed", "fault")
 
 
 def read(vault: Vault, path: Path) -> ImportReport:
-    return import_transcripts(vault, gemini, [path], options=ImportOptions(LATER))
+    return import_transcripts(vault, DIALECTS["gemini"], [path], options=ImportOptions(LATER))
 
 
 def trunk(vault: Vault) -> Note:
