@@ -1,7 +1,6 @@
-"""Obsidian callouts, `> [!kind]- Title`: one callout's lines read and written.
+"""Read and write one Obsidian callout, `> [!kind]- Title`.
 
-Read from source lines, not from tokens: to markdown-it `> [!decision]: /url` is a link definition.  What a kind means
-is for the session room; here every kind is text.
+It is read from source lines, not from tokens: to markdown-it `> [!decision]: /url` is a link definition.
 """
 
 from __future__ import annotations

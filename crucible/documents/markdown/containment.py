@@ -1,11 +1,7 @@
-r"""Foreign text made safe to write into a note, and read back the same.
+"""Make foreign text safe to write into a note, and read it back unchanged.
 
-Owns the normal form (what "the same" means), the cuts, whole fences, the escapes at the start of a line, and slugs.
-Escapes inside a line and code spans are `contain_inline`'s; what our own lines around the text look like is the
-session's.  `uncontain(contain(normal(t))) == normal(t)` for every `t`; both directions stand here.
-
-Order: rules for lines first, then inline; reading goes the other way.  No rule needs to know which others were at
-work, so texts that were contained one by one may be read back as one.
+`uncontain(contain(normal(t))) == normal(t)` for every `t`.  Rules for lines apply first, then those inside a line; reading goes the other
+way.  No rule depends on another, so texts that were contained one by one may be read back as one.
 """
 
 from __future__ import annotations

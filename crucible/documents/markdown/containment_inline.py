@@ -1,14 +1,9 @@
-r"""Code spans, and the escapes that stand inside a line.
-
-Owns where a line's code spans are, which of them every reader of Markdown takes for code, and the rules for the text
-outside them.  The start of a line, fences and the normal form are `contain`'s; what the app and its plugins act on is in
-`openings`.
+r"""Escapes inside a line, and the code spans that need none.
 
 Most escapes read "k backslashes before the mark become k+1": such a rule is its own inverse, whatever the text held.
 Marks of one character take 2k+1, because k+1 would turn `\<b>` into `\\<b>`, which is live HTML.
 
-A note's property `format` says which rules wrote it.  This module has the rules of both formats, and the conversion from the
-first to the second.
+A note's property `format` says which rules wrote it; the rules of both formats are here, and the conversion from 1 to 2.
 """
 
 from __future__ import annotations

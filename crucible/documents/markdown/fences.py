@@ -1,6 +1,6 @@
 """Find whole fences, and escape their first line and their text, by the rules of both formats.
 
-`contain` treats a fence that is not whole as prose.
+A fence that is not whole is treated as prose.
 """
 
 from __future__ import annotations

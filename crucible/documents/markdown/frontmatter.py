@@ -1,11 +1,7 @@
-"""The properties at the top of a note: find the block, read its values, change one key's own lines.
+"""Find the properties at the top of a note, and change one key's own lines.
 
-Bounds are ours: line 1 is `---`, the block ends at the next line that is `---`, blanks may follow both (Obsidian
-knows no TOML block).  What stands between them is read by `note.properties`; nothing here raises on what a human wrote.
-
-Where YAML leaves a choice: of a repeated key the last one counts, as PyYAML has it, and a problem names each
-repetition; merge keys (`<<`) are ordinary keys and unknown tags are dropped, as Obsidian has it; keys are the text
-that stands there.  Scalars are `note.scalars`.
+The block starts on line 1 with `---` and ends at the next such line.  Of a repeated key the last one counts and each repetition is a
+problem; merge keys (`<<`) are ordinary keys and unknown tags are dropped, as in Obsidian.  Nothing here raises on what a human wrote.
 """
 
 from __future__ import annotations

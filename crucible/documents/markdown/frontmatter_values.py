@@ -1,7 +1,6 @@
-"""A frontmatter block's text to its values: by hand what is tidy, else by `note.nodes`, else key by key.
+"""Read the values of a frontmatter block: tidy lines by hand, other blocks with libyaml, broken ones key by key.
 
-Reading tidy lines by hand gives the same as libyaml at half the cost.  In broken YAML each key that reads on its own
-is recovered.  Where the block stands and how a key is changed is for `note.frontmatter`.
+Reading tidy lines by hand gives the same result as libyaml at half the cost.
 """
 
 from __future__ import annotations

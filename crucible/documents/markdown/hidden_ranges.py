@@ -1,10 +1,7 @@
-"""What inline syntax must skip: fences, indented code, code spans, `%%` comments, `$$` math and HTML.
+"""Find what hides inline syntax: fences, indented code, code spans, `%%` comments, `$$` math and HTML.
 
-Owns the one scanner that finds them; whichever opens first wins.  Blocks follow CommonMark, quotes and lists
-included.  The small marks that stand outside are for `inline.py`, links for `wikilinks.py`; what the blocks mean
-is for `outline.py`.
-
-Every step is linear in the text: closers are found in advance, nesting is followed to a fixed depth.
+The mark that opens first wins.  Blocks follow CommonMark, quotes and lists included.  Every step is linear in the text: closers are found
+in advance, and nesting is followed to a fixed depth.
 """
 
 from __future__ import annotations

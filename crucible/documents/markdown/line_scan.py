@@ -1,7 +1,6 @@
-"""The blocks of a tidy note by the first characters of each line.
+"""Find the blocks of a tidy note by the first characters of each line.
 
-Owns `Block`, and the reader that gives up (returns None) on anything untidy: indented structure, HTML, comments, lazy
-lines.  What it gives up on, and that both agree, is for `outline`.
+Returns None for anything untidy: indented structure, HTML, comments, lazy lines.
 """
 
 from __future__ import annotations

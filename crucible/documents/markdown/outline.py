@@ -1,12 +1,7 @@
-"""The blocks of a note with their lines: headings, quotes, fences, tool-call lists, rules, and text.
+"""Find the blocks of a note with their lines: headings, quotes, fences, tool-call lists, rules, and text.
 
-Owns where a block begins and ends.  What a quote or a list says is for `callouts` and for the session room.
-
-Two readers give the same answer.  `line_scan` looks at the first characters of every line and gives up on anything
-untidy (indented structure, HTML, comments, lazy lines); `parse_blocks` lets markdown-it decide and is its only caller.
-A property test holds them equal.
-
-Only level-0 blocks count: a callout inside a list, or a heading inside a quote, is text.
+Tidy notes are read by `line_scan`, all others by markdown-it; a property test holds the two equal.  Only level-0 blocks count: a callout
+inside a list, or a heading inside a quote, is text.
 """
 
 from __future__ import annotations

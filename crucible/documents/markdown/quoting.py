@@ -1,14 +1,9 @@
-r"""Foreign text put where it can only be read: fenced, indented, and without anything that looks like an order's frame.
-
-Owns what holds of every text whatsoever that an agent or a model is shown as data:
+r"""Quote foreign text for an agent or a model, so that it cannot pass for anything but data.
 
 - A fence is longer than any run of backticks in it, so nothing in it closes it.
-- In a fence our own labels begin a line (`[phase-3 user]`, `USER: `) and every line of foreign text is indented, or every one but the
-  first, which stands behind a label: so nothing forges a label.  What is a line's end to any reader is one here, or a blank.
-- In what is `plain`, `<` before a name, `/`, `!`, `?` or `|`, or at a text's end, is written `<\`, so there is no tag, no comment and no
-  mark of ours or of a client's in it.  Characters that nobody sees are dropped, since models read them.
-
-What is quoted, with which label and how much of it, is for the callers.
+- Inside a fence our own labels begin a line (`[phase-3 user]`) and lines of foreign text are indented, so no label can be spoofed.
+- In `plain` text, `<` before a name, `/`, `!`, `?` or `|` is written `<\`, so there is no tag, comment or mark of ours.
+  Invisible characters are dropped, since models read them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""A note's exact text, its lines, and the only way to change it.
+"""The exact text of a note, its lines, and the only way to change it.
 
-Owns bytes <-> text, the line table, `Span`, `Edit` and `apply_edits`.  What the text means is for the other
-modules of this room.
-
-A note may hold anything: a byte order mark, CRLF, lone CR, bytes that are not UTF-8.  `Source.from_bytes(b).to_bytes()`
-is `b` for every `b`: the mark is peeled off and kept, bytes that are no UTF-8 travel as lone surrogates.
+A note may hold anything: a byte order mark, CRLF, lone CR, bytes that are not UTF-8.  `Source.from_bytes(b).to_bytes()` is `b` for every
+`b`: the mark is kept apart, and bytes that are not UTF-8 become lone surrogates.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Links to other notes: `[[target#subpath|alias]]`, `![[embed]]`, `[alias](target.md#subpath)`, and in properties.
+"""Find and write links to notes: `[[target#subpath|alias]]`, `![[embed]]`, `[alias](target.md#subpath)`, and in properties.
 
-Owns what a link says and where each part of it stands.  Which note it means is for `vault/links.py`.
-
-Nothing in code, comments, HTML or math is a link; a code span wholly inside a link's brackets does not unmake it.
-A target loses `.md` and the blanks around it; a Markdown target is percent-decoded.  Addresses of the web are not
-links to notes, and a Markdown image of a picture is none either.
+Nothing in code, comments, HTML or math is a link.  A target loses `.md` and the blanks around it; a Markdown target is percent-decoded.
+Web addresses and Markdown images of pictures are not links to notes.
 """
 
 from __future__ import annotations

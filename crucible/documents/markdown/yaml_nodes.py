@@ -1,8 +1,6 @@
-"""A frontmatter block through libyaml: its nodes, where they stand, and their values.
+"""Read a frontmatter block, or one key's own lines, with libyaml: its nodes, their places and values.
 
-For blocks that `note.properties` does not read by hand, and for one key's own lines when `note.frontmatter` changes
-them.  Scalars are left as text here and read by `note.scalars`; libyaml never decides a type, and characters that it
-does not take travel as others.  python-frontmatter is the way in, with a handler of our own.
+Scalars stay text here: libyaml never decides a type.  Characters that it rejects are replaced before and restored after.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Frontmatter values in and out: YAML 1.2 core types, when text must be quoted, and our block style.
+"""Read and write frontmatter values: YAML 1.2 core types, quoting, and our block style.
 
 Reading follows npm `yaml` 2.7, which Obsidian uses, numbers included: beyond 2**53 they are as inexact as there.
-Writing is stricter than both dialects: what YAML 1.1 or 1.2 might take for anything but this text is quoted, so
-PyYAML and Obsidian read the same.  Where values stand in a note is for `note.frontmatter`.
+Writing is stricter than both dialects: text that YAML 1.1 or 1.2 might take for another type is quoted.
 """
 
 from __future__ import annotations

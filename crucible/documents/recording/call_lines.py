@@ -1,8 +1,4 @@
-"""A tool call in one line: what a person would look for, nothing else.
-
-Owns which of a call's arguments tell most, client by client, and the cuts of `format.md` section 4.  What came of the call
-is `results`'; the whole arguments are the flight recorder's; marks, code spans and arrows are `session.markup`'s.
-"""
+"""A tool call as one line, with paths shortened: the arguments that say most, client by client."""
 
 from __future__ import annotations
 

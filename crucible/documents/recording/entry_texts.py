@@ -1,6 +1,6 @@
-"""Single events as parts of a note: who speaks, a human's words, what happened to the session, a time.
+"""Single events as entries of a note: a human's words, questions and plans, and what happened to the session.
 
-Owns the few words that a note says in nobody's name.  Where they go is `recording`'s.
+What the user was asked and decided on is never cut.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Calls and delegated work while they are recorded: what waits for a result, and which result is whose.
-
-Owns how a call, its result and a subagent find each other.  Where an entry goes is `recording`'s, which hands in a way to
-open the place: a place that is asked for may begin a phase.
-"""
+"""Match calls, their results and delegated work while they are recorded, and show diffs and outputs if `details` asks for them."""
 
 from __future__ import annotations
 

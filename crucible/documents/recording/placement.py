@@ -1,4 +1,4 @@
-"""Phases and sub-phases while a session is recorded: where the next entry goes, and when a new phase begins."""
+"""Phases and speakers while a session is recorded: where the next entry goes, and whose it is."""
 
 from __future__ import annotations
 

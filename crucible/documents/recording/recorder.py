@@ -1,8 +1,6 @@
-"""Events of one native session, folded one by one into what its note will say.
+"""Fold the events of one native session, one by one, into what its note will say.
 
-Owns which event makes a phase, a sub-phase, an entry, a total.  Texts that a note cuts are cut at once, so that memory
-grows with the note and not with the transcript.  Making a `Session` of it is `drafts`', putting it onto an old note
-`merging`'s.
+Texts are cut at once, so that memory grows with the note and not with the transcript.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What came of a tool call, in one short line: what a person would look for, nothing else.
-
-Owns which line of a result tells most, client by client, and the cuts of `format.md`, "Tool calls".  The call itself is `calls`',
-what runners of tests and checks say `verdicts`'; the whole results are the flight recorder's.
-"""
+"""The result of a tool call as one short line: the part of the result that says most, client by client."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""A recorded session as values: what `recording` gathers, and the `Session` that is made of it.
+"""A recorded session as values: its parts while recording, the draft, and the `Session` made of it.
 
-Owns the parts under recording (`Stretch`, `Call`, `Delegation`), the `Draft`, and how a draft becomes a session once ids,
-project and the notes of its subagents are known.
+A draft becomes a session once ids, project and the notes of its subagents are known.
 """
 
 from __future__ import annotations

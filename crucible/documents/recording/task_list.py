@@ -1,7 +1,4 @@
-"""The agent's task list while it is recorded: what the tasks are, and which one was started last.
-
-Owns how changes add up.  The block in the note is `tasks`'.
-"""
+"""The agent's task list while it is recorded: the tasks, and which one was started last."""
 
 from __future__ import annotations
 

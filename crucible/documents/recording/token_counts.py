@@ -1,7 +1,4 @@
-"""Tokens and models, counted once a message however many rows tell of it; the last row wins.
-
-Owns the sums; which phase a message belongs to is told by `recording`.
-"""
+"""Count tokens and models once a message, however many rows report it; the last row wins."""
 
 from __future__ import annotations
 

@@ -1,15 +1,8 @@
-"""Additions at the end of a note, at a cost that hardly grows with the note.
+"""Add to the end of a note at a cost that hardly grows with the note.
 
-`editing` reads the whole note before and after every edit.  Here only two stretches are read: the frontmatter, and the
-tail from the last phase's heading on.  Everything is then done on these stretches by `editing` itself, so what comes
-out is what it would have made of the whole note; where that is not certain, the whole note is read.  Owns when a tail
-may be read alone:
-
-A line that begins in column 0 with `## ` below a blank line ends every paragraph, list, quote and HTML block of the
-kinds that blank lines end.  So it is a heading, and what stands below it reads the same with or without what stands
-above, unless it lies in a fence, in HTML of the other kinds, or in a comment.  Fences that begin in column 0 are
-followed from the top; everything else of these (a fence that is indented, and so may be a list's; a line that begins
-with `<`; a `%%`; a carriage return) is a doubt, and in doubt the whole note decides.
+Only the frontmatter and the tail from the last phase's heading on are read and edited.  A `## ` in column 0 after a blank line ends every
+paragraph, list, quote and most HTML blocks, so the tail reads the same with or without what is above it, unless it is inside a fence, other
+HTML or a comment.  Fences in column 0 are followed from the top; if anything else of these occurs, the whole note is read.
 """
 
 from __future__ import annotations

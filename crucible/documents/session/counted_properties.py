@@ -1,8 +1,9 @@
-"""The property `usage`: the tokens of a session, one line per day and model, enough to compute the cost later.
+"""The properties `usage` and `redacted`: counts as lines of text, and adding to them.
 
     2026-11-21 claude-opus-4-8: input 12, output 340, cache_write 5800, cache_write_1h 1200, cache_read 90211
+    jwt: 2
 
-The kinds do not overlap; a kind that is 0 is omitted.
+The kinds of tokens do not overlap, so the cost can be computed later; a count of 0 is omitted.
 """
 
 from __future__ import annotations

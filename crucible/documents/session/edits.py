@@ -1,8 +1,7 @@
-"""Intentions to Edits: each touches the lines it is about and no other.
+"""Turn intentions into Edits: each touches the lines that it is about and no others.
 
-Every function takes the exact source and the session read from it, and gives a list of Edits for `apply_edits`.  New
-lines get the note's own line end.  An edit that would not show when read back (below a human's unclosed fence, say) is
-refused, with the line: `shown` checks every one.
+Functions take the exact source and the session read from it.  New lines get the note's own line end.  An edit that would not show when
+the note is read back (after an unclosed fence, say) is refused with the line.
 """
 
 from __future__ import annotations

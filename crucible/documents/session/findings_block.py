@@ -1,7 +1,7 @@
-"""The findings block: one callout `[!findings]` before the first phase, with an item for each finding that has no callout of its own.
+"""The findings block `[!findings]` before the first phase: an item for each finding without a callout of its own.
 
-Reading is lenient, since people may add and edit items.  An item is written as one line, one for its details, and one for each of its
-points, so that one changed finding is one changed line in a diff.
+Reading is lenient, since people edit items.  An item is one line, with its grounds in parentheses (`reply, 0.9, phase-2`), then one line
+each for its details and points, so that one changed finding is one changed line in a diff.
 """
 
 from __future__ import annotations

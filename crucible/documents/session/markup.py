@@ -1,7 +1,6 @@
-"""A session's parts as the lines of a note.  `reading` and `entries` are the way back.
+"""Render the parts of a session as the lines of a note; `session_reader` and `note_entries` read them back.
 
-Every text that an agent, a tool or a person said passes `note.contain` here and nowhere else.  Names, titles and
-results are one line; cuts come before containing.
+Every text of an agent, a tool or a person is contained here.  Names, titles and results are one line, cut before they are contained.
 """
 
 from __future__ import annotations

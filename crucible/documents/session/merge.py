@@ -1,8 +1,7 @@
-"""A transcript that has grown, put onto a note that a human may have edited: a three-way merge into Edits.
+"""Merge a transcript that has grown into a note that a human may have edited: a three-way merge into Edits.
 
-`base` is what an earlier import wrote, `now` what the transcript says today, and the note is whatever it is by now.  What
-`now` has beyond `base` goes into the note; what the human changed stays.  Owns which of the two wins; how a line is
-written is `editing`'s and `markup`'s.
+`base` is what an earlier import wrote, `now` what the transcript says today.  What `now` has beyond `base` is added; what the human changed
+stays.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The three-way merge of everything above the phases: frontmatter, title, tasks, findings.
+"""Three-way merge of everything above the phases: frontmatter, title, tasks, findings.
 
-Owns, key by key, whether the transcript or the human has the last word.  Phases are `merging`'s.
+For each key it is decided whether the transcript or the human has the last word.  Findings are matched by their texts, or else by kind
+and first row; each edit touches the lines of one item.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Titles to names that are legal everywhere: session ids and slugs.
-
-Owns what a new name looks like.  Which id is allowed at all is `session.identity`'s, told again here; which names are
-taken is asked of the caller.
-"""
+"""Make session ids and slugs from titles: names that are legal on every system."""
 
 from __future__ import annotations
 

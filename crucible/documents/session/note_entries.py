@@ -1,7 +1,6 @@
-"""Callouts and tool-call lists of a note as entries of a phase.
+"""Read headings, callouts and tool-call lists of a note; `markup` writes them.
 
-Given the lines of one quote or one list; which lines those are is for `reading`.  Writing the same entries is for
-`markup`.
+A name whose last word looks like a marker, and a title whose last word is all `#`, are written with a backslash before that word.
 """
 
 from __future__ import annotations

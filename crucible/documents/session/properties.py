@@ -1,7 +1,6 @@
-"""Frontmatter keys of a session note: their types, and what is said when a value does not fit.
+"""The frontmatter keys of a session note: read them into typed values, and write those back.
 
-Reads values that `note.frontmatter` found into what the model wants, and writes model values back into the form that a
-note holds.  A value that does not fit is a problem and counts as absent; it stays in the note as it is.
+A value that does not fit is a problem and counts as absent; it stays in the note as it is.
 """
 
 from __future__ import annotations

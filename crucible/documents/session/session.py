@@ -1,8 +1,7 @@
-"""What a session note means: frozen values, one for each thing that `format.md` names.
+"""A session note as frozen values, one for each thing that `format.md` names.
 
-Texts here are *decoded*: what an agent or a person really said, without the escapes of `note.contain`.  Places
-(`lines`, `body_end`) say where a value stands in its note and do not count for equality, so a session that was built
-in memory equals the same session read back.
+Texts are decoded: what an agent or a person said, without escapes.  Places (`lines`, `body_end`) do not count for equality, so a session
+built in memory equals the same session read back.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Which text may be a session's id.
-
-The id is a file's name, a folder's name in the flight recorder and a link's target at once, so the rule is an
-allow-list.  How a new id is made is for `vault.naming`.
-"""
+"""Which text may be a session's id: it is a file's name, a folder's name in the event log and a link's target at once."""
 
 from __future__ import annotations
 

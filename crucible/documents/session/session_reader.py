@@ -1,7 +1,6 @@
-"""A note's text to a Session: phases, entries, tasks, summary, and every problem with its line.
+"""Read a note's text as a Session: phases, entries, tasks, summary, and every problem with its line.
 
-Never raises and never loses text: what does not parse is prose, and is reported where it looks like a mistake.  The
-frontmatter's types are in `fields`, callouts and tool calls in `entries`.
+Never raises and never loses text: what does not parse is prose, and is reported where it looks like a mistake.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""One of several native sessions that a note holds: a session that another client, or the same one anew, went on with.
+"""Merge rules for a note that holds several native sessions, because another client or a new session continued it.
 
-Owns what of a transcript concerns such a note: tasks keep apart whose ids are alike, title and model are those of the
-session that began it, and only who worked last says where the session stands.  The merge itself is `merging`'s.
+Task ids are kept apart, title and model are those of the first session, and the last one at work decides the status.
 """
 
 from __future__ import annotations

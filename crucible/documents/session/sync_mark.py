@@ -1,8 +1,4 @@
-"""How far a note is in step with a transcript: the row it was synced to, found again.
-
-Owns the mark of a row, and how `sources` and `synced_to` go in step.  What a note does with what comes behind a row is
-`merging`'s.
-"""
+"""Find the row up to which a note holds a transcript; `sources` and `synced_to` list sources and rows in one order."""
 
 from __future__ import annotations
 

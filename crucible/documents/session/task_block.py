@@ -1,6 +1,6 @@
-"""The tasks block: one fence `tasks` that holds a JSON list, an item a line.
+"""The tasks block: one fence `tasks` with a JSON list, one task a line, so that one changed task is one changed line.
 
-Reads it leniently (keys we do not know are kept), writes it so that one changed task is one changed line.
+Reading is lenient: unknown keys are kept.
 """
 
 from __future__ import annotations

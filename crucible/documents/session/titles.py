@@ -1,7 +1,4 @@
-"""Short names from what people said: a phase's and a session's name from a human prompt.
-
-Owns the choice of the words.  Making a name legal as a file's name is `vault.naming`'s, as a heading `note.contain`'s.
-"""
+"""Short names for phases and sessions from what people said."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """What in a session waits for a human, and what answers it.
 
-Owns when something counts as answered, and what an item is called.  To tell one too many costs a reader a line, to forget one costs
-the answer: so a question is answered only by a human's word directly behind it, by later words or a decision that speak of the same, or
-by an answer that names it.  A task that is done is looked at when a human said anything later, an error is mended when its
-`Resolution:` says so.  An answer that names an item is for that one alone, wherever it stands.
+A missed item costs the user an answer, an extra one only a line.  So a question is answered only by a human's word directly after it, by
+later words or a decision about the same, or by an answer that names it.  A finished task counts as seen once a human said anything later,
+an error as fixed when its `Resolution:` says so.
 """
 
 from __future__ import annotations
