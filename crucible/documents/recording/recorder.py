@@ -180,7 +180,7 @@ class Recorder(Placing):
             findings=self._judge.noted() if self._judge else (),
             task=self.task,
             phases=tuple(p.phase(p is not self._phases[-1]) for p in self._phases),
-            delegations=tuple(d.frozen() for d in self.calling.delegations),
+            delegations=tuple(d.copy() for d in self.calling.delegations),
         )
 
     # --- folding -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.command_output import Printed, bare, is_partial, printed, unframed
-from crucible.documents.recording.verdicts import Verdict, verdict
+from crucible.documents.recording.verdicts import Verdict, many, verdict
 from crucible.documents.session.markup import RESULT_LIMIT
 from crucible.documents.session.session import Outcome
 
@@ -88,7 +88,7 @@ def _ran(command: str, text: str, details: Details) -> str:
         return f"{output.moved} of output"
     lines = output.text.strip("\n").count("\n") + 1
     if lines > 2 and (_reads(command) or _DOCUMENT.match(output.text)):
-        return _many(lines, "line")
+        return many(lines, "line")
     commit = _COMMIT.search(output.text)
     if commit and "git " in command:
         return f"{commit[1]} {commit[2]}"
@@ -149,16 +149,10 @@ def _count(details: Details, key: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _many(count: int, noun: str) -> str:
-    if count == 0:
-        return f"no {noun}{'es' if noun.endswith('ch') else 's'}"
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
-
-
 def _written(text: str, details: Details) -> str:
     lines = _count(details, "lines")
     done = "created" if details.get("kind") == "create" or "created successfully" in text[:400] else "updated"
-    return done if lines is None else f"{done}, {_many(lines, 'line')}"
+    return done if lines is None else f"{done}, {many(lines, 'line')}"
 
 
 def _edited(_said: str, details: Details) -> str:
@@ -171,7 +165,7 @@ def _patched(text: str, details: Details) -> str:
     if _count(details, "added") is None:
         return _first(text, {})
     new = details.get("kind") == "create"
-    return f"created, {_many(_count(details, 'added') or 0, 'line')}" if new else _edited(text, details)
+    return f"created, {many(_count(details, 'added') or 0, 'line')}" if new else _edited(text, details)
 
 
 def _read(text: str, details: Details) -> str:
@@ -182,19 +176,19 @@ def _read(text: str, details: Details) -> str:
         if not text.strip() or text.lstrip().startswith("<system-reminder>"):
             return "empty" if not text.strip() or "empty" in text[:300] else "no lines"
         lines = text.rstrip("\n").count("\n") + 1
-    return _many(lines, "line")
+    return many(lines, "line")
 
 
 def _matches(text: str, details: Details) -> str:
     matches, files = _count(details, "matches"), _count(details, "files")
     if matches is not None:
-        return _many(matches, "match") + (f" in {_many(files, 'file')}" if files else "")
+        return many(matches, "match") + (f" in {many(files, 'file')}" if files else "")
     told = re.match(r"\s*Found (\d+) (?:total )?(file|match|line|occurrence)", text)
     if told:
-        return _many(int(told[1]), "match" if told[2] == "occurrence" else told[2])
+        return many(int(told[1]), "match" if told[2] == "occurrence" else told[2])
     if not text.strip() or re.match(r"\s*No (?:files|matches)\b", text):
         return "no files" if re.match(r"\s*No files", text) else "no matches"
-    return _many(text.strip("\n").count("\n") + 1, "match")
+    return many(text.strip("\n").count("\n") + 1, "match")
 
 
 def _files(text: str, details: Details) -> str:
@@ -211,7 +205,7 @@ def _shell(text: str, details: Details) -> str:
 
 def _found_pages(text: str, details: Details) -> str:
     results = _count(details, "results")
-    return _first(text, {}) if results is None else _many(results, "result")
+    return _first(text, {}) if results is None else many(results, "result")
 
 
 def _searched(text: str, _details: Details) -> str:

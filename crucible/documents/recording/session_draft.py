@@ -50,26 +50,12 @@ class Call:
     outcome: Outcome = Outcome.PENDING
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Delegated work in a draft: a subagent callout whose link is not known yet.
+@dataclass(slots=True)
+class Delegation:
+    """Delegated work: a subagent callout whose link is not known yet.
 
     `call` is the client's id of the call, `agent` of the subagent; each may be "".  `fault` says what went wrong.
     """
-
-    call: str
-    agent: str = ""
-    kind: str = ""
-    title: str = ""
-    task: str = ""
-    summary: str | None = None
-    outcome: Outcome = Outcome.PENDING
-    fault: str | None = None
-
-
-@dataclass(slots=True)
-class Delegation:
-    """Delegated work under recording."""
 
     call: str
     agent: str = ""
@@ -98,9 +84,9 @@ class Delegation:
         ):  # what comes with that is the client's own sentence; the user's words are told apart
             self.summary, self.fault = said or self.summary, None
 
-    def frozen(self) -> Work:
-        """As it stands now."""
-        return Work(self.call, self.agent, self.kind, self.title, self.task, self.summary, self.outcome, self.fault)
+    def copy(self) -> Delegation:
+        """As it stands now; later events do not change it."""
+        return replace(self)
 
 
 _Open: TypeAlias = "list[str] | list[Call] | Delegation | Entry"
@@ -177,13 +163,13 @@ class DraftPhase:
     """A phase whose entries may be work without a link yet; `head` has neither entries nor sub-phases."""
 
     head: Phase
-    entries: tuple[Entry | Work, ...]
+    entries: tuple[Entry | Delegation, ...]
     parts: tuple[DraftPhase, ...]
 
 
-def _frozen(entry: _Open) -> Entry | Work:
+def _frozen(entry: _Open) -> Entry | Delegation:
     if isinstance(entry, Delegation):
-        return entry.frozen()
+        return entry.copy()
     if not isinstance(entry, list):
         return entry
     texts = [item for item in entry if isinstance(item, str)]
@@ -220,7 +206,7 @@ class Draft:
     findings: tuple[Noted, ...]
     task: str
     phases: tuple[DraftPhase, ...]
-    delegations: tuple[Work, ...]
+    delegations: tuple[Delegation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +246,7 @@ class Setting:
     client: Client = Client.UNKNOWN
     open_tasks: tuple[str, ...] | None = None
 
-    def agent_of(self, work: Work) -> str:
+    def agent_of(self, work: Delegation) -> str:
         """The subagent that did a work, "" while unknown."""
         return work.agent or self.calls.get(work.call, "")
 
@@ -270,7 +256,7 @@ def session_of(draft: Draft, setting: Setting) -> Session:
     waits = open_end(draft.question, _open_tasks(draft, setting)) if setting.parent is None else ""
     status = _status(draft, setting, waits=bool(waits))
     phases = [_phase(phase, setting) for phase in draft.phases]
-    loose = tuple(_callout(Work("", agent), setting) for agent in setting.loose)
+    loose = tuple(_callout(Delegation("", agent), setting) for agent in setting.loose)
     phases = _with_loose(phases, loose)
     numbered = tuple(_numbered(phase, f"phase-{n}") for n, phase in enumerate(phases, 1))
     used = [*map(setting.agent_of, draft.delegations), *setting.loose]
@@ -322,7 +308,7 @@ def _status(draft: Draft, setting: Setting, *, waits: bool) -> Status:
 
 
 def _phase(phase: DraftPhase, setting: Setting) -> Phase:
-    entries = tuple(_callout(e, setting) if isinstance(e, Work) else e for e in phase.entries)
+    entries = tuple(_callout(e, setting) if isinstance(e, Delegation) else e for e in phase.entries)
     return replace(phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts))
 
 
@@ -349,7 +335,7 @@ def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
     return replace(phase, entries=(*phase.entries, *entries))
 
 
-def _callout(work: Work, setting: Setting) -> Subagent:
+def _callout(work: Delegation, setting: Setting) -> Subagent:
     child = setting.children.get(setting.agent_of(work))
     # What the client says of work in the background may be less than its report.
     summary = (child.summary if child else None) or work.summary

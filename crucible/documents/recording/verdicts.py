@@ -238,7 +238,7 @@ def _go(text: str, *, is_whole: bool) -> Verdict:
     fine = _go_good(text, good, is_whole=is_whole) if good else ""
     if failed:
         named = ", ".join(dict.fromkeys(row["package"].rpartition("/")[2] for row in failed))
-        count = f"{_many(len(failed), 'package')} failed" if is_whole else "failed"
+        count = f"{many(len(failed), 'package')} failed" if is_whole else "failed"
         why = "build failed" if all("failed]" in row["what"] for row in failed) else count
         return Verdict("; ".join(part for part in (f"{why}: {named}", fine) if part), is_red=True)
     if _GO_FAIL.search(text):
@@ -252,7 +252,7 @@ def _go_good(text: str, rows: list[dict[str, str]], *, is_whole: bool) -> str:
         return "no tests to run"
     ends = Counter(run or end for run, end in _GO_TEST.findall(text))
     packages = (
-        f"{_many(len(rows) - empty, 'package')} ok" if is_whole else "packages ok" if len(rows) > 1 else "package ok"
+        f"{many(len(rows) - empty, 'package')} ok" if is_whole else "packages ok" if len(rows) > 1 else "package ok"
     )
     if all(row["what"] == "(cached)" for row in rows):
         packages += " (cached)"
@@ -320,7 +320,7 @@ def _of_checks(counts: _Counts, places: list[str], head: str, *, is_whole: bool)
         return Verdict(f"{told}: {places[0]}" if counts.bad and places else told, bool(counts.bad))
     if not places:
         return Verdict("")
-    return Verdict(f"{head or (_many(len(places), 'error') if is_whole else 'failed')}: {places[0]}", is_red=True)
+    return Verdict(f"{head or (many(len(places), 'error') if is_whole else 'failed')}: {places[0]}", is_red=True)
 
 
 def _why(text: str) -> str:
@@ -351,5 +351,7 @@ def _tally(tests: Counter[str]) -> str:
     return ", ".join(f"{count} {word}" for count, word in parts if count)
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def many(count: int, noun: str) -> str:
+    """`no lines`, `1 match`, `2 matches`."""
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"1 {noun}" if count == 1 else f"{count or 'no'} {plural}"

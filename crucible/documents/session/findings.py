@@ -233,36 +233,15 @@ def _of_entries(entries: Sequence[Entry], phase: str) -> Iterator[Finding]:
 def _of_entry(entry: Entry, phase: str) -> Finding | None:
     """A failure counts once it has a resolution, a subagent once it has reported."""
     match entry:
-        case Decision():
-            return _finding(
-                Kind.DECISION,
-                entry.text,
-                entry.grounds,
-                details=entry.rationale or "",
-                alternatives=entry.alternatives or "",
-                by=entry.by or "",
-                phase=phase,
-                lines=entry.lines,
-            )
-        case Failure(resolution=str(fixed)) if fixed.strip():
-            return _finding(
-                Kind.FAILURE,
-                entry.text,
-                entry.grounds,
-                cause=entry.cause or "",
-                resolution=fixed,
-                phase=phase,
-                lines=entry.lines,
-            )
+        case Decision(text, why, others, who):
+            told = Finding(Kind.DECISION, text, why or "", others or "", who or "", phase=phase, lines=entry.lines)
+            return _grounded(told, entry.grounds)
+        case Failure(text, str(fixed), cause) if fixed.strip():
+            failed = Finding(Kind.FAILURE, text, cause=cause or "", resolution=fixed, phase=phase, lines=entry.lines)
+            return _grounded(failed, entry.grounds)
         case Subagent(summary=str(said)) if said.strip():
-            return _finding(
-                Kind.REPORT,
-                said,
-                Grounds(Source.SUBAGENT),
-                by=str(entry.agent),
-                phase=phase,
-                lines=entry.lines,
-            )
+            report = Finding(Kind.REPORT, said, by=str(entry.agent), phase=phase, lines=entry.lines)
+            return _grounded(report, Grounds(Source.SUBAGENT))
         case _:
             return None
 
@@ -270,53 +249,26 @@ def _of_entry(entry: Entry, phase: str) -> Finding | None:
 def _of_block(item: Noted) -> Iterator[Finding]:
     """The finding of an item, or both of an item with two kinds."""
     for kind in filter(None, (item.kind, item.also)):
-        phase = item.grounds.phase if item.grounds else ""
-        found = _finding(kind, item.text, item.grounds, details=item.details or "", phase=phase, lines=item.lines)
-        cause = found.details if kind == Kind.FAILURE else ""
-        details = "" if cause else found.details
-        yield replace(
-            found,
-            details=details,
-            cause=cause,
+        told = Finding(
+            kind,
+            item.text,
+            item.details or "",
+            phase=item.grounds.phase if item.grounds else "",
             points=item.points,
             evidence=item.evidence or "",
             also=item.kind if kind == item.also else item.also,
+            lines=item.lines,
         )
+        found = _grounded(told, item.grounds)
+        yield replace(found, details="", cause=found.details) if kind == Kind.FAILURE else found
 
 
-def _shortened(text: str) -> str:
-    """A summary of one line."""
-    said = plain(text)
-    return said if len(said) <= SUMMARY else clipped(text)
-
-
-def _finding(
-    kind: str,
-    summary: str,
-    grounds: Grounds | None,
-    *,
-    details: str = "",
-    alternatives: str = "",
-    by: str = "",
-    cause: str = "",
-    resolution: str = "",
-    phase: str = "",
-    lines: Lines = NOWHERE,
-) -> Finding:
+def _grounded(found: Finding, grounds: Grounds | None) -> Finding:
+    """The finding with its grounds and a summary of one line; a longer text is kept in its details."""
     told = grounds or _TOLD
-    short = _shortened(summary)
-    return Finding(
-        kind,
-        short,
-        # Nothing of what a human wrote is lost.
-        details if short == plain(summary) else f"{summary}\n\n{details}".rstrip(),
-        alternatives,
-        by,
-        cause,
-        resolution,
-        told.source,
-        told.confidence,
-        told.rows,
-        phase,
-        lines=lines,
+    said = plain(found.summary)
+    short = said if len(said) <= SUMMARY else clipped(found.summary)
+    details = found.details if short == said else f"{found.summary}\n\n{found.details}".rstrip()
+    return replace(
+        found, summary=short, details=details, source=told.source, confidence=told.confidence, rows=told.rows
     )

@@ -25,6 +25,7 @@ from crucible.clients.events import (
 )
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal, normal_line
+from crucible.documents.markdown.line_scan import without_blanks
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, Span
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.markdown.yaml_scalars import Value
@@ -220,9 +221,8 @@ def _exchange(source: Source, note: Session, group: Sequence[Phase], phase: Phas
 
 def _end_of(source: Source, line: int) -> int:
     """The end of the last line before `line` that is not blank."""
-    while not source.lines[line - 1].strip(" \t"):
-        line -= 1
-    return source.starts[line - 1] + len(source.lines[line - 1])
+    last = without_blanks(source.lines, 0, line) - 1
+    return source.starts[last] + len(source.lines[last])
 
 
 _Item: TypeAlias = "Entry | ToolCall | str"

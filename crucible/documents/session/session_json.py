@@ -1,6 +1,6 @@
 """A whole session as plain JSON values, for other programs.
 
-Owns the shape, which only grows: a key is never renamed or dropped.  Times are ISO 8601 in UTC, lines count from 1
+The shape only grows: a key is never renamed or dropped.  Times are ISO 8601 in UTC, lines count from 1
 and are `[first, last]` (null for what stands in no note), what is unknown is null.
 
     id title status project branch channel started ended duration_s participants model tokens_used tokens_cached
@@ -17,6 +17,7 @@ note; `subagent` agent model mode link text summary task entries[entry]; `callou
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import TypeAlias, assert_never
 
@@ -117,7 +118,7 @@ def export_phase(phase: Phase) -> _Plain:
 
 def export_problem(problem: Problem) -> _Plain:
     """A problem with the line it stands on."""
-    return {"code": problem.code, "line": problem.line, "message": problem.message}
+    return problem._asdict()
 
 
 def _lines(lines: Lines) -> list[int] | None:
@@ -130,7 +131,7 @@ def _spent(spent: Spent) -> _Plain:
 
 
 def _subagent_ref(ref: SubagentRef) -> _Plain:
-    return {"session": ref.session, "agent": ref.agent, "model": ref.model, "tokens": ref.tokens}
+    return asdict(ref)
 
 
 def _task(task: Task) -> _Plain:
