@@ -35,7 +35,7 @@ from crucible.core.errors import TranscriptError
 from crucible.documents.recording.pending_calls import Details
 from crucible.documents.recording.recorder import Recorder
 from crucible.documents.session.names import new_session_id, slugify
-from crucible.documents.session.refresh import Said
+from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_id import LONGEST_ID
 from crucible.documents.session.titles import UNTITLED, key_words
@@ -312,7 +312,7 @@ class Folding:
             judge=Detector(),
         )
         strand = Strand(recorder, source, note, self._open, self.trunk if agent else None)
-        strand.said = Said() if note and self.options.refresh else None
+        strand.said = TranscriptText() if note and self.options.refresh else None
         return strand
 
     def _note_of(self, source: str) -> Note | None:

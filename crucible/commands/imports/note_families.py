@@ -24,7 +24,7 @@ from crucible.commands.imports.strands import Strand
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.recording.call_lines import relative
 from crucible.documents.recording.report_lines import summary_of
-from crucible.documents.recording.session_draft import ChildNote, Draft, Setting, session_of
+from crucible.documents.recording.session_draft import ChildNote, Draft, SessionContext, session_of
 from crucible.documents.session.counted_properties import spent_in, spent_lines
 from crucible.documents.session.merge_head import merged_tasks
 from crucible.documents.session.session import Decision, Failure, Mode, Prose, Session, Status
@@ -88,8 +88,8 @@ class Family:
             base = _with_inline(base, [found[child][0] for child in inline if child.note])
         return base or now, _with_inline(now, [found[child][1] for child in inline])
 
-    def _setting(self, strand: Strand, children: Sequence[Strand]) -> Setting:
-        return Setting(
+    def _setting(self, strand: Strand, children: Sequence[Strand]) -> SessionContext:
+        return SessionContext(
             id=strand.id,
             source=strand.source,
             now=self._options.now,
@@ -125,7 +125,7 @@ class Family:
         return summary_of(relative(last.text, self._trunk.recorder.calling.folder))
 
 
-def _as_written(strand: Strand, setting: Setting) -> Session | None:
+def _as_written(strand: Strand, setting: SessionContext) -> Session | None:
     """What the note held when it was last written to, None when there is none.
 
     Whether the client ran then, nobody wrote down: the note's own status tells.  A standing that is ours counts as written,

@@ -31,7 +31,7 @@ from crucible.documents.recording.entry_texts import intervention
 from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import Draft
 from crucible.documents.session.markup import render_entry
-from crucible.documents.session.refresh import Said
+from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Prose, Session, Status
 from crucible.documents.session.shared_notes import holds_others, place_in
 from crucible.documents.session.status_rules import is_our_reason
@@ -143,7 +143,7 @@ class Strand:
         self._writer: FlightWriter | None = None
         self._opened = False
         self._held: list[tuple[Event, str]] = []
-        self.said: Said | None = None
+        self.said: TranscriptText | None = None
 
     @property
     def mark(self) -> str:

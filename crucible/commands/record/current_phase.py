@@ -10,7 +10,7 @@ from datetime import datetime
 
 from crucible.documents.markdown.wikilinks import without_links
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.append import Addition, PhaseField, Plan, Standing, Step
+from crucible.documents.session.append import Addition, NoteState, PhaseField, Plan, Step
 from crucible.documents.session.counted_properties import KINDS, Spent, spent_lines, spent_more
 from crucible.documents.session.session import AgentRef, Callout, Phase, Session
 from crucible.documents.session.titles import UNTITLED
@@ -19,7 +19,7 @@ from crucible.documents.session.titles import UNTITLED
 def in_phase(plan: Plan, now: datetime) -> Plan:
     """The plan, in a note that has a phase: what is told before the first one begins it, named as the session."""
 
-    def begun(standing: Standing) -> Addition:
+    def begun(standing: NoteState) -> Addition:
         wanted = plan(standing)
         if standing.phase is not None or not wanted.steps:
             return wanted
@@ -40,7 +40,7 @@ def new_phase(
 ) -> Plan:
     """A phase behind the last one, which ends now."""
 
-    def plan(standing: Standing) -> Addition:
+    def plan(standing: NoteState) -> Addition:
         head = standing.head
         speaker = agent or _current_agent(standing)
         keys: dict[str, Value] = joining(head, (speaker,) if speaker else ())
@@ -82,7 +82,7 @@ def joining(head: Session, agents: tuple[AgentRef, ...]) -> dict[str, Value]:
     return {"participants": listed} if new else {}
 
 
-def _current_agent(standing: Standing) -> AgentRef | None:
+def _current_agent(standing: NoteState) -> AgentRef | None:
     """Who the last phase, or the last switch of agents in it, says is at work; else the first participant."""
     for entry in reversed(tuple(standing.phase.all_entries()) if standing.phase else ()):
         if isinstance(entry, Callout) and entry.kind == "agent_switch" and " → " in entry.title:

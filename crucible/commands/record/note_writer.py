@@ -24,9 +24,9 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import (
     Addition,
     Appended,
+    NoteState,
     Place,
     Plan,
-    Standing,
     append,
     append_wide,
     read_head,
@@ -218,7 +218,7 @@ def _find_exactly(vault: Vault, session_id: str) -> Path:
 def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens: bool = False) -> Plan:
     """The plan with what every write does."""
 
-    def checked(standing: Standing) -> Addition:
+    def checked(standing: NoteState) -> Addition:
         head = standing.head
         if head.status in (Status.COMPLETED, Status.FAILED) and not reopens:
             raise SessionEnded(

@@ -20,7 +20,7 @@ from crucible.commands.record.subagent import Delegated, InlineWork, begin_child
 from crucible.commands.record.tasks import Change, added, change_tasks, moved, read_items, replaced
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.append import Addition, PhaseField, Standing, Step, TaskList
+from crucible.documents.session.append import Addition, NoteState, PhaseField, Step, TaskList
 from crucible.documents.session.session import Mode, Session, Status, Task
 from crucible.documents.session.titles import prompt_name
 from crucible.memory.bookmarks.bookmark import StopReason
@@ -91,7 +91,7 @@ class Recorder(Verbs):
         """
         when, clean = self._when(at), self._cleaning()
 
-        def plan(standing: Standing) -> Addition:
+        def plan(standing: NoteState) -> Addition:
             if standing.phase is None:
                 raise UsageError("there is no phase that could end", "begin one")
             return Addition(steps=closing(standing.phase, whole_second(when)))
@@ -114,7 +114,7 @@ class Recorder(Verbs):
             raise UsageError(f"{output} of {used} tokens", "`output` is a part of `used`")
         name = clean.word(model, "model")
 
-        def plan(standing: Standing) -> Addition:
+        def plan(standing: NoteState) -> Addition:
             head, phase = standing.head, standing.phase
             keys: dict[str, Value] = {"model": name} if name and not head.model else {}
             keys |= counted(head, used, cached=cached, output=output, model=name, now=when)
@@ -276,7 +276,7 @@ class Recorder(Verbs):
         now = whole_second(when)
         is_done = False
 
-        def plan(standing: Standing) -> Addition:
+        def plan(standing: NoteState) -> Addition:
             nonlocal is_done
             keys = joining(standing.head, told.agents)
             steps: tuple[Step, ...] = (told.entry,)

@@ -19,7 +19,7 @@ from crucible.commands.record.subagent import Delegated, begin_child
 from crucible.core.errors import NoteExists
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
-from crucible.documents.session.append import Addition, Standing
+from crucible.documents.session.append import Addition, NoteState
 from crucible.documents.session.counted_properties import redacted_lines
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.names import new_session_id
@@ -167,7 +167,7 @@ def _create(place: Vault, wanted: Session, day: date) -> str:
             return name
 
 
-def _continued(standing: Standing, name: str) -> Addition:
+def _continued(standing: NoteState, name: str) -> Addition:
     """The first that goes on from a session stays named there."""
     return Addition() if standing.head.continued_by else Addition({"continued_by": link_to(name)})
 

@@ -16,7 +16,7 @@ from crucible.commands.record.note_writer import PATIENCE, Writer, whole_second
 from crucible.commands.record.subagent import tell_parent
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.append import Addition, Standing, Summary
+from crucible.documents.session.append import Addition, NoteState, Summary
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Status, Task
 from crucible.memory.bookmarks.bookmark import StopReason
@@ -128,7 +128,7 @@ def pause_session(
     """
     why = clean.line(reason) or None
 
-    def plan(standing: Standing) -> Addition:
+    def plan(standing: NoteState) -> Addition:
         phase = standing.phase
         last = phase.subphases[-1].id.rpartition(".")[2] if phase and phase.subphases else ""
         point = f"{phase.id}.{last}" if phase and last else phase.id if phase else None
@@ -160,7 +160,7 @@ def end_session(
     said, now = clean.optional(summary), whole_second(ended or _last_sign(writer, when))
     parent: str | None = None
 
-    def plan(standing: Standing) -> Addition:
+    def plan(standing: NoteState) -> Addition:
         nonlocal parent
         parent = standing.head.parent
         over = max(now, standing.head.started or now)

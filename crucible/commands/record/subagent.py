@@ -19,7 +19,7 @@ from crucible.commands.record.entries import Told, Verbs, check_count, told_erro
 from crucible.commands.record.note_writer import Clock, Writer, aware, whole_second
 from crucible.core.errors import CrucibleError, NoteExists, SessionNotFound, UsageError
 from crucible.documents.markdown.yaml_scalars import Value
-from crucible.documents.session.append import Addition, Plan, Retold, Standing
+from crucible.documents.session.append import Addition, NoteState, Plan, SubagentUpdate
 from crucible.documents.session.callout_edits import find_subagent
 from crucible.documents.session.counted_properties import redacted_lines
 from crucible.documents.session.edits import joined
@@ -118,11 +118,11 @@ def tell_parent(child: Writer, parent_id: str, summary: str | None = None) -> No
     try:
         parent = Writer(child.vault, parent_id, child.redact)
 
-        def plan(standing: Standing) -> Addition:
+        def plan(standing: NoteState) -> Addition:
             # Read while the parent is locked, so that of two children's tellings the later one knows the later figure.
             keys = _figures(standing.head, child.id, child.head())
             entry = find_subagent(standing.head, child.id) if summary else None
-            return Addition(keys, (Retold(replace(entry, summary=summary)),) if entry else ())
+            return Addition(keys, (SubagentUpdate(replace(entry, summary=summary)),) if entry else ())
 
         parent.amend(plan, whole=bool(summary))
     except SessionNotFound:

@@ -17,7 +17,7 @@ from crucible.commands.record.note_writer import SessionEnded, Writer, patient, 
 from crucible.commands.record.stop import finished, keep_bookmark
 from crucible.core.errors import UsageError
 from crucible.core.secrets import Redact
-from crucible.documents.session.append import Addition, Plan, Standing, TaskList
+from crucible.documents.session.append import Addition, NoteState, Plan, TaskList
 from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import Callout, Status, Task
 from crucible.documents.session.task_block import PRIORITIES, TASK_CREATED, TASK_STATUSES
@@ -182,7 +182,7 @@ class TaskWriter:
         needs = [tuple(map(clean.line, one.needs)) for one in tasks]
         made: tuple[Task, ...] = ()
 
-        def plan(standing: Standing) -> Addition:
+        def plan(standing: NoteState) -> Addition:
             nonlocal made
             _check_open(self._writer.id, standing)
             there = standing.head.tasks
@@ -226,7 +226,7 @@ class TaskWriter:
         return self._writer.amend(plan, whole=True)
 
 
-def _check_open(session_id: str, standing: Standing) -> None:
+def _check_open(session_id: str, standing: NoteState) -> None:
     if standing.head.status in (Status.COMPLETED, Status.FAILED):
         raise SessionEnded(
             f"{session_id}: it is {standing.head.status}, and gets no more tasks",
@@ -251,7 +251,7 @@ def change_tasks(
     there: tuple[Task, ...] = ()
     is_done = False
 
-    def plan(standing: Standing) -> Addition:
+    def plan(standing: NoteState) -> Addition:
         nonlocal there, is_done
         there = change(standing.head.tasks, whole_second(now))
         is_done = finished(standing.head.tasks, there)

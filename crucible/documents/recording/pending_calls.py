@@ -14,7 +14,7 @@ from crucible.documents.recording.call_lines import asks, call_line, one_line, r
 from crucible.documents.recording.command_output import printed
 from crucible.documents.recording.entry_texts import OUTCOMES
 from crucible.documents.recording.result_lines import result_line
-from crucible.documents.recording.session_draft import Call, Delegation, Stretch
+from crucible.documents.recording.session_draft import Call, Delegation, OpenPhase
 from crucible.documents.session.session import Callout, Outcome
 from crucible.documents.session.status_rules import Turn, question_in
 
@@ -89,11 +89,11 @@ def _fence(language: str, text: str) -> str:
     return normal(f"{marks}{language}\n{text}\n{marks}")
 
 
-OpenPlace: TypeAlias = Callable[[], Stretch]
+OpenPlace: TypeAlias = Callable[[], OpenPhase]
 """Gives the phase or sub-phase in which the next entry goes."""
 
 
-class Calling:
+class PendingCalls:
     """`delegations` is all work that was handed out, in its order, `folder` where the agent stands, `last_words` its last text.
 
     `details` says what is shown of calls.

@@ -10,8 +10,8 @@ from crucible.clients.events import At, Prompted
 from crucible.core.text.sentences import cut_at_word
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.recording.entry_texts import agent_ref, intervention, switch, whole_seconds
-from crucible.documents.recording.session_draft import Stretch
-from crucible.documents.recording.task_list import Plan
+from crucible.documents.recording.session_draft import OpenPhase
+from crucible.documents.recording.task_list import TaskTracker
 from crucible.documents.session.session import AgentRef, Entry
 from crucible.documents.session.status_rules import Turn
 from crucible.documents.session.titles import Titles
@@ -51,7 +51,7 @@ class Switch:
     The session's own `model` stays the one it began with.
     """
 
-    def __init__(self, phase: Stretch, before: str, now: AgentRef) -> None:
+    def __init__(self, phase: OpenPhase, before: str, now: AgentRef) -> None:
         self._phase = phase
         self._callout = switch(before, now)
         self._place = len(phase.entries)
@@ -65,16 +65,16 @@ class Switch:
             self._is_open = False
 
 
-class Placing:
+class PhaseTracker:
     """The part of a `Recorder` that knows its phases.
 
     `_held` are commands that become part of the phase that follows; `work_name` names a phase that no prompt began.
     """
 
     work_name: str
-    _phases: list[Stretch]
+    _phases: list[OpenPhase]
     _held: list[Prompted]
-    _plan: Plan
+    _plan: TaskTracker
     _speakers: Speakers
     _titles: Titles
     started: datetime | None
@@ -88,7 +88,7 @@ class Placing:
         parts = self._phases[-1].parts
         return f"phase-{len(self._phases)}" + (f".{len(parts)}" if parts else "")
 
-    def _open_phase(self, *prompts: Prompted) -> Stretch:
+    def _open_phase(self, *prompts: Prompted) -> OpenPhase:
         """Open a phase for the last prompt; held commands come first."""
         said = [*self._held, *prompts]
         self._held = []
@@ -98,13 +98,13 @@ class Placing:
         phase.entries.extend(intervention(p) for p in said)
         return phase
 
-    def _new_phase(self, name: str, at: At) -> Stretch:
-        phase = Stretch(name, self._speakers.now, whole_seconds(at.time))
+    def _new_phase(self, name: str, at: At) -> OpenPhase:
+        phase = OpenPhase(name, self._speakers.now, whole_seconds(at.time))
         self._plan.forget_start()
         self._phases.append(phase)
         return phase
 
-    def _work(self, at: At) -> Stretch:
+    def _work(self, at: At) -> OpenPhase:
         """The phase in which the agent is working; opens one if needed."""
         self._turn = Turn.OPEN
         if self._held:
@@ -113,12 +113,12 @@ class Placing:
             return self._phases[-1]
         return self._new_phase(self.work_name, at)
 
-    def _stretch(self, at: At) -> Stretch:
+    def _stretch(self, at: At) -> OpenPhase:
         """Where the next entry goes: the last sub-phase, if the phase has any."""
         phase = self._phases[-1] if self._phases and not self._held else self._work(at)
         started = self._plan.take_start()
         if started:
-            phase.parts.append(Stretch(cut_at_word(one_line(started, 400), 80), None, whole_seconds(at.time)))
+            phase.parts.append(OpenPhase(cut_at_word(one_line(started, 400), 80), None, whole_seconds(at.time)))
         return phase.parts[-1] if phase.parts else phase
 
     def _tell(self, at: At, entries: Iterable[Entry]) -> bool:

@@ -49,11 +49,11 @@ from crucible.documents.recording.entry_texts import (
     rewinding,
     whole_seconds,
 )
-from crucible.documents.recording.pending_calls import Calling, Details, OpenPlace
-from crucible.documents.recording.placement import Placing, Speakers, Switch
-from crucible.documents.recording.session_draft import Draft, Stretch
-from crucible.documents.recording.task_list import Plan
-from crucible.documents.recording.token_counts import Usage
+from crucible.documents.recording.pending_calls import Details, OpenPlace, PendingCalls
+from crucible.documents.recording.placement import PhaseTracker, Speakers, Switch
+from crucible.documents.recording.session_draft import Draft, OpenPhase
+from crucible.documents.recording.task_list import TaskTracker
+from crucible.documents.recording.token_counts import TokenCounts
 from crucible.documents.session.findings import Judge
 from crucible.documents.session.session import Callout, Prose
 from crucible.documents.session.status_rules import CLOSED, Turn
@@ -66,7 +66,7 @@ def is_heard(event: Event, agent: str) -> bool:
     return isinstance(event, SubagentStarted | SubagentReturned) and agent != "" and event.agent == agent
 
 
-def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[Stretch], place: OpenPlace) -> Turn | None:
+def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[OpenPhase], place: OpenPlace) -> Turn | None:
     """The state of the subagent's last turn according to its parent; adds a result that its own transcript lacks.  None if nothing changes."""
     if turn in CLOSED or event.end is CallEnd.REJECTED:
         return None
@@ -81,7 +81,7 @@ def turn_after(event: SubagentReturned, turn: Turn, phases: Iterable[Stretch], p
     return Turn.ANSWERED
 
 
-class Recorder(Placing):
+class Recorder(PhaseTracker):
     """One native session, or one subagent's work, under recording.
 
     `agent` is the subagent's id, "" for the trunk; `kind` its kind.  `work_name` names a phase that the agent began
@@ -116,12 +116,12 @@ class Recorder(Placing):
         self.last: datetime | None = None
         self._judge = judge
         self._sync = SyncPoint(synced, known_until)
-        self._phases: list[Stretch] = []
+        self._phases: list[OpenPhase] = []
         self._held: list[Prompted] = []
         self.details = details
-        self.calling = Calling(cwd, details)
-        self._plan = Plan()
-        self._usage = Usage()
+        self.calling = PendingCalls(cwd, details)
+        self._plan = TaskTracker()
+        self._usage = TokenCounts()
         self._redactions: Counter[str] = Counter()
         self._speakers = Speakers(client, kind if agent else "")
         self._titles = Titles()

@@ -93,14 +93,14 @@ _Open: TypeAlias = "list[str] | list[Call] | Delegation | Entry"
 
 
 @dataclass(slots=True)
-class Stretch:
+class OpenPhase:
     """A phase or sub-phase under recording.  Adjacent prose is one list of texts, adjacent calls one list of calls."""
 
     name: str
     agent: AgentRef | None
     started: datetime | None
     entries: list[_Open] = field(default_factory=list)
-    parts: list[Stretch] = field(default_factory=list)
+    parts: list[OpenPhase] = field(default_factory=list)
     tokens: int = 0
     last: datetime | None = None
     ended: datetime | None = None
@@ -224,7 +224,7 @@ class ChildNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SessionContext:
     """What a transcript does not say: names, the clock, the user's choices.
 
     `children` holds subagents' notes by their id, `calls` ids by the call that a transcript does not tell them of,
@@ -251,7 +251,7 @@ class Setting:
         return work.agent or self.calls.get(work.call, "")
 
 
-def session_of(draft: Draft, setting: Setting) -> Session:
+def session_of(draft: Draft, setting: SessionContext) -> Session:
     """The session that a note will hold."""
     waits = open_end(draft.question, _open_tasks(draft, setting)) if setting.parent is None else ""
     status = _status(draft, setting, waits=bool(waits))
@@ -294,20 +294,20 @@ def session_of(draft: Draft, setting: Setting) -> Session:
     )
 
 
-def _open_tasks(draft: Draft, setting: Setting) -> tuple[str, ...]:
+def _open_tasks(draft: Draft, setting: SessionContext) -> tuple[str, ...]:
     if setting.open_tasks is not None:
         return setting.open_tasks
     return tuple(task.content for task in draft.tasks if task.status not in CLOSED_TASKS)
 
 
-def _status(draft: Draft, setting: Setting, *, waits: bool) -> Status:
+def _status(draft: Draft, setting: SessionContext, *, waits: bool) -> Status:
     """A subagent that came to an end is at rest, whatever its client does: nobody goes on with its work."""
     is_over = setting.parent is not None and draft.turn in CLOSED
     client = Client.ENDED if is_over else setting.client
     return session_status(draft.turn, draft.last, setting.now, setting.idle, client, waits=waits)
 
 
-def _phase(phase: DraftPhase, setting: Setting) -> Phase:
+def _phase(phase: DraftPhase, setting: SessionContext) -> Phase:
     entries = tuple(_callout(e, setting) if isinstance(e, Delegation) else e for e in phase.entries)
     return replace(phase.head, entries=entries, subphases=tuple(_phase(part, setting) for part in phase.parts))
 
@@ -335,7 +335,7 @@ def _extended(phase: Phase, entries: Iterable[Entry]) -> Phase:
     return replace(phase, entries=(*phase.entries, *entries))
 
 
-def _callout(work: Delegation, setting: Setting) -> Subagent:
+def _callout(work: Delegation, setting: SessionContext) -> Subagent:
     child = setting.children.get(setting.agent_of(work))
     # What the client says of work in the background may be less than its report.
     summary = (child.summary if child else None) or work.summary

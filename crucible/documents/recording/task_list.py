@@ -19,7 +19,7 @@ _LONG_NUMBER = 9
 """An id with at least this many digits is not a position in a list."""
 
 
-class Plan:
+class TaskTracker:
     """Tasks by id, in the order in which they came."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crucible.clients.events import UsageCounted
 from crucible.documents.markdown.containment import normal_line
-from crucible.documents.recording.session_draft import Stretch
+from crucible.documents.recording.session_draft import OpenPhase
 from crucible.documents.session.counted_properties import KINDS, Spent, spent_lines
 
 
@@ -16,7 +16,7 @@ class _Message(NamedTuple):
     """The tokens of a message, and the phase and day in which it was first seen."""
 
     spent: Spent
-    phase: Stretch
+    phase: OpenPhase
 
     @property
     def used(self) -> int:
@@ -27,7 +27,7 @@ class _Message(NamedTuple):
         return self.spent.tokens["cache_read"]
 
 
-class Usage:
+class TokenCounts:
     """What the model was sent and said.  `used` = sent afresh + said, `cached` = read from the cache."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Usage:
         """Tokens by day and model, as a note has them."""
         return spent_lines(message.spent for message in self._messages.values())
 
-    def count(self, event: UsageCounted, phase: Stretch) -> None:
+    def count(self, event: UsageCounted, phase: OpenPhase) -> None:
         """Count a message, for the phase in which it was first seen."""
         key = event.message or event.at.row or f"#{event.at.line}"
         self.name_model(key, event.model)

@@ -47,13 +47,13 @@ class Summary(NamedTuple):
     text: str
 
 
-class Retold(NamedTuple):
+class SubagentUpdate(NamedTuple):
     """Write the callout of a subagent anew, the first that links to the same note."""
 
     entry: Subagent
 
 
-Step: TypeAlias = "Phase | Entry | PhaseField | TaskList | Summary | Retold"
+Step: TypeAlias = "Phase | Entry | PhaseField | TaskList | Summary | SubagentUpdate"
 """A new last phase, a new last entry of the last phase or sub-phase, a field of the last phase, or what needs the whole note."""
 
 
@@ -66,7 +66,7 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class NoteState:
     """What an addition may depend on.
 
     Of `head` only what the frontmatter says is certain to be there; all of it when there is no `phase`.  `phase` is the
@@ -77,7 +77,7 @@ class Standing:
     phase: Phase | None
 
 
-Plan: TypeAlias = "Callable[[Standing], Addition]"
+Plan: TypeAlias = "Callable[[NoteState], Addition]"
 
 
 class Place(NamedTuple):
@@ -120,7 +120,7 @@ def append(source: Source, name: str, plan: Plan, place: Place | None = None) ->
 def append_wide(source: Source, name: str, plan: Plan) -> Appended:
     """The same by reading the whole note: what `append` must come to in every case."""
     session = read_session(source, name)
-    addition = plan(Standing(session, session.phases[-1] if session.phases else None))
+    addition = plan(NoteState(session, session.phases[-1] if session.phases else None))
     part = _Part(_set_keys(source, addition.keys), name, session.format)
     for step in addition.steps:
         part.take(step)
@@ -138,7 +138,7 @@ def _append_narrow(source: Source, name: str, plan: Plan, start: int, place: Pla
     head, tail = Source(source.text[:start]), Source(source.text[at:])
     told = read_head(head, name)
     part = _Part(tail, name, told.format, place.above)
-    addition = plan(Standing(told, part.phase))
+    addition = plan(NoteState(told, part.phase))
     changed = _set_keys(head, addition.keys)
     for step in addition.steps:
         part.take(step)
@@ -196,7 +196,7 @@ class _Part:
             self._stale = False
 
     def _edits(self, step: Step) -> list[Edit]:
-        if isinstance(step, TaskList | Summary | Retold):
+        if isinstance(step, TaskList | Summary | SubagentUpdate):
             return self._whole_edits(step)
         if isinstance(step, Phase):
             return add_phase(self.source, self.session, step)
@@ -208,7 +208,7 @@ class _Part:
         home = last.subphases[-1] if last.subphases else last
         return add_entry(self.source, self.session, step, home.id)
 
-    def _whole_edits(self, step: TaskList | Summary | Retold) -> list[Edit]:
+    def _whole_edits(self, step: TaskList | Summary | SubagentUpdate) -> list[Edit]:
         if not self.is_whole:
             raise EditRefused(f"{self.name}: only the whole note tells where that goes")
         if isinstance(step, TaskList):

@@ -60,7 +60,7 @@ def joined(found: tuple[Entry, ...], added: Sequence[Entry]) -> tuple[Entry, ...
     return found
 
 
-def with_phase(session: Session, changed: Phase) -> Session:
+def replace_phase(session: Session, changed: Phase) -> Session:
     """The session with the phase or sub-phase of that id exchanged."""
 
     def swapped(phase: Phase) -> Phase:
@@ -71,7 +71,7 @@ def with_phase(session: Session, changed: Phase) -> Session:
     return replace(session, phases=tuple(map(swapped, session.phases)))
 
 
-def with_call(session: Session, call: ToolCall, new: ToolCall) -> Session:
+def replace_call(session: Session, call: ToolCall, new: ToolCall) -> Session:
     """The session with the call on the same lines replaced."""
     return with_entries(session, lambda entries: _exchanged_call(entries, call, new))
 
@@ -189,7 +189,7 @@ def add_subphase(source: Source, session: Session, phase_id: str, sub: Phase) ->
     edits = insert_lines(source, session, last.body_end, render_phase(sub, 3, session.format))
     read = phase_as_read(render_phase(sub, form=session.format), session.format)
     subs = (*phase.subphases, read)
-    return check_shown(source, edits, with_phase(session, replace(phase, subphases=subs)))
+    return check_shown(source, edits, replace_phase(session, replace(phase, subphases=subs)))
 
 
 def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> list[Edit]:
@@ -204,7 +204,7 @@ def add_entry(source: Source, session: Session, entry: Entry, phase_id: str) -> 
         if isinstance(before, ToolCalls) and separates(lines):
             lines = [SEPARATOR, "", *lines]
         edits = insert_lines(source, session, phase.body_end, lines)
-    return check_shown(source, edits, with_phase(session, replace(phase, entries=joined(phase.entries, added))))
+    return check_shown(source, edits, replace_phase(session, replace(phase, entries=joined(phase.entries, added))))
 
 
 def _join_calls(source: Source, session: Session, before: ToolCalls, entry: ToolCalls) -> list[Edit]:
@@ -235,7 +235,7 @@ def set_call(source: Source, session: Session, call: ToolCall, new: ToolCall) ->
     rendered = ["## A", "", *render_entry(ToolCalls((new,)), session.format)]
     read = phase_as_read(rendered, session.format).entries[0]
     as_read = read.calls[0] if isinstance(read, ToolCalls) else new
-    return check_shown(source, edits, with_call(session, call, as_read))
+    return check_shown(source, edits, replace_call(session, call, as_read))
 
 
 def replace_lines(source: Source, first: int, end: int, text: str) -> list[Edit]:
@@ -254,7 +254,7 @@ def set_phase_field(source: Source, session: Session, phase_id: str, key: str, v
     phase = find_phase(session, phase_id)
     edits = _field_edits(source, session, phase, key, text)
     wanted: dict[str, Any] = {key: value if isinstance(value, int) else parse_time(format_time(value))}
-    return check_shown(source, edits, with_phase(session, replace(phase, **wanted)))
+    return check_shown(source, edits, replace_phase(session, replace(phase, **wanted)))
 
 
 def _field_edits(source: Source, session: Session, phase: Phase, key: str, text: str) -> list[Edit]:

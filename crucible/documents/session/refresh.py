@@ -53,7 +53,7 @@ _NEW_KINDS = frozenset({"plan", "decision_needed", "tool"})
 """Kinds of callouts that recording 1 never wrote."""
 
 
-class Said:
+class TranscriptText:
     """Everything a transcript holds, to trace a line of the note to: what was said and printed, and what was nobody's words."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ def _flat(text: str) -> str:
     return "".join(normal_line(text.replace("⏎", " ")).split()).replace("`", "").replace("*", "").casefold()
 
 
-def refresh(source: Source, note: Session, now: Session, said: Said) -> list[Edit]:
+def refresh(source: Source, note: Session, now: Session, said: TranscriptText) -> list[Edit]:
     """Edits that bring what a human left alone to what `now` says; none for a note of this version."""
     if note.recording >= RECORDING:
         return []
@@ -161,7 +161,7 @@ def _properties(source: Source, note: Session, now: Session) -> Iterator[Edit]:
             yield from set_field(source, note, key, value)
 
 
-def _title(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
+def _title(source: Source, note: Session, now: Session, said: TranscriptText) -> Iterator[Edit]:
     if note.title_lines is not NOWHERE and note.title != now.title and said.holds(_bare(note.title)):
         yield from set_title(source, note, now.title)
 
@@ -186,7 +186,7 @@ def _bare(title: str) -> str:
 # --- phases ----------------------------------------------------------------------------------------------------------
 
 
-def _phases(source: Source, note: Session, now: Session, said: Said) -> Iterator[Edit]:
+def _phases(source: Source, note: Session, now: Session, said: TranscriptText) -> Iterator[Edit]:
     homes = matched(now.phases, note.phases, is_shared=False)
     taken = {home.lines.first for home in homes if home}
     for phase, home in zip(now.phases, homes, strict=True):
@@ -197,7 +197,7 @@ def _phases(source: Source, note: Session, now: Session, said: Said) -> Iterator
             yield from _exchange(source, note, group, phase, said)
 
 
-def _harness_phases(note: Session, home: Phase, taken: set[int], said: Said) -> Iterator[Phase]:
+def _harness_phases(note: Session, home: Phase, taken: set[int], said: TranscriptText) -> Iterator[Phase]:
     """The phases behind it that older versions began for a text that nobody typed."""
     behind = note.phases[note.phases.index(home) + 1 :]
     for phase in behind:
@@ -208,7 +208,9 @@ def _harness_phases(note: Session, home: Phase, taken: set[int], said: Said) -> 
         yield phase
 
 
-def _exchange(source: Source, note: Session, group: Sequence[Phase], phase: Phase, said: Said) -> Iterator[Edit]:
+def _exchange(
+    source: Source, note: Session, group: Sequence[Phase], phase: Phase, said: TranscriptText
+) -> Iterator[Edit]:
     home = group[0]
     name = phase.name if said.holds(home.name) else home.name
     lines = render_phase(replace(phase, name=name, channel=home.channel), form=note.format)
@@ -233,7 +235,7 @@ _Item: TypeAlias = "Entry | ToolCall | str"
 class _Traced:
     """Whether phases of a note hold just what the transcript tells there."""
 
-    said: Said
+    said: TranscriptText
 
     def holds(self, old: Sequence[Phase], new: Phase) -> bool:
         head = old[0]

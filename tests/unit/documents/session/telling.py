@@ -39,7 +39,7 @@ from crucible.clients.events import (
     UsageCounted,
 )
 from crucible.documents.recording.recorder import Recorder
-from crucible.documents.recording.session_draft import Draft, Setting, session_of
+from crucible.documents.recording.session_draft import Draft, SessionContext, session_of
 from crucible.documents.session.findings import Judge
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session
 from samples.hostile_texts import hostile_line, hostile_text
@@ -62,8 +62,8 @@ def record(*events: Event, agent: str = "", **options: str) -> Draft:
     return recorder.draft()
 
 
-def setting(**options: object) -> Setting:
-    return Setting(**{"id": "s", "source": "claude-code:native", "now": LATER, **options})  # type: ignore[arg-type]
+def setting(**options: object) -> SessionContext:
+    return SessionContext(**{"id": "s", "source": "claude-code:native", "now": LATER, **options})  # type: ignore[arg-type]
 
 
 def session(*events: Event, **options: object) -> Session:

@@ -16,11 +16,11 @@ from crucible.documents.session import append as appending
 from crucible.documents.session.append import (
     Addition,
     Appended,
+    NoteState,
     PhaseField,
     Plan,
-    Retold,
-    Standing,
     Step,
+    SubagentUpdate,
     Summary,
     TaskList,
     append,
@@ -232,9 +232,9 @@ def test_a_sub_phase_that_a_human_began_takes_the_next_entry() -> None:
 
 
 def test_the_plan_sees_the_properties_and_the_last_phase_under_its_own_id() -> None:
-    seen: list[Standing] = []
+    seen: list[NoteState] = []
 
-    def plan(standing: Standing) -> Addition:
+    def plan(standing: NoteState) -> Addition:
         seen.append(standing)
         return Addition()
 
@@ -274,7 +274,9 @@ def test_the_whole_note_is_read_for_what_stands_elsewhere() -> None:
     first = Session("s", WHEN, title="S", phases=(Phase("A", entries=(link, Prose("x"))), Phase("B"), Phase("C")))
     source = Source(render_session(first))
     told = Subagent(AgentRef("r"), None, Mode.LINK, "s-child", summary="Done.")
-    done = append(source, "s", plan_of({}, [Retold(told), TaskList((Task("1", "do"),)), Callout("milestone", "", "m")]))
+    done = append(
+        source, "s", plan_of({}, [SubagentUpdate(told), TaskList((Task("1", "do"),)), Callout("milestone", "", "m")])
+    )
     session = read_session(done.source, "s")
     assert session.phases[0].entries == (told, Prose("x"))
     assert session.tasks == (Task("1", "do"),)
