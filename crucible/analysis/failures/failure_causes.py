@@ -1,7 +1,7 @@
-"""The category of a failure, by one rule over its facts.
+"""The category of a failure: by rules over its facts, or by a model.
 
-The first line of `_RULES` that holds decides; where none holds the category is unknown.  The rule looks at what failed, at the classes of errors
-that programs print, at the files that the fix changed, and at whether the user stepped in; never at what the agent said.
+The first rule that holds decides; they look at the error, the call, the fix and the user's refusals, never at what
+the agent said. A model never decides whether knowledge could have prevented a failure: the category's table does.
 """
 
 from __future__ import annotations

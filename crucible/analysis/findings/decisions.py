@@ -1,7 +1,7 @@
-"""Decisions: answered questions, approved plans, picked options, and replies to offers.
+"""Decisions (answered questions, approved plans, picked options, replies to offers) and instructions.
 
-The text of a decision by reply is the agent's question and the reply.  A decision waits until it is known
-what followed, since permission to commit is not a decision.
+A decision waits until it is known what followed, since permission to commit is not a decision. About half of the
+instructions are decisions; structure does not show which.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Tool calls as the detector sees them, the same for every client: an edit, a shell command, or neither.
 
-Owns the clients' names for these tools, the files that an edit changes, the keys by which two runs of one command are
-matched, and the marks of a test runner's failed output (a pipe may hide the exit code).
+Also the marks of a test runner's failed output, since a pipe may hide the exit code.
 """
 
 from __future__ import annotations

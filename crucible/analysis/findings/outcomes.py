@@ -1,7 +1,7 @@
-"""Outcomes: one for each turn that changed files or recorded work, with the commits, pull requests and checks that prove it.
+"""Outcomes: one for each turn that changed files or recorded work, with its commits, pull requests and checks.
 
-Its head is the subject of a commit, the title of a pull request, or what the agent said at the end; its points are from the closing text.
-A commit right after the turn that it records belongs to that turn's outcome.  Work that was undone later is not an outcome.
+The head is a commit's subject, a pull request's title or the agent's words; the points are from its closing text. A
+commit right after a turn belongs to that turn's outcome. Work that was undone later is not an outcome.
 """
 
 from __future__ import annotations

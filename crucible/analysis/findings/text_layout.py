@@ -1,4 +1,4 @@
-"""The layout of a text: its sections with their lists, its options, its closing question, and plans."""
+"""The layout of a text: its sentences, sections with their lists, options, closing question, and plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the patterns know about a session while it is read: the current turn and the previous one, with trimmed texts."""
+"""What the patterns share: the current and the previous turn with trimmed texts, and the confidence of each pattern."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Ask the user's agent what mattered in a session and keep the claims that pass a check; `loop` is used for all questions to agents."""
+"""Ask the user's agent what mattered in a session and keep the claims that pass a check."""

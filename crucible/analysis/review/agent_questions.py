@@ -1,4 +1,7 @@
-"""The user's agent as commands ask it: one time-out for all questions of a command, and a record of what each answer took."""
+"""Ask the user's agent: one time-out and token budget, and a check of each answer that asks once more if it fails.
+
+Nothing that an agent does or says raises an error in `ask_checked`; the result has a `problem`, one line.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Read an agent's answer: the findings that the record supports.
+"""The instructions for an agent that reviews a session, and the findings of its answer that the record supports.
 
-A finding is dropped if it refers to no line, has no text, or names something that is neither in the record nor in the note.  A decision
-that no line settles becomes an instruction, and a failure without a fix becomes an open end.
+A finding is dropped if it refers to no line, has no text, or names something that is neither in the record nor in the
+note. A decision that no line settles becomes an instruction, and a failure without a fix becomes an open end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The record of a session that is shown to an agent: numbered lines within a budget.
+"""The record of a session that is shown to an agent: numbered lines, shortened to a budget.
 
 Each line knows its rows of the transcript, so an answer can refer to them by the line's number.
 """

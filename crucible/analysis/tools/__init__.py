@@ -1,1 +1,1 @@
-"""What a session did, act by act, whichever client's tools it was done with."""
+"""What a session's tool calls did, the same for every client."""

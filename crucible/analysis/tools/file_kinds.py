@@ -1,8 +1,4 @@
-"""What kinds there are: of files, by their names, and of commands that check or build, by their words.
-
-Owns the types of files and what runs a command in its environment (`uv run`, `npx`); the tables of commands are `toolchains`'.  Which
-files a command reads is for `commands`.
-"""
+"""The types of files by their names, and what a command tests, checks or builds by its words."""
 
 from __future__ import annotations
 

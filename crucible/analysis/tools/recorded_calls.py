@@ -1,7 +1,6 @@
-"""What the flight recorder knows of a session's calls: the whole arguments and results of what stands cut in the note.
+"""The whole arguments and results of a session's calls from the event log, where the note has only a line.
 
-Owns how a call of a note finds its record: by its line, as `session.calls` made it, in order, those that ended alike first.
-A session without records, or with damaged ones, has evidence that knows nothing.
+A call of the note is matched with its record by that line, in order, those with the same outcome first.
 """
 
 from __future__ import annotations

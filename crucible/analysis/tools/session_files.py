@@ -1,8 +1,4 @@
-"""The files that a session had to do with, by the names under which a workflow knows them.
-
-Owns how a path becomes such a name (seen from the project, never absolute, legal as the name of a datum) and which files a
-session has written so far.
-"""
+"""The files of a session: their paths relative to the project as data names, and which were written so far."""
 
 from __future__ import annotations
 

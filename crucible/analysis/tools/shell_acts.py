@@ -1,8 +1,4 @@
-"""What the commands of a shell did, as acts.
-
-Owns what became of redirected output, and what is run, tested, checked and built.  The small tools that print, change and search
-files are `shell_tools`', the tables of commands that check and build `kinds`'.
-"""
+"""What the commands of a shell script did, as acts: redirected output, and what was run, tested, checked and built."""
 
 from __future__ import annotations
 

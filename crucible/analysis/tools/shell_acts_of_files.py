@@ -1,7 +1,4 @@
-"""What the small tools of a shell did: those that print, change, copy, remove, search and fetch files.
-
-Owns which of their words are files.  What runs, tests and builds is `commands`'.
-"""
+"""What the shell commands did that print, change, copy, remove, search and fetch files."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-r"""A shell command taken apart into the simple commands that it is made of.
+"""Split a shell script into simple commands.
 
-Owns quoting, here-documents, redirections, pipes, `cd`, substitutions, keywords, and what only carries a command (`sudo`,
-`timeout 9`, `bash -lc '…'`).  Nothing is run and nothing expanded: a `$NAME` stays one.  What a command means is for
-`deeds`.  Any text has an answer, found in one pass: what is torn (an open quote, a here-document without its end) goes to the
-end of the text.
+Nothing is run or expanded: a `$NAME` stays. Any text parses, in one pass: an open quote or here-document ends with
+the text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A command of a shell with what is needed to tell its acts, and what becomes of a file that it writes or changes.
-
-Owns how the files among a command's words and in a patch are found, and how a command is typed again.
-"""
+"""The files that a shell command or a patch names, and how to type the command again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is known of a tool call, whichever client made it.
-
-Owns the values between who reads calls (`reading`) and who makes something of them.
-"""
+"""What a tool call did, whichever client made it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a tool call did, the same for the tools of every client.
-
-Owns the meaning of the clients' tools and of their arguments; where those were not recorded, the line of the note, cut as it
-is, must do.  What a shell's commands mean is `commands`'.
-"""
+"""What a tool call did, by the name and arguments of its tool, or by the note's line where nothing was recorded."""
 
 from __future__ import annotations
 

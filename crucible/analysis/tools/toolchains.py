@@ -1,8 +1,4 @@
-"""The commands that test, check and build in the common languages, as tables.
-
-Owns which commands those are, what each gives (`test_results::TestReport`) and which files it is about.  How a command's words
-are looked up is `kinds`'.
-"""
+"""The commands that test, check and build in the common languages, as tables."""
 
 from __future__ import annotations
 

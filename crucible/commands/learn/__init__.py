@@ -1,1 +1,1 @@
-"""Cases that teach, from what sessions hold."""
+"""Extract learning cases from sessions, review them and export them as training data."""

@@ -1,8 +1,6 @@
-"""What a case is: a piece of a session that teaches, with where it comes from.
+"""A learning case: a piece of a session that teaches, with its origin, and the texts and words in it.
 
-Owns the values between extracting, exporting, notes and puzzles.  Texts are decoded and redacted; paths of this machine are
-gone.  A case says the same however often its session is read: nothing here depends on a clock, an order of files, or a line number
-but `place`.
+Texts are redacted and hold no absolute paths. A case is the same however often its session is read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The folder `cases/` of a vault: which notes are there, when one is written, and a human's word on one.
+"""The folder `cases/` of a vault: write, find and review case notes.
 
-Owns that no word of a human's is written over: a note that was reviewed or changed stays as it is, one that nobody touched is replaced
-when its case changed.  What stands in a note is `notes`'.
+A note that a user reviewed or edited is never replaced; an untouched one is, when its case changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""From sessions' notes to cases: each session with its subagents and its parent, and what a human said of its cases since.
+"""The cases of sessions, extracted from their notes and event logs or read from `cases/`.
 
-Owns which notes and records a session's cases are made from, and whose word counts.  A case's note in `cases/` that a human reviewed or
-changed is the case, whatever its session says by now.  A note that nobody touched counts for nothing but who judged its failure, so a case is as its
-session is today; one that is not understood keeps its case from going anywhere.  A note is known by its property `case`, wherever it is.  Memory holds a handful of sessions, never all.
+A case note that a user reviewed or edited replaces what its session says; from an untouched one only a model's
+attribution is kept. One that cannot be parsed keeps its case from being exported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A case made of what was found: its id, where it comes from, what is counted of it.
+"""Build a case: its id, origin, difficulty, digest and tokens.
 
-Owns that an id and a digest say the same however often a session is read, and after its note has grown: an id is of the words that the case
-is about, a digest of all words of its body.  Difficulty is by the number of failed calls and of calls that it took.
+The id depends on the words that the case is about, the digest on all words of its body; neither changes when the note
+grows.
 """
 
 from __future__ import annotations

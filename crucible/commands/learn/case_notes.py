@@ -1,6 +1,6 @@
-"""A case as a note for Obsidian: what is known of it in the frontmatter, its parts under headings, a link to where it comes from.
+"""A case as a note, and the case of a note that a user may have edited.
 
-Owns the form; `notes_reading.read_case(render_case(case))` is the case again, whatever its texts are.
+`read_case` returns the same case that `render_case` wrote. Unknown parts are reported.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Turns as a conversation for chat templates: speakers in order, calls with their answers, no template marks.
+"""Turns as a conversation for chat templates: roles alternate, answers follow their calls, no text reads as a mark.
 
-Owns the order: the user, then the assistant; no two messages of one role in a row; each call of an
-assistant's answered right behind it, in order.  What cannot be a real turn there (a harness's message amid the work, an
-answer to no call) is quoted in the user's.  Which turns belong to a lesson is `lessons`'.
+What cannot be a turn there, such as an answer to no call, is quoted in the user's message.
 """
 
 from __future__ import annotations

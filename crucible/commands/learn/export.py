@@ -1,8 +1,6 @@
-"""Cases as rows of training data: each cleaned, shaped and parted, and written as files, whole or not at all.
+"""Write cases as rows of training data, with a dataset card.
 
-Owns that the same cases in the same order give the same bytes.  Rows go out as they come, so memory holds none but those in hand.  All files are
-written in a folder beside their places first and put there together at the end; whatever goes wrong before, what was there stays.  An export of
-nothing writes nothing.
+The same cases in the same order give the same bytes. Files are staged and moved into place at the end, all or none.
 """
 
 from __future__ import annotations

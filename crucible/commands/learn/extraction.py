@@ -1,7 +1,4 @@
-"""All cases of a session, of every type, in the order of its note, without secrets.
-
-Owns the order, and that no two have one id.  Messages stand to the letter; what names a person is taken out when cases leave the vault.
-"""
+"""All cases of a session, in the order of its note, without secrets; also how delegations and workflows are found."""
 
 from __future__ import annotations
 

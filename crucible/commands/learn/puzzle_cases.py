@@ -1,7 +1,6 @@
-"""Puzzles: what failed and what fixed it, as cases.
+"""Puzzles: what failed and what fixed it, and the category of the failure.
 
-A puzzle shows the request, the failed call with the relevant part of its output, and the files before the fix; its solution is the changes.
-Findings say which failures were fixed.
+A puzzle shows the request, the failed call and the files before the fix; its solution is the changes.
 """
 
 from __future__ import annotations

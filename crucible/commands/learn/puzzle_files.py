@@ -1,8 +1,6 @@
-"""A puzzle as a file that can be given away, and its solution as another.
+"""A puzzle as a file that can be given away, its solution as another, and playing one.
 
-Owns both files' form, and their writing into a folder.  The puzzle has the question, the materials, a ladder of hints and how an answer will be judged,
-and nothing of the solution, not even where it comes from; the solution has what was expected, how it was done and the checks, which a human may edit.
-A puzzle names its solution by a file's name beside it, never by a path.
+The puzzle's file says nothing of the solution. Nothing in a puzzle, a solution or an answer is run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-r"""Taking out of a case, once more when it leaves the vault, what is nobody else's: secrets, and what names a person.
+"""Redact secrets and personal data in a case.
 
-Owns the rules for persons: the name in `/home/NAME`, `/Users/NAME` and `C:\Users\NAME` becomes `user` (`home-path`), another home folder
-`~` (`home-folder`), an e-mail address `user@example.com` (`email`), but for addresses that are nobody's.  Secrets are `secrets`' own.
-Each thing that was taken out is counted by its rule.  A text that was cleaned comes out of it again as it went in.
+A name in a home folder's path becomes `user`, another home folder `~`, an e-mail address `user@example.com`; each is
+counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Which of many cases go out: without duplicates, and a number of them.
+"""Which cases are exported: without duplicates, sampled, and split into training and test data.
 
-Owns `--dedupe`, `--limit` and `--seed`.  Duplicates go first, then a sample is drawn, by a hash of each id: what joins the vault later moves few of
-those that were drawn.  Exactly the same is what has the same type and digest; nearly, the same type and four fifths of all runs of three words,
-looked for among those that share one of their sixteen least hashes.  The best comes first and stays: whose outcome was verified, which a human
-accepted, the earliest, the first by its id.
+Samples and splits are drawn by hashes, so new cases move few old ones. A session, its subagents and its continuations
+share a split.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A session's moments for finding cases: with goals, findings in their places, and the turns of a stretch."""
+"""A session's moments for finding cases: goals, findings in their places, turns, and what verified an outcome later."""
 
 from __future__ import annotations
 
