@@ -13,7 +13,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from crucible.core.errors import (
     reason_of,
 )
 from crucible.core.file_exchange import exchange
+from crucible.core.locks import Lock, hold, timed_out
 
 LARGEST_NOTE = 64 * 1024 * 1024
 """Bytes.  A larger file is not read as a note: parsing it would take minutes and gigabytes."""
@@ -281,6 +282,23 @@ def remove_leftovers(path: Path) -> None:
         for entry in entries:
             if entry.name.startswith(prefix):
                 _remove(Path(entry.path))
+
+
+@contextmanager
+def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
+    """Hold the lock of a file of the vault; `LockTimeout` after `timeout` seconds.  Not reentrant.
+
+    The lock is a file in the vault's cache, named by a hash: the file itself may not exist yet, and the lock may be
+    deleted whenever nobody writes.
+    """
+    name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
+    folder = make_folders(root, root / ".crucible" / "cache" / "locks")
+    with ExitStack() as stack:
+        with write_errors(folder):
+            held = stack.enter_context(hold(folder / f"{name}.lock", timeout))
+        if held is None:
+            raise timed_out(path, timeout)
+        yield held
 
 
 def _temporary_prefix(path: Path) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
-from typing import NamedTuple
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from crucible.core.errors import LockTimeout
-from crucible.core.files import inside, make_folders, write_errors
+
+if TYPE_CHECKING:  # every query locks the index, and `pathlib` is slow to import
+    from pathlib import Path
 
 _FLAGS = os.O_RDWR | os.O_CREAT
 for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
@@ -39,23 +39,6 @@ class Lock(NamedTuple):
             os.ftruncate(self.descriptor, 0)
             os.lseek(self.descriptor, 0, os.SEEK_SET)
             os.write(self.descriptor, word.encode("ascii"))
-
-
-@contextmanager
-def locked(root: Path, path: Path, timeout: float = 10.0) -> Iterator[Lock]:
-    """Hold the lock of a file of the vault; `LockTimeout` after `timeout` seconds.  Not reentrant.
-
-    The lock is a file in the vault's cache, named by a hash: the file itself may not exist yet, and the lock may be
-    deleted whenever nobody writes.
-    """
-    name = hashlib.sha256(os.fsencode(os.path.relpath(inside(root, path), root))).hexdigest()[:32]
-    folder = make_folders(root, root / ".crucible" / "cache" / "locks")
-    with ExitStack() as stack:
-        with write_errors(folder):
-            held = stack.enter_context(hold(folder / f"{name}.lock", timeout))
-        if held is None:
-            raise timed_out(path, timeout)
-        yield held
 
 
 def timed_out(path: Path, seconds: float) -> LockTimeout:

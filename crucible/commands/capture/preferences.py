@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crucible.core import files
 from crucible.core.errors import VaultError
-from crucible.core.locks import locked
+from crucible.core.files import locked
 from crucible.core.settings.toml_values import Table, file_text
 
 _CONFIG = ".crucible/config.toml"

@@ -33,7 +33,7 @@ from crucible.core.errors import (
     OutsideVault,
     TranscriptError,
 )
-from crucible.core.locks import locked
+from crucible.core.files import locked
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.edits import set_field
 from crucible.documents.session.markup import render_session

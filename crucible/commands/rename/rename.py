@@ -33,7 +33,8 @@ from crucible.commands.rename.rename_targets import (
 )
 from crucible.core import files
 from crucible.core.errors import CrucibleError, LockTimeout
-from crucible.core.locks import Lock, locked
+from crucible.core.files import locked
+from crucible.core.locks import Lock
 from crucible.core.secrets.redaction import refuse_secret
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Problem, Source, Span

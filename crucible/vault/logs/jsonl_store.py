@@ -19,8 +19,8 @@ import orjson
 
 from crucible.core import files
 from crucible.core.errors import BadSessionId, CrucibleError, OutsideVault, VaultError
+from crucible.core.files import locked
 from crucible.core.git import is_commit
-from crucible.core.locks import locked
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session_id import check_session_id

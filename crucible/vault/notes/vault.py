@@ -27,8 +27,8 @@ from crucible.core.errors import (
     UsageError,
     VaultError,
 )
-from crucible.core.files import Stamp
-from crucible.core.locks import Lock, locked
+from crucible.core.files import Stamp, locked
+from crucible.core.locks import Lock
 from crucible.core.settings.settings import VaultSettings, load_vault_settings
 from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.names import check_new_id

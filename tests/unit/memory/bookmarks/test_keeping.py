@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import LockTimeout, OutsideVault, VaultError
-from crucible.core.locks import locked
+from crucible.core.files import locked
 from crucible.memory.bookmarks import bookmark as keeping
 from crucible.memory.bookmarks.bookmark import (
     Bookmark,

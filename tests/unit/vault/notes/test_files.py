@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from crucible.core import files
 from crucible.core.errors import LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, VaultError
 from crucible.core.file_exchange import exchange
-from crucible.core.locks import locked
+from crucible.core.files import locked
 from tests.paths import ROOT
 
 
