@@ -33,7 +33,7 @@ from crucible.commands.imports.strands import LastSecond, Strand, WholeTurns, lo
 from crucible.commands.imports.transcript_search import reason_at
 from crucible.core.errors import TranscriptError
 from crucible.documents.recording.pending_calls import Details
-from crucible.documents.recording.recorder import Recorder
+from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.names import new_session_id, slugify
 from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Session

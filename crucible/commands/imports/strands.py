@@ -28,8 +28,8 @@ from crucible.clients.events import (
     Unreadable,
 )
 from crucible.documents.recording.entry_texts import intervention
-from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import Draft
+from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.markup import render_entry
 from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Prose, Session, Status

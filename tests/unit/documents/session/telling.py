@@ -38,8 +38,8 @@ from crucible.clients.events import (
     ToolUsed,
     UsageCounted,
 )
-from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import Draft, SessionContext, session_of
+from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.findings import Judge
 from crucible.documents.session.session import Decision, Failure, Grounds, Noted, Session
 from samples.hostile_texts import hostile_line, hostile_text

@@ -13,8 +13,8 @@ from crucible.clients.events import CallEnd, Prompted, ToolReturned, ToolUsed
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Source
 from crucible.documents.recording.pending_calls import Details, detail_of
-from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import session_of
+from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Callout, Outcome, ToolCalls
 from crucible.documents.session.session_reader import read_session

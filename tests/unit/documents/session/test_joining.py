@@ -24,8 +24,8 @@ from crucible.clients.events import (
     UsageCounted,
 )
 from crucible.documents.markdown.source import Source, apply_edits
-from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import session_of
+from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.merge import merge
 from crucible.documents.session.session import Session, Status

@@ -34,8 +34,8 @@ from crucible.clients.events import (
     UsageCounted,
 )
 from crucible.documents.markdown.source import Source
-from crucible.documents.recording.recorder import Recorder
 from crucible.documents.recording.session_draft import ChildNote, session_of
+from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import (
     AgentRef,
