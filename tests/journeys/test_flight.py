@@ -23,8 +23,9 @@ from crucible.clients.events import (
     ToolUsed,
     UsageCounted,
 )
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_files import EVENTS, flight_folder
-from crucible.vault.events.event_recorder import FlightWriter, append_entry
+from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Vault
 from tests.journeys.terminals import on_a_terminal
 from tests.running import Cru, CruProcess

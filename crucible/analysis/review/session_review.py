@@ -44,9 +44,9 @@ from crucible.documents.session.session import (
     Subagent,
     ToolCalls,
 )
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_reader import EventRecord as Kept
 from crucible.vault.events.event_reader import events_of, read_records
-from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Note, Vault
 
 _SAID = (1200, 800, 500, 300, 160)

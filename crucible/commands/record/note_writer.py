@@ -34,7 +34,7 @@ from crucible.documents.session.append import (
 from crucible.documents.session.counted_properties import redacted_more
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_id import check_session_id
-from crucible.vault.events.event_recorder import append_entry
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_summary import Facts, save_meta
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name

@@ -231,6 +231,9 @@ def _stands_alone(source: Source, start: int, at: int) -> bool:
     text = source.text
     if not text.startswith("\n\n## ", at - 2) or "\r" in text:
         return False
+    # A second summary is a phase. Whoever reads only the part from `at` on cannot know of the first one.
+    if any(found[2] for found in _PHASE_LINE.finditer(text, max(start - 1, 0), text.find("\n", at) + 1 or len(text))):
+        return False
     if text.find("%%", start) < 0:
         return True
     found = scan(text, start)

@@ -11,8 +11,7 @@ import contextlib
 import dataclasses
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self, get_args
@@ -25,7 +24,6 @@ from crucible.vault.events.event_archive import next_number
 from crucible.vault.events.event_files import (
     EVENTS,
     LOCK_SECONDS,
-    OWN_FIELDS,
     TOOL_TYPES,
     TOOLS,
     EventFiles,
@@ -37,7 +35,7 @@ from crucible.vault.events.event_files import (
 )
 from crucible.vault.events.event_keys import Keys
 from crucible.vault.events.event_reader import RENAMED
-from crucible.vault.events.event_summary import AGENT_SWITCH, Facts, facts_of, keep_meta
+from crucible.vault.events.event_summary import Facts, keep_meta
 
 _BUFFER = 1 << 20
 
@@ -167,51 +165,3 @@ def _body(event: Event, source: str, limit: int) -> bytes:
     cut: dict[str, int] = {}
     body |= {name: cut_values(value, name, limit, cut) for name, value in values.items()}
     return dump_record(body | {"cut": cut} if cut else body)
-
-
-_RECORDER = "recorder"
-"""The source of such records."""
-
-
-def append_entry(
-    vault_root: Path,
-    session_id: str,
-    kind: str,
-    values: Mapping[str, object],
-    *,
-    now: datetime,
-    phase: str = "",
-    max_value_bytes: int = 65536,
-    lock_seconds: float = LOCK_SECONDS,
-) -> int:
-    """Append an entry to a session's records and return its sequence number.
-
-    `kind` is `decision`, `error`, `milestone`, `agent_switch`, `observation`, `checkpoint`, `user` …, in
-    `events.jsonl`, or `tool`, in `tools.jsonl`.  `values` stand in the record as they are (`content`, `rationale`;
-    `tool`, `command`, `exit_code`, …), long texts cut; one that has the name of a field of every record gets a `_`
-    behind it.  `phase` is a phase's id.
-
-    When this returns the record survives kill -9, though not a power cut.  Raises `BadSessionId`, `OutsideVault`,
-    `LockTimeout`, and `VaultError` for what the system refuses; then nothing is written.
-    """
-    name = TOOLS if kind in TOOL_TYPES else EVENTS
-    folder = flight_folder(vault_root, session_id)
-    record = _record(kind, values, now, phase, max_value_bytes)
-    with hold_events(folder, lock_seconds) as files:
-        before = dict(files.sizes)
-        number = next_number(files, vault_root, session_id)
-        # The number is part of the key: an agent may say the same twice in a second.
-        key = hashlib.blake2b(b"%d %s" % (number, record), digest_size=8).hexdigest()
-        files.append([(name, b'{"seq":%d,"key":"%s",%s\n' % (number, key.encode(), record[1:]))])
-        facts = facts_of(values, now) if kind == AGENT_SWITCH else Facts(started=now)
-        keep_meta(files, session_id, before, {name: 1}, facts)
-    return number
-
-
-def _record(kind: str, values: Mapping[str, object], now: datetime, phase: str, limit: int) -> bytes:
-    """All but number and key.  `cut` is there when something was."""
-    cut: dict[str, int] = {}
-    given = {f"{name}_" if name in OWN_FIELDS else name: value for name, value in values.items()}
-    kept = {name: cut_values(value, name, limit, cut) for name, value in given.items()}
-    head = {"time": now.astimezone(UTC), "phase": phase, "type": kind, "source": _RECORDER}
-    return dump_record({**head, **kept, **({"cut": cut} if cut else {})})

@@ -17,7 +17,7 @@ from crucible.search.embedded import hits as rereading
 from crucible.search.embedded.documents import derive_note
 from crucible.search.recall import Question
 from crucible.search.session_cards import load_card
-from crucible.vault.events.event_recorder import append_entry
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.notes.init_vault import init_vault
 from tests.unit.documents.session.strategies import sessions
 from tests.unit.search.vaults import NOW, ask, found, recall, session_of, vault_of

@@ -15,8 +15,8 @@ from crucible.analysis.tools.tool_calls import acts_of
 from crucible.documents.markdown.source import Lines
 from crucible.documents.recording.call_lines import call_line
 from crucible.documents.session.session import Outcome, ToolCall
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_reader import EventRecord
-from crucible.vault.events.event_recorder import append_entry
 
 LONG = {"cmd": "cat > limiter.py <<'END'\n" + "x = 1\n" * 100 + "END"}
 

@@ -107,6 +107,14 @@ def test_reading_two_ends_and_reading_all_come_to_the_same_note(
     )
 
 
+def test_a_second_summary_stays_a_phase() -> None:
+    source = Source("---\nstatus: active\nformat: 2\n---\n\n# T\n\n## Summary\n\nfirst\n\n## Summary\n\nsecond\n")
+    add_prose, add_phase = (plan_of({}, [step]) for step in (Prose("y"), Phase("B")))
+    done = append(source, "s", add_prose)
+    again = append(done.source, "s", add_phase, done.place)
+    assert (again.source.text, again.phase) == result(append_wide, done.source, "s", add_phase)[1:]
+
+
 @FEWER
 @given(notes(), st.lists(st.lists(steps, min_size=1, max_size=2), min_size=2, max_size=4))
 def test_what_one_addition_tells_the_next_one_changes_nothing(source: Source, rounds: list[list[Step]]) -> None:

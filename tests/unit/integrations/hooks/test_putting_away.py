@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crucible.integrations.hooks.sync import write_down
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_files import archive_path, flight_folder
-from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Vault
 from tests.unit.integrations.hooks.playing import log_of
 from tests.unit.vault.events.flights import load_flight

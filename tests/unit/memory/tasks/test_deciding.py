@@ -16,8 +16,8 @@ from crucible.documents.session.session_reader import read_session
 from crucible.memory.tasks.annotations import AnnotationFolder, annotate, change_annotation, read_annotation
 from crucible.memory.tasks.decision_flow import findings_by_task, hand_on
 from crucible.memory.tasks.task import Annotation, Inherited, Ref, TaskDecision
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_reader import EventRecord
-from crucible.vault.events.event_recorder import append_entry
 from crucible.vault.notes.vault import Vault
 
 NAME = "2026-11-21-queue"

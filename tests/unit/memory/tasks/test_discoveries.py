@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.memory.tasks.task_pickup import LONGEST, MOST_DISCOVERIES, TAG, discoveries_for
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_reader import EventRecord, read_records
-from crucible.vault.events.event_recorder import append_entry
 
 NOW = datetime(2026, 1, 25, 10, 30, tzinfo=UTC)
 

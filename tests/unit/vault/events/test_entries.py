@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import At, Prompted, ToolUsed
 from crucible.core.errors import BadSessionId, LockTimeout, OutsideVault, VaultError
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_files import EVENTS, META, TOOLS, flight_folder, hold_events
 from crucible.vault.events.event_reader import load_meta
-from crucible.vault.events.event_recorder import FlightWriter, append_entry
+from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.events.event_summary import Facts, save_meta
 from tests.paths import ROOT
 from tests.unit.vault.events.flights import load_flight
@@ -182,7 +183,7 @@ import resource, sys
 from datetime import datetime, UTC
 from pathlib import Path
 from crucible.core.errors import VaultError
-from crucible.vault.events.event_recorder import append_entry
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.clients.events import At, Prompted, ToolUsed
 import signal

@@ -23,9 +23,10 @@ from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import FlightSettings
 from crucible.vault.events import event_archive as archive
 from crucible.vault.events import event_retention as retention
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_files import EVENTS, META, TOOL_TYPES, TOOLS, archive_path, flight_folder, hold_events
 from crucible.vault.events.event_reader import EventRecord, load_meta, read_records
-from crucible.vault.events.event_recorder import FlightWriter, append_entry
+from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.events.event_retention import KeptEvents, PurgeReport, is_due, last_time, move_flight, purge
 from crucible.vault.events.event_summary import Facts, save_meta
 from tests.paths import ROOT

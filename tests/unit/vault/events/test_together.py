@@ -27,7 +27,7 @@ TOGETHER = """
 import os, sys
 from datetime import datetime, UTC
 from pathlib import Path
-from crucible.vault.events.event_recorder import append_entry
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.clients.events import At, Prompted, ToolUsed
 root = Path(sys.argv[1])
@@ -84,7 +84,7 @@ KILLED = """
 import os, sys, itertools
 from datetime import datetime, UTC
 from pathlib import Path
-from crucible.vault.events.event_recorder import append_entry
+from crucible.vault.events.append_entry import append_entry
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.clients.events import At, Prompted, ToolUsed
 root, told = Path(sys.argv[1]), os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
