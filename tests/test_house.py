@@ -20,6 +20,7 @@ PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
 
 LATE = {
+    "crucible.memory.bookmarks.make_bookmark": {"crucible.clients.registry"},
     "crucible.vault.index.index": {"crucible.vault.index.note_rows"},
     "crucible.__main__": {"crucible.integrations.hooks.claude_code_hook", "crucible.cli.main"},
     "crucible.integrations.hooks.claude_code_hook": {

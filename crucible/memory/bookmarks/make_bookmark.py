@@ -15,7 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from crucible.clients.registry import FILE_TOOLS
 from crucible.core.errors import CrucibleError
 from crucible.core.git import digest_of, read_repository
 from crucible.core.patterns import late_pattern
@@ -229,6 +228,9 @@ def _calls(entries: Iterable[Entry]) -> Iterator[ToolCall]:
 
 
 def _paths(call: ToolCall) -> list[str]:
+    # Late: `cru log` starts faster without what is known about clients.
+    from crucible.clients.registry import FILE_TOOLS  # noqa: PLC0415  as above
+
     tool, _, told = call.call.partition(" ")
     if tool not in FILE_TOOLS or call.outcome in _NOT_DONE:
         return []
