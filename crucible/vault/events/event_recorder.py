@@ -21,6 +21,7 @@ import orjson
 from crucible.clients.events import Event
 from crucible.core.files import append_errors
 from crucible.vault.events.event_archive import next_number
+from crucible.vault.events.event_decoding import RENAMED
 from crucible.vault.events.event_files import (
     EVENTS,
     LOCK_SECONDS,
@@ -34,7 +35,6 @@ from crucible.vault.events.event_files import (
     make_folder,
 )
 from crucible.vault.events.event_keys import Keys
-from crucible.vault.events.event_reader import RENAMED
 from crucible.vault.events.event_summary import Facts, keep_meta
 
 _BUFFER = 1 << 20
