@@ -1,42 +1,211 @@
-"""The table of commands in `command_table.txt`: names, places and lines of help, without importing a command."""
+"""The commands of `cru`, listed without importing any of them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Entry(NamedTuple):
-    """Where a command is, `module:name`, and its line of help.
+class Group(NamedTuple):
+    """A group of commands: its line of help and its examples."""
 
-    `completed` takes its place, and imports less, while a shell completes ids.
+    help: str
+    examples: tuple[str, ...] = ()
+
+
+class Entry(NamedTuple):
+    """A command: where it is, `module:function` in `crucible.cli`, and its line of help.
+
+    `completion` is a lighter command that replaces it while a shell completes ids.
     """
 
     target: str
     help: str
-    completed: str = ""
+    completion: str = ""
 
 
-def _read() -> tuple[Mapping[str, str], Mapping[str, Entry]]:
-    groups: dict[str, str] = {}
-    commands: dict[str, Entry] = {}
-    with open(os.path.join(os.path.dirname(__file__), "command_table.txt"), encoding="utf-8") as file:
-        lines = [line.rstrip("\n") for line in file if not line.startswith("#")]
-    group = ""
-    for line in lines:
-        if line.startswith(" "):
-            groups[group] += f"\n{line}"
-            continue
-        name, target, help_line, *completed = (cell.strip() for cell in line.split("|"))
-        if not target:
-            group = name
-            groups[name] = help_line
-        else:
-            ids = f"crucible.cli.id_arguments:{completed[0]}" if completed else ""
-            commands[name] = Entry(f"crucible.cli.{target}", help_line, ids)
-    return groups, commands
+GROUPS: Mapping[str, Group] = {
+    "bookmark": Group(
+        "Where sessions stood when they stopped: list, show and add.",
+        ('cru bookmark add --note "the test still fails" --blocker "no API key"',),
+    ),
+    "cases": Group(
+        "What sessions teach, to be reviewed: list, accept, reject, check and play cases.",
+        ("cru cases list --status proposed",),
+    ),
+    "hook": Group("What agents' hooks call; not for you."),
+    "flight": Group(
+        "Whole events beside the notes: show them, and put old ones away.",
+        ("cru flight show 2026-11-21-add --type error",),
+    ),
+    "import": Group("Bring other agents' logs into the vault.", ("cru import auto --since 7d",)),
+    "history": Group(
+        "What sessions came to: list, show, search and prune.",
+        (
+            "cru history list --since 30d",
+            'cru history search "token bucket"',
+        ),
+    ),
+    "inbox": Group(
+        "What waits for a human, over all sessions: list and answer.",
+        (
+            "cru inbox",
+            'cru inbox answer 3f9a1c "Use UTC."',
+        ),
+    ),
+    "index": Group(
+        "What the notes say, as tables that every list and figure is made from.",
+        ("cru index show phases --sort -tokens_used -n 20",),
+    ),
+    "knowledge": Group(
+        "What is worth knowing again: add, list, find, verify and retire items.",
+        (
+            'cru knowledge add decision "Retry with jitter" "At most five times."',
+            "cru knowledge list --to-verify",
+        ),
+    ),
+    "log": Group(
+        "Tell what is being done, in the session that CRU_SESSION names.",
+        ('cru log decision "Token bucket" --rationale "constant memory per key"',),
+    ),
+    "install": Group("Put our entries into other programs' settings.", ("cru install claude-code",)),
+    "memory": Group("What a session should begin with, in a dozen lines.", ("cru memory digest --workflow release",)),
+    "recall": Group("Find what was said, decided and learned, over every session."),
+    "session": Group(
+        "Begin, pause, resume, end, list, count, show, codify, learn from, check and rename sessions.",
+        (
+            "cru session list --since 7d --status failed",
+            "cru session resume",
+        ),
+    ),
+    "task": Group(
+        "Tasks over all sessions: list, show, add, pick, annotate and end them.",
+        (
+            "cru task",
+            "cru task pick 2026-11-21-add.3",
+        ),
+    ),
+    "workflow": Group(
+        "Workflows: list, show, check, draw and run them, and ask how they went.",
+        (
+            "cru workflow graph release-checklist",
+            "cru workflow sessions --status failed --since 7d",
+        ),
+    ),
+}
 
-
-GROUPS, COMMANDS = _read()
-"""Each group's line of help, below it its examples; each command by its whole name."""
+COMMANDS: Mapping[str, Entry] = {
+    "init": Entry("vault_setup:init", "Make a vault, or complete one."),
+    "trust": Entry("vault_setup:trust", "Show what the vault asks for, and accept it."),
+    "import claude-code": Entry("import_clients:claude_code", "Import Claude Code's transcripts."),
+    "import codex": Entry("import_clients:codex", "Import Codex's transcripts."),
+    "import opencode": Entry("import_clients:opencode", "Import OpenCode's sessions."),
+    "import gemini": Entry("import_clients:gemini", "Import Gemini CLI's transcripts."),
+    "import auto": Entry("import_clients:auto", "Find every client's sessions and import them."),
+    "install claude-code": Entry(
+        "install_clients:claude_code", "Have Claude Code's sessions written down while they run."
+    ),
+    "install codex": Entry("install_clients:codex", "Have Codex's agent recall and tell."),
+    "install opencode": Entry("install_clients:opencode", "Have OpenCode's agent recall and tell."),
+    "install git-hooks": Entry("install_clients:git_hooks", "Refuse to commit a secret."),
+    "hook claude-code": Entry("client_entry:claude_code", "Take one of Claude Code's hook payloads."),
+    "session start": Entry("session_record:start", "Begin a session; prints its id."),
+    "session pause": Entry("session_record:pause", "Stop a session for now."),
+    "session resume": Entry(
+        "session_resume:resume", "Go on with a session, in any client.", "id_arguments:ONE_SESSION"
+    ),
+    "session end": Entry("session_record:end", "End a session.", "id_arguments:ONE_SESSION"),
+    "log phase": Entry("log_commands:phase", "Begin a phase."),
+    "log prose": Entry("log_commands:prose", "What the agent said."),
+    "log tool": Entry("log_commands:tool", "A tool call and its result."),
+    "log decision": Entry("log_commands:decision", "What was chosen, and why."),
+    "log error": Entry("log_commands:error", "What went wrong and how it was fixed."),
+    "log user": Entry("log_commands:user", "A human's exact words."),
+    "log subagent": Entry("log_commands:subagent", "Work that goes to a subagent."),
+    "log milestone": Entry("log_commands:milestone", "Significant progress."),
+    "log observation": Entry("log_commands:observation", "Something worth remembering."),
+    "log agent_switch": Entry("log_commands:agent_switch", "Another agent goes on."),
+    "log checkpoint": Entry("log_commands:checkpoint", "A mark to come back to."),
+    "log tasks": Entry("log_commands:tasks", "The task list, or a change to it."),
+    "log tokens": Entry("log_commands:tokens", "Count tokens."),
+    "log decision_needed": Entry("log_commands:decision_needed", "A human is to choose."),
+    "log approval_required": Entry("log_commands:approval_required", "Something waits for a human's yes."),
+    "log task_complete": Entry("log_commands:task_complete", "A task is done."),
+    "session list": Entry("session_list:list_sessions", "List sessions, newest first."),
+    "session stats": Entry("session_list:stats", "Count sessions, tokens, time and failures."),
+    "session show": Entry("session_show:show", "Show sessions.", "id_arguments:SESSIONS"),
+    "session brief": Entry(
+        "session_brief:brief", "Bring a session's brief up to date, and show it.", "id_arguments:ONE_SESSION"
+    ),
+    "session codify": Entry(
+        "codify_command:codify_sessions", "Turn sessions into a workflow.", "id_arguments:SESSIONS"
+    ),
+    "session learn": Entry("learn_command:learn", "Extract what sessions teach.", "id_arguments:SESSIONS"),
+    "session check": Entry("session_check:check", "Name every problem of the session notes.", "id_arguments:SESSIONS"),
+    "session rename": Entry(
+        "session_rename:rename", "Give a session another id, and mend every link.", "id_arguments:ONE_SESSION"
+    ),
+    "start": Entry("client_start:start", "Brief a client, and launch it."),
+    "briefing": Entry("briefing_commands:briefing", "Say what to know before work begins."),
+    "history list": Entry("history_commands:list_history", "List what sessions came to, newest first."),
+    "history show": Entry("history_commands:show_history", "Show what a session came to.", "id_arguments:ONE_SESSION"),
+    "history search": Entry("history_commands:search", "Find sessions' histories by words."),
+    "report": Entry("report:report", "Report outcomes, decisions and open ends since a day."),
+    "history prune": Entry("history_commands:prune", "Put away what is old or too much."),
+    "task list": Entry("task_commands:list_tasks", "List tasks: in progress, ready, blocked, done."),
+    "task show": Entry("task_commands:show_task", "Show a task and what is noted of it.", "id_arguments:ONE_TASK"),
+    "task add": Entry("task_add:add", "Add a task, or have a description broken into some."),
+    "task pick": Entry("task_changes:pick", "Begin a task, with all that is known for it.", "id_arguments:ONE_TASK"),
+    "task annotate": Entry("task_changes:annotate", "Note what a task needs or found.", "id_arguments:ONE_TASK"),
+    "task done": Entry(
+        "task_changes:done", "End a task; its decisions go to those that wait.", "id_arguments:ONE_TASK"
+    ),
+    "inbox list": Entry("inbox:list_inbox", "List what waits for a human."),
+    "inbox answer": Entry("inbox:answer", "Write an answer into the session's note."),
+    "capture": Entry("capture_command:capture", "Find what is worth keeping of a session.", "id_arguments:ONE_SESSION"),
+    "memory digest": Entry("briefing_commands:digest", "Show decisions, lessons and where work stands."),
+    "bookmark list": Entry("bookmarks:list_bookmarks", "List bookmarks, newest first.", "id_arguments:ONE_SESSION"),
+    "bookmark show": Entry("bookmarks:show_bookmark", "Show where a session stood.", "id_arguments:ONE_SESSION"),
+    "bookmark add": Entry("bookmarks:add_bookmark", "Keep where a session stands.", "id_arguments:ONE_SESSION"),
+    "cases list": Entry("cases:list_cases", "List cases, the newest session's first."),
+    "cases accept": Entry("cases:accept", "Accept cases.", "id_arguments:CASES"),
+    "cases reject": Entry("cases:reject", "Reject cases.", "id_arguments:CASES"),
+    "cases check": Entry("cases:check_cases", "Name what is wrong with cases.", "id_arguments:CASES"),
+    "cases play": Entry("case_play:play", "Ask a puzzle, and judge the answer."),
+    "recall ask": Entry("recall_ask:recall", "Find what was said, decided and learned."),
+    "recall feedback": Entry("knowledge_changes:feedback", "Tell whether an item helped.", "id_arguments:ONE_ITEM"),
+    "recall push": Entry("recall_team:push", "Send what is new to the team's server."),
+    "recall sync": Entry("recall_team:sync", "Push, and remove what is gone."),
+    "recall status": Entry("recall_team:status", "Say what you may see on the server."),
+    "recall set-up": Entry("recall_team:set_up", "Make the server's tables."),
+    "knowledge add": Entry("knowledge_changes:add", "Keep something worth knowing again."),
+    "knowledge list": Entry("knowledge:list_knowledge", "List items, the weightiest first."),
+    "knowledge show": Entry("knowledge:show_knowledge", "Show an item's note.", "id_arguments:ONE_ITEM"),
+    "knowledge search": Entry("knowledge:search", "Find items by words."),
+    "knowledge retire": Entry("knowledge_changes:retire", "Take items out of recall.", "id_arguments:ITEMS"),
+    "knowledge merge": Entry("knowledge_changes:merge", "Make one of two items.", "id_arguments:ITEMS"),
+    "knowledge verify": Entry("knowledge_changes:verify", "Note that an item holds.", "id_arguments:ONE_ITEM"),
+    "knowledge stats": Entry("knowledge:stats", "Say what is used, and what never helped."),
+    "knowledge check": Entry("knowledge:check_knowledge", "Name what is wrong with items."),
+    "flight list": Entry("event_log:list_flights", "List the sessions that have whole events."),
+    "flight show": Entry("event_log:show_flight", "Show the whole events of a session.", "id_arguments:ONE_SESSION"),
+    "flight purge": Entry("event_log:purge_flights", "Put old whole events away, or delete them."),
+    "workflow list": Entry("workflow_list:list_workflows", "List workflows by name."),
+    "workflow show": Entry("workflow_show:show_workflow", "Show a workflow.", "id_arguments:ONE_WORKFLOW"),
+    "workflow validate": Entry(
+        "workflow_list:validate", "Name what is wrong with workflows.", "id_arguments:WORKFLOWS"
+    ),
+    "workflow graph": Entry("workflow_show:graph", "Draw a workflow's steps.", "id_arguments:ONE_WORKFLOW"),
+    "workflow run": Entry("workflow_run:run", "Carry a workflow out.", "id_arguments:ONE_WORKFLOW"),
+    "workflow history": Entry(
+        "workflow_runs:history", "List a workflow's runs, newest first.", "id_arguments:ONE_WORKFLOW"
+    ),
+    "workflow sessions": Entry("workflow_runs:marker_rows", "Ask how steps went, across all workflows."),
+    "index show": Entry("index_tables:show_table", "Print a table of the index."),
+    "index rebuild": Entry("index_tables:rebuild", "Make the index anew."),
+    "watch": Entry("vault_watch:follow", "Follow the vault, and print a line for every change."),
+    "mcp": Entry("client_entry:mcp", "Answer an agent's client over the Model Context Protocol."),
+    "doctor": Entry("doctor_command:doctor", "Look after hooks, transcripts, sessions and the index."),
+    "completion": Entry("reference:completion", "Print the shell's completion script."),
+}
+"""By whole name, in the order of the help."""

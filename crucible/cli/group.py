@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crucible import __version__
-from crucible.cli.command_table import COMMANDS, GROUPS
+from crucible.cli.command_table import COMMANDS, GROUPS, Group
 from crucible.cli.options import Door, GivenPath
 from crucible.core.errors import UsageError
 
@@ -46,9 +46,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 problems found.
 
 
 def load_command(target: str) -> click.Command:
-    """Import `module:name`."""
+    """Import a command by its target in the table."""
     module, _, name = target.partition(":")
-    command: click.Command = getattr(import_module(module), name)
+    command: click.Command = getattr(import_module(f"crucible.cli.{module}"), name)
     return command
 
 
@@ -64,8 +64,7 @@ class LazyGroup(click.Group):
 
     def _help_of(self, name: str) -> str:
         full = self._full(name)
-        about = GROUPS.get(full)
-        return about.partition("\n")[0] if about else COMMANDS[full].help
+        return (GROUPS.get(full) or COMMANDS[full]).help
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the table's order, of what comes next after the prefix."""
@@ -78,8 +77,8 @@ class LazyGroup(click.Group):
         full = self._full(cmd_name)
         if full in COMMANDS:
             entry = COMMANDS[full]
-            light = ctx.resilient_parsing and entry.completed and not _option_typed_after(cmd_name)
-            return load_command(entry.completed if light else entry.target)
+            light = ctx.resilient_parsing and entry.completion and not _option_typed_after(cmd_name)
+            return load_command(entry.completion if light else entry.target)
         if full in GROUPS:
             kind = _AskingGroup if full in ASKING else _ListingGroup if full in LISTING else LazyGroup
             return kind(cmd_name, full, help=_with_examples(GROUPS[full]))
@@ -188,10 +187,9 @@ class _ListingGroup(LazyGroup):
         return super().parse_args(ctx, args)
 
 
-def _with_examples(about: str) -> str:
-    """A group's help: what it is for, then its examples as they stand."""
-    first, _, examples = about.partition("\n")
-    return f"{first}\n\n\b\n{examples}" if examples else first
+def _with_examples(group: Group) -> str:
+    """The help of a group; click does not wrap the lines after its mark."""
+    return "\n".join((group.help, "\n\b", *(f"  {line}" for line in group.examples))) if group.examples else group.help
 
 
 def _option_typed_after(name: str) -> bool:

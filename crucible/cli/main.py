@@ -1,6 +1,6 @@
 """The `cru` command: the one place where an error becomes a line and an exit code.
 
-What is imported when matters: `cru --version` imports the table of commands, `cru --help` click, a command its own module.
+Imports are late on purpose: `cru --version` needs none, `cru --help` needs click, a command imports its own module.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 problems found; 130 interrupted.
 """
@@ -16,7 +16,6 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from crucible import __version__
-from crucible.cli.command_table import COMMANDS  # noqa: F401  what `cru` can do
 from crucible.core.errors import CrucibleError
 
 _INTERRUPTED = 130
