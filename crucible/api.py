@@ -19,7 +19,7 @@ from crucible.core.errors import TranscriptError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.settings import SecretSettings
-from crucible.documents.markdown.source import Edit, Source
+from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session import edits
 from crucible.documents.session.session import Entry, Phase, Session
@@ -30,6 +30,8 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import Row, path_of_cell
 from crucible.vault.notes import vault as notes
+from crucible.vault.notes.discovery import check_vault
+from crucible.vault.notes.note_folder import replacement
 from crucible.vault.notes.vault import Note
 
 Change = Callable[[Note, Redact], Iterable[Edit]]
@@ -59,8 +61,8 @@ class Vault:
     """
 
     def __init__(self, root: Path) -> None:
-        """Raises `VaultError` when `root` is no folder or its settings cannot be read."""
-        self._notes = notes.Vault(root)
+        """Raises `VaultNotFound` when `root` has no `.crucible` folder and `VaultError` when its settings cannot be read."""
+        self._notes = notes.Vault(Path(check_vault(str(root))))
         self.root = self._notes.root
 
     def __repr__(self) -> str:
@@ -99,17 +101,21 @@ class Vault:
         return self._notes.load(session_id)
 
     def edit(self, session_id: str, *changes: Change) -> Note:
-        """Carry out changes one after the other; returns the note as it is then.
+        """Apply changes in order and save the note once; returns the saved note. If one is refused, nothing is saved.
 
-        Bytes outside the changed lines stay as they are. When a person or a program saves the note meanwhile, the
-        changes are made anew on what they wrote. Secrets are removed from what is added, as the vault's settings say.
-        Raises `NoteChanged` when the note never rests and `EditRefused` when a change would alter anything else.
+        Bytes outside the changed lines stay as they are. If the note is saved by someone else meanwhile, the changes
+        are applied again to the new text. Secrets in added text are redacted by the vault's settings.
+        Raises `NoteChanged` when the note keeps changing and `EditRefused` when a change would alter other lines.
         """
         redact = redact_of(self._notes.settings.secrets)
-        path = self._notes.find(session_id)
-        for change in changes:
-            self._notes.update(path, lambda note, change=change: change(note, redact))  # type: ignore[misc]
-        return self._notes.read(path)
+
+        def edits_of(note: Note) -> Iterable[Edit]:
+            changed = note
+            for change in changes:
+                changed = Note(note.path, apply_edits(changed.source, change(changed, redact)), note.stamp)
+            return replacement(note.source, changed.source.text)
+
+        return self._notes.update(session_id, edits_of)
 
     def search(
         self,
@@ -147,7 +153,7 @@ def _time(cell: object) -> datetime | None:
 
 
 def open(path: str | os.PathLike[str]) -> Vault:  # noqa: A001  `crucible.open` reads as `gzip.open` does
-    """The vault in a folder; `~` is the home folder. Raises `VaultError`."""
+    """The vault in a folder; `~` is the home folder. Raises `VaultNotFound` and `VaultError`."""
     return Vault(Path(path).expanduser())
 
 
@@ -168,6 +174,8 @@ def read_transcript(path: str | os.PathLike[str], *, session: str = "", subagent
     client's own id; `subagent` reads the log of a subagent instead. Raises `TranscriptError`.
     """
     file = Path(path).expanduser()
+    if not file.exists():
+        raise TranscriptError(f"{file}: no such file")
     dialect = next((dialect for dialect in DIALECTS.values() if dialect.sniff(file)), None)
     if dialect is None:
         raise TranscriptError(f"{file}: no transcript of {', '.join(DIALECTS)}")
@@ -197,7 +205,8 @@ def record(
 
     `agent` is `name@version`. Without a `project` it is that of the folder `cwd`; "" is none. `goal` stands under the
     title. `parent` is the id of the session that delegated this one, `continues` of the one that this one goes on from.
-    Every method of the recorder has written when it returns. Raises `VaultError` and `SessionNotFound`.
+    Every method of the recorder has written when it returns. Raises `VaultNotFound`, `VaultError`
+    and `SessionNotFound`.
     """
     return start.session(
         title,
@@ -223,7 +232,7 @@ def attach(session_id: str, *, vault: Vault | str | os.PathLike[str], paused: bo
 
 
 def _folder(vault: Vault | str | os.PathLike[str]) -> Path:
-    return vault.root if isinstance(vault, Vault) else Path(vault).expanduser()
+    return (vault if isinstance(vault, Vault) else open(vault)).root
 
 
 def set_property(key: str, value: Value) -> Change:

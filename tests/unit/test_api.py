@@ -6,6 +6,7 @@ import doctest
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,32 @@ def test_an_entry_without_a_phase_is_refused(vault: crucible.Vault) -> None:
         with pytest.raises(crucible.CrucibleError, match="has no phase yet"):
             vault.edit(work.id, crucible.add_entry(crucible.Prose("x")))
         work.phase("First")
+
+
+def test_a_refused_change_saves_none(vault: crucible.Vault) -> None:
+    before = vault.note(CHOICE).data
+    with pytest.raises(crucible.CrucibleError):
+        vault.edit(CHOICE, crucible.set_property("project", "library"), crucible.add_entry(crucible.Prose("x"), "P99"))
+    assert vault.note(CHOICE).data == before
+
+
+def test_a_later_change_sees_the_earlier_ones(vault: crucible.Vault) -> None:
+    phase, entry = crucible.Phase("Deploy"), crucible.Decision("At night")
+    note = vault.edit(CHOICE, crucible.add_phase(phase), crucible.add_entry(entry))
+    assert [e.text for e in note.session.phases[-1].entries if isinstance(e, crucible.Decision)] == ["At night"]
+    assert note.data == note.path.read_bytes()
+
+
+@pytest.mark.parametrize("use", [crucible.open, lambda path: crucible.record("Work", vault=path)])
+def test_a_folder_without_a_vault_is_refused_and_left_alone(tmp_path: Path, use: Callable[[Path], object]) -> None:
+    with pytest.raises(crucible.CrucibleError, match=r"no vault \(it has no \.crucible folder\)"):
+        use(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_transcript_is_named() -> None:
+    with pytest.raises(crucible.CrucibleError, match="nowhere: no such file"):
+        crucible.read_transcript("nowhere")
 
 
 def test_a_session_is_attached_to_by_its_id(vault: crucible.Vault) -> None:

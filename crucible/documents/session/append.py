@@ -231,8 +231,10 @@ def _stands_alone(source: Source, start: int, at: int) -> bool:
     text = source.text
     if not text.startswith("\n\n## ", at - 2) or "\r" in text:
         return False
-    # A second summary is a phase. Whoever reads only the part from `at` on cannot know of the first one.
-    if any(found[2] for found in _PHASE_LINE.finditer(text, max(start - 1, 0), text.find("\n", at) + 1 or len(text))):
+    line_end = text.find("\n", at)
+    headings = _PHASE_LINE.finditer(text, max(start - 1, 0), len(text) if line_end < 0 else line_end + 1)
+    # A second summary is a phase, and the part from `at` on does not show that there is a first one.
+    if any(found[2] for found in headings):
         return False
     if text.find("%%", start) < 0:
         return True

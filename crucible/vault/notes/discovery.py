@@ -26,14 +26,14 @@ def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: Use
     The first of these that is given decides; when it is no vault, `VaultNotFound` says so instead of trying the next.
     """
     if explicit:
-        return _named_vault(os.path.join(cwd, explicit), "--vault")
+        return check_vault(os.path.join(cwd, explicit), "--vault")
     if env.get("CRUCIBLE_VAULT"):
-        return _named_vault(os.path.join(cwd, env["CRUCIBLE_VAULT"]), "CRUCIBLE_VAULT")
+        return check_vault(os.path.join(cwd, env["CRUCIBLE_VAULT"]), "CRUCIBLE_VAULT")
     near = next(filter(is_vault, _and_above(cwd)), None)
     if near is not None:
         return os.path.realpath(near)
     if user.default_vault:
-        return _named_vault(user.default_vault, f"default_vault in {user.path}")
+        return check_vault(user.default_vault, f"default_vault in {user.path}")
     raise VaultNotFound(
         f"no vault in {cwd} or above, and no default vault",
         "`cru init` makes one here, `--vault DIR` names one, `cru init DIR --default` makes one for everywhere",
@@ -51,7 +51,8 @@ def _and_above(folder: str) -> Iterator[str]:
         yield (folder := above)
 
 
-def _named_vault(path: str, named_by: str) -> str:
+def check_vault(path: str, named_by: str = "") -> str:
+    """The real path of a vault's root. Raises `VaultNotFound`, which says what `path` is and who named it."""
     if is_vault(path):
         return os.path.realpath(path)
     path = os.path.normpath(path)
@@ -60,4 +61,4 @@ def _named_vault(path: str, named_by: str) -> str:
     above = next(filter(is_vault, _and_above(path)), None) if os.path.exists(path) else None
     makes = "name a folder" if os.path.isfile(path) else f"`cru init {path}` makes one there"
     hint = f"did you mean {above}?" if above else makes
-    raise VaultNotFound(f"{path}: {what} (from {named_by})", hint)
+    raise VaultNotFound(f"{path}: {what}{f' (from {named_by})' if named_by else ''}", hint)
