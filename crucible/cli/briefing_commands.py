@@ -18,13 +18,12 @@ from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write, write_document, write_json
 from crucible.cli.recall_engine import RecallScope, has_server, open_own_index, open_recall
 from crucible.cli.vault_access import claude_folder, here, index_of, open_vault, project_here
-from crucible.commands.briefing.briefing_parts import Briefing, Item, Quoter, Rank
+from crucible.commands.briefing.briefing_parts import Aim, Briefing, Item, Quoter, Rank, aim_of
 from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
 from crucible.commands.briefing.digest import LINES, Digest, DigestRequest, DigestResult, digest_of
 from crucible.commands.briefing.facts import has_sessions
 from crucible.commands.briefing.position import Position, find_position
 from crucible.commands.briefing.project_profile import PROJECTS, profile_path, propose, write_profile
-from crucible.commands.briefing.relevance import Aim, aim_of
 from crucible.commands.briefing.sections import Type, types_on
 from crucible.commands.resume.choose_session import paused_rows
 from crucible.core.errors import CrucibleError, IndexBroken, NoteExists

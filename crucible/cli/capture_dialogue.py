@@ -12,8 +12,15 @@ from crucible.cli.options import Door
 from crucible.cli.output import clean, clean_line, given_width, say, warn
 from crucible.cli.table_output import cut_to
 from crucible.commands.capture.candidates import PROMPTED, Candidate, CaptureProposal
-from crucible.commands.capture.preferences import set_preference
-from crucible.commands.capture.question import Ask, Offer, OfferAnswer, TypedAction, TypedLine, read_typed
+from crucible.commands.capture.question import (
+    Ask,
+    Offer,
+    OfferAnswer,
+    TypedAction,
+    TypedLine,
+    read_typed,
+    set_preference,
+)
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import load_vault_settings
 from crucible.documents.markdown.containment import normal, normal_line

@@ -16,8 +16,17 @@ from rich.text import Text
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, counted, given_width, say, write, write_json
 from crucible.cli.workflow_lookup import CheckedWorkflow
-from crucible.commands.run.executors import Executors
-from crucible.commands.run.jobs import Job, JobInput, JobOutcome, JobResult, Plan, Runner, RunObserver, RunReport
+from crucible.commands.run.jobs import (
+    Executors,
+    Job,
+    JobInput,
+    JobOutcome,
+    JobResult,
+    Plan,
+    Runner,
+    RunObserver,
+    RunReport,
+)
 from crucible.commands.run.plan import is_request
 from crucible.commands.run.step_prompt import command_of, spelled
 from crucible.core.text.durations import elapsed_words

@@ -15,8 +15,7 @@ from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, write_problems
 from crucible.cli.vault_access import find_note, open_vault
-from crucible.commands.check.check_secrets import Found, Progress, check_secrets
-from crucible.commands.check.check_staged import check_staged
+from crucible.commands.check.check_secrets import Found, Progress, check_secrets, check_staged
 from crucible.commands.check.check_vault import check_sessions
 from crucible.core.errors import UsageError
 from crucible.vault.notes.vault import Vault

@@ -26,7 +26,7 @@ from crucible.clients.launch.terminal import ClientFailed, check_installed, endi
 from crucible.clients.session_files import Transcript
 from crucible.commands.imports.import_report import ImportOptions, UnreadableRow
 from crucible.commands.imports.imports import import_transcripts
-from crucible.commands.record.cleaning import Cleaning
+from crucible.commands.record.entries import Cleaning
 from crucible.commands.resume.continue_session import (
     Chosen,
     Native,

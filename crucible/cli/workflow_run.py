@@ -25,8 +25,7 @@ from crucible.clients.launch.answering_process import Reins
 from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.clients.launch.terminal import check_installed
-from crucible.commands.run.executors import Executors, choose_executors
-from crucible.commands.run.jobs import Job, JobOutcome, Plan, RunInputs, Runner, RunReport
+from crucible.commands.run.jobs import Executors, Job, JobOutcome, Plan, RunInputs, Runner, RunReport, choose_executors
 from crucible.commands.run.plan import is_frame, plan_run
 from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
 from crucible.commands.run.step_prompt import Commands, commands_in, find_template, spelled

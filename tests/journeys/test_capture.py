@@ -19,7 +19,7 @@ import pytest
 from crucible.commands.capture import capture as keeping
 from crucible.commands.capture.candidates import Candidate, CandidateKind
 from crucible.commands.capture.capture_log import captures_of
-from crucible.commands.capture.preferences import set_preference
+from crucible.commands.capture.question import set_preference
 from crucible.core.settings.settings import load_vault_settings
 from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.knowledge.knowledge_folder import load_items

@@ -328,7 +328,7 @@ def test_without_a_repository_the_check_fails_and_says_so(vault: Vault, cru: Cru
 
 
 def test_without_git_the_check_fails(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from crucible.commands.check.check_staged import check_staged
+    from crucible.commands.check.check_secrets import check_staged
 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SecretsError, match="git: "):

@@ -12,11 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.commands.briefing.briefing_parts import Briefing, Cut, Quoter, Rank, Section
+from crucible.commands.briefing.briefing_parts import Aim, Briefing, Cut, Quoter, Rank, Section, aimed, explain
 from crucible.commands.briefing.facts import ProjectFacts, Sources, find_known, with_kept
 from crucible.commands.briefing.position import find_position, position_lines
 from crucible.commands.briefing.project_profile import included_section, load_profile, profile_section
-from crucible.commands.briefing.relevance import Aim, aimed, explain
 from crucible.commands.briefing.sections import SectionBuilder, Type, keywords, knowledge_section, question_of
 from crucible.core.errors import CrucibleError, IndexBroken
 from crucible.core.settings.settings import VaultSettings

@@ -12,11 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from crucible.commands.briefing.briefing_parts import Cut, Item, Quoter, Rank, Source
+from crucible.commands.briefing.briefing_parts import Aim, Cut, Item, Leaning, Quoter, Rank, Source, rank_alike
 from crucible.commands.briefing.facts import Fact, ProjectFacts, Sources, find_known, with_kept
 from crucible.commands.briefing.position import Position, find_position, position_lines
 from crucible.commands.briefing.project_profile import BULLET, conventions, find_files, headed, read_text
-from crucible.commands.briefing.relevance import Aim, Leaning, rank_alike
 from crucible.commands.briefing.sections import conventions_of, decisions_of, is_new, lessons_of, open_ends_of
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import Problem

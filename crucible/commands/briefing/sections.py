@@ -11,9 +11,8 @@ from datetime import datetime
 from functools import cache
 from itertools import chain, zip_longest
 
-from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank, Section, whole_words
+from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank, Section, stems, whole_words
 from crucible.commands.briefing.facts import Fact, ProjectFacts
-from crucible.commands.briefing.relevance import stems
 from crucible.core.patterns import late_pattern
 from crucible.core.text.durations import day_words
 from crucible.core.text.words import WORD, overlap, stop_words

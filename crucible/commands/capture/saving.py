@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crucible.commands.capture.candidates import FAILURES, Candidate, CandidateKind, CaptureProposal, Handling
 from crucible.commands.capture.capture_log import CaptureState, Remembered, remembered
-from crucible.commands.capture.decision_records import DecisionRecord, read_record
+from crucible.commands.capture.detection import DecisionRecord, read_record
 from crucible.core import files
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.scanner import Redact

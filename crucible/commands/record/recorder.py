@@ -11,10 +11,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from crucible.commands.record.cleaning import Cleaning
-from crucible.commands.record.current_phase import closing, counted, in_phase, joining, new_phase
-from crucible.commands.record.entries import Told, Verbs, check_count, told_error
-from crucible.commands.record.note_writer import Clock, Writer, aware, utc_now, whole_second
+from crucible.commands.record.entries import Cleaning, Told, Verbs, check_count, told_error
+from crucible.commands.record.note_writer import (
+    Clock,
+    Writer,
+    aware,
+    closing,
+    counted,
+    in_phase,
+    joining,
+    new_phase,
+    utc_now,
+    whole_second,
+)
 from crucible.commands.record.stop import end_session, finished, keep_bookmark, pause_session, remark
 from crucible.commands.record.subagent import Delegated, InlineWork, begin_child, tell_parent
 from crucible.commands.record.tasks import Change, added, change_tasks, moved, read_items, replaced

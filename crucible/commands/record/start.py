@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from crucible.commands.record.cleaning import Cleaning
+from crucible.commands.record.entries import Cleaning
 from crucible.commands.record.note_writer import Clock, Writer, patient, utc_now, whole_second
 from crucible.commands.record.recorder import Recorder
 from crucible.commands.record.subagent import Delegated, begin_child

@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
-from crucible.commands.record.cleaning import Cleaning, check_text
-from crucible.commands.record.current_phase import closing
-from crucible.commands.record.entries import told_error
-from crucible.commands.record.note_writer import PATIENCE, Writer, whole_second
+from crucible.commands.record.entries import Cleaning, check_text, told_error
+from crucible.commands.record.note_writer import PATIENCE, Writer, closing, whole_second
 from crucible.commands.record.subagent import tell_parent
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.yaml_scalars import Value

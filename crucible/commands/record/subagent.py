@@ -13,10 +13,8 @@ from datetime import datetime
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from crucible.commands.record.cleaning import Cleaning
-from crucible.commands.record.current_phase import in_phase
-from crucible.commands.record.entries import Told, Verbs, check_count, told_error
-from crucible.commands.record.note_writer import Clock, Writer, aware, whole_second
+from crucible.commands.record.entries import Cleaning, Told, Verbs, check_count, told_error
+from crucible.commands.record.note_writer import Clock, Writer, aware, in_phase, whole_second
 from crucible.core.errors import CrucibleError, NoteExists, SessionNotFound, UsageError
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, NoteState, Plan, SubagentUpdate

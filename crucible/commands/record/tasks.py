@@ -11,9 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
-from crucible.commands.record.cleaning import Cleaning
-from crucible.commands.record.current_phase import in_phase
-from crucible.commands.record.note_writer import SessionEnded, Writer, patient, whole_second
+from crucible.commands.record.entries import Cleaning
+from crucible.commands.record.note_writer import SessionEnded, Writer, in_phase, patient, whole_second
 from crucible.commands.record.stop import finished, keep_bookmark
 from crucible.core.errors import UsageError
 from crucible.core.secrets import Redact

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.briefing import digest as digest_module
-from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank
+from crucible.commands.briefing.briefing_parts import Item, Leaning, Quoter, Rank, aim_of, rank_alike
 from crucible.commands.briefing.digest import LINES, build_digest, conventions_in, digest_items
 from crucible.commands.briefing.facts import Fact, ProjectFacts
 from crucible.commands.briefing.position import Position, position_lines
-from crucible.commands.briefing.relevance import Leaning, aim_of, rank_alike
 from crucible.documents.markdown.source import Source
 from crucible.documents.workflow.workflow_reader import read_workflow
 

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.commands.briefing import build_briefing as gathering
-from crucible.commands.briefing.briefing_parts import Briefing
+from crucible.commands.briefing.briefing_parts import Aim, Briefing, Leaning
 from crucible.commands.briefing.facts import has_news
-from crucible.commands.briefing.relevance import Aim, Leaning
 from crucible.commands.briefing.sections import Type, keywords
 from crucible.core.errors import VaultError
 from crucible.documents.session.markup import render_session

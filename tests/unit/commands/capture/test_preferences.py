@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.capture.preferences import set_preference
+from crucible.commands.capture.question import set_preference
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import default_config, load_vault_settings
 from crucible.vault.notes.vault import Vault

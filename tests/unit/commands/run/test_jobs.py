@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible.commands.run.executors import Executors, choose_executors
+from crucible.commands.run.jobs import Executors, choose_executors
 from crucible.core.errors import UsageError
 from tests.unit.commands.run.flows import plan_of
 
