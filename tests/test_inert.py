@@ -29,8 +29,8 @@ from tests.openings import OPENINGS
 from tests.unit.commands.learn.made import any_case
 from tests.unit.documents.session.strategies import sessions
 from tests.unit.documents.workflow.strategies import workflows
-from tests.unit.memory.history.test_notes import ENTRIES
-from tests.unit.memory.knowledge.items_made import any_item
+from tests.unit.memory.history.test_history_notes import ENTRIES
+from tests.unit.memory.knowledge.sample_items import any_item
 
 OURS = {"wikilink, embed", "image", "comment", "callout", "field, line", "field, brackets"}
 """Openings that our own lines contain as well; `tests.unit.documents.markdown.test_contain` looks for them in contained texts."""

@@ -22,9 +22,16 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.documents.session.waiting import ITEM_NAME
 from crucible.memory.history.history_update import refresh_history
-from crucible.memory.inbox.answers import AnswerVerdict, GivenAnswer
-from crucible.memory.inbox.answers import answer as write_answer
-from crucible.memory.inbox.pending import PendingItem, PendingKind, once, places, read_items
+from crucible.memory.pending_questions import (
+    AnswerVerdict,
+    GivenAnswer,
+    PendingItem,
+    PendingKind,
+    once,
+    places,
+    read_items,
+)
+from crucible.memory.pending_questions import answer as write_answer
 from crucible.vault.index.schema import cell_of_path
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.vault import Vault

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.analysis.failures.failure_causes import find_template
+from crucible.analysis.failure_causes import find_template
 from crucible.analysis.review.agent_questions import BUDGET, Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
 from crucible.cli.environment import from_here

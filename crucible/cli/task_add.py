@@ -28,11 +28,10 @@ from crucible.core.templates import OwnTemplate
 from crucible.documents.session.session import Session
 from crucible.documents.session.task_block import PRIORITIES
 from crucible.memory.tasks.readiness import circles_of
-from crucible.memory.tasks.task import OpenTask, Recalled, Ref
+from crucible.memory.tasks.task import OpenTask, Recalled, Ref, tasks_of
 from crucible.memory.tasks.task_breakdown import TEMPLATE, Breakdown, Piece, break_down, find_template
 from crucible.memory.tasks.task_knowledge import annotate_new
 from crucible.memory.tasks.task_pickup import RecallCounts, recalled_ids
-from crucible.memory.tasks.task_rows import tasks_of
 from crucible.vault.notes.vault import Vault
 
 

@@ -34,11 +34,9 @@ from crucible.documents.session.task_block import TASK_PICKED
 from crucible.memory.tasks.annotations import change_annotation, read_annotation, shelf_of
 from crucible.memory.tasks.decision_flow import dependents_of, hand_on, inherited_from
 from crucible.memory.tasks.readiness import status_of
-from crucible.memory.tasks.task import Annotation, DecisionKind, OpenTask, Stage, TaskDecision, kinds_named
-from crucible.memory.tasks.task_context import task_text
-from crucible.memory.tasks.task_knowledge import annotate_new
+from crucible.memory.tasks.task import Annotation, DecisionKind, OpenTask, Stage, TaskDecision, kinds_named, tasks_of
+from crucible.memory.tasks.task_knowledge import annotate_new, task_text
 from crucible.memory.tasks.task_pickup import TAG, Pickup, pick_up, recalled_ids
-from crucible.memory.tasks.task_rows import tasks_of
 from crucible.search.recall import Event, Recall
 from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.index.schema import View

@@ -20,8 +20,7 @@ from crucible.cli.vault_access import claude_folder, index_of, newest_session, p
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.patterns import late_pattern
 from crucible.memory.tasks.overview import ClientLists, FoundTasks, Owner, TaskScope, tasks_called, with_stores
-from crucible.memory.tasks.task import OpenTask
-from crucible.memory.tasks.task_rows import beginning_of, find_task, tasks_of
+from crucible.memory.tasks.task import OpenTask, beginning_of, find_task, tasks_of
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Vault
 

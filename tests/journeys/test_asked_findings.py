@@ -11,8 +11,8 @@ import pytest
 
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
-from tests.unit.analysis.review.reviewed import ID, found_in, keep, text_of
-from tests.unit.analysis.review.test_reviewing import played
+from tests.unit.analysis.review.reviewed_session import ID, found_in, keep, text_of
+from tests.unit.analysis.review.test_session_review import played
 
 AGENT = """
 import json, re, sys

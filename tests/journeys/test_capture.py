@@ -26,7 +26,7 @@ from crucible.memory.knowledge.knowledge_folder import load_items
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT
 from tests.running import Cru
-from tests.unit.memory.bookmarks.repositories import made
+from tests.unit.memory.bookmarks.git_repositories import made
 
 ID = "2026-11-21-limiter"
 NOTE = """\

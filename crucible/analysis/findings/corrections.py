@@ -6,19 +6,165 @@ admits a mistake.  A prompt that only sounds like a correction does not count.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from crucible.analysis.findings.observed_calls import ObservedCall
-from crucible.analysis.findings.replies import concedes
 from crucible.analysis.findings.text_layout import first_line, is_question, plan_of, statements
 from crucible.analysis.findings.turns import Pattern, TurnHistory, Utterance
 from crucible.clients.events import PromptKind
+from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import cut_at_word
 from crucible.core.text.words import long_words, overlap
 from crucible.documents.recording.call_lines import relative
 from crucible.documents.session.findings import Kind, Source
 from crucible.documents.session.plain_text import SUMMARY, plain
 from crucible.documents.session.session import Noted
+
+_TWO, _FEW = 2, 3
+_PUNCTUATION = ".,:;!"
+
+_YES = "yes y yeah yep yup ok okay sure please go do agreed correct right exactly  ja jawohl klar gerne bitte mach  oui vas  si sí  sim  да  はい  好 是"
+_NO = frozenset(["no", "n", "nope", "nein", "non", "não", "нет", "いいえ", "不"])
+_GO_AHEAD = _NO | frozenset(_YES.split())
+"""First words that accept or reject an offer."""
+_CONCEDES = late_pattern(
+    r"\W*(?:(?:you(?:'|\u2019| a)re (?:absolutely |completely |totally )?right(?! to )|my mistake|I was wrong)"
+    r"|du hast recht|sie haben recht|(?:tu as|vous avez) raison|tienes raz[o\u00f3]n|hai ragione|voc\u00ea tem raz\u00e3o|masz racj\u0119"
+    r"|\u0442\u044b \u043f\u0440\u0430\u0432|\u0432\u044b \u043f\u0440\u0430\u0432\u044b|\u4f60\u8bf4\u5f97\u5bf9|\u304a\u3063\u3057\u3083\u308b\u901a\u308a)",
+    re.IGNORECASE,
+)
+"""How an agent begins its answer to a correction."""
+_OFFER = late_pattern(
+    r"(?:(?:(?:do|would) you )?(?:want|like) (?:me|us) to|(?:shall|should|can|may) (?:i|we)|soll(?:en)? (?:ich|wir))\s+",
+    re.IGNORECASE,
+)
+"""Phrases with which an agent offers to do something."""
+_BEFORE = r"(?:(?:\w{1,9}[,.!]|now|first|next|then|so)\s+)*"
+_NARRATES = late_pattern(
+    rf"{_BEFORE}(?:let(?:['\u2019]s| me| us)?\b|i(?:\b|['\u2019])|(?:we )?need to\b|ich\b|lass)",
+    re.IGNORECASE,
+)
+"""Phrases with which an agent speaks about itself rather than the code."""
+_ANNOUNCES = late_pattern(
+    rf"{_BEFORE}(?:let me|let['\u2019]s|i(?:['\u2019]ll| will| need to| should| have to|['\u2019]m going to)|(?:we )?need to)"
+    r"\s+(?:(?:also|just|now)\s+)?",
+    re.IGNORECASE,
+)
+_OR = late_pattern(r"(?i)(?<!and)[^\w](?:or|oder|ou|o|или|または|还是)\b")
+_ALL = frozenset({"all", "both", "alle", "beide", "beides", "tous", "todos", "ambos"})
+_WORD = late_pattern(r"\w+")
+_RANGE = late_pattern(r"\b(\d{1,2})\s*(?:[-\u2013\u2026]|\.\.|to|bis|through)\s*(\d{1,2})\b")
+_MARK = late_pattern(r"(?<![\w/.`(-])#?([A-H]|\d{1,2})(?![\w/`:]|[.-]\w)")
+_ARTICLE = late_pattern(r"A\s+[a-z]")
+_POINT = late_pattern(r"(?m)^[ \t]*\(?([A-Ha-h]|\d{1,2})[.):][ \t]*(.*)$")
+_BEGINS, _ENDS = late_pattern(r"\s*(?:[^\w\s.]|\.(?!\s+[a-z])|\Z)"), late_pattern(r"(?:[^\w\s']|\A)\s*\Z")
+_BETWEEN = 6
+"""Most code points between two marks that are named together."""
+SHORT, LONG = 60, 200
+"""Maximum code points of a short reply, and of a reply that may name an option."""
+
+
+def is_go_ahead(text: str) -> bool:
+    """True if a reply begins with a yes or a no."""
+    return _first(text) in _GO_AHEAD
+
+
+def is_no(text: str) -> bool:
+    """True if a reply begins with a no."""
+    return _first(text) in _NO
+
+
+def _first(text: str) -> str:
+    found = _WORD.search(text)
+    return found[0].casefold() if found else ""
+
+
+def beyond_yes(text: str) -> str:
+    """The words of a reply that do not accept or reject."""
+    return " ".join(word for word in text.split() if word.strip(_PUNCTUATION).casefold() not in _GO_AHEAD)
+
+
+def is_bare(text: str) -> bool:
+    """True if a reply says little more than yes or no."""
+    return sum(len(word) > _FEW for word in _WORD.findall(beyond_yes(text))) < _TWO
+
+
+def offered_in(question: str) -> str:
+    """The offer in a question, as a request: `Shall I add a test?` offers to `Add a test`; "" if it offers nothing."""
+    return _request(_OFFER, question, " ?\uff1f")
+
+
+def has_alternatives(question: str) -> bool:
+    """True if a question names several things, so that a yes to it is ambiguous."""
+    return bool(_OR.search(question))
+
+
+def narrates(sentence: str) -> bool:
+    """True if a sentence is about the agent itself: `I see the failing tests now`."""
+    return bool(_NARRATES.match(sentence))
+
+
+def announced(sentence: str) -> str:
+    """The next action that an agent announces, as a request; "" if there is none."""
+    return _request(_ANNOUNCES, sentence, " .:")
+
+
+def _request(before: re.Pattern[str], sentence: str, marks: str) -> str:
+    found = before.match(sentence)
+    what = sentence[found.end() :].rstrip(marks) if found else ""
+    return what[:1].upper() + what[1:]
+
+
+def concedes(text: str) -> bool:
+    """True if an answer begins by admitting a mistake."""
+    return bool(_CONCEDES.match(text))
+
+
+def _whole(found: re.Match[str]) -> str:
+    """All numbers of a range such as `1-4`."""
+    return ", ".join(str(number) for number in range(int(found[1]), int(found[2]) + 1)) or found[0]
+
+
+def one_by_one(text: str) -> dict[str, str]:
+    """A reply's words about each option if it goes through several."""
+    found = {mark.upper(): said.strip() for mark, said in _POINT.findall(text)}
+    return found if len(found) > 1 else {}
+
+
+def picked(text: str, marks: Collection[str]) -> list[str]:
+    """The options (`A`, `2`) that a reply names first; an `A` before a word is an article.
+
+    A reply that goes through the options one by one picks none.
+    """
+    head = text.strip().partition("\n")[0][:LONG]
+    if head.rstrip().endswith("?") or one_by_one(text):
+        return []
+    if len(head.strip(" .)")) == 1:
+        head = head.upper()
+    told, named, start, end = _RANGE.sub(_whole, head), list[str](), 0, 0
+    for found in _MARK.finditer(told):
+        if found[1] not in marks or (found[1] == "A" and not found.start() and _ARTICLE.match(told)):
+            continue
+        if named and found.start() - end > _BETWEEN:
+            break
+        start, end = start if named else found.start(), found.end()
+        named.append(found[1])
+    is_apart = _ENDS.search(told[:start]) or _BEGINS.match(told, end)
+    return list(dict.fromkeys(named)) if is_apart or len(told) <= SHORT else []
+
+
+def takes_all(text: str, count: int) -> bool:
+    """True if a short reply accepts all of this number of offers."""
+    words = {word.casefold() for word in _WORD.findall(text)}
+    return (
+        len(text) <= SHORT
+        and not text.endswith("?")
+        and bool(_ALL & words)
+        and all(word == str(count) for word in words if word.isdecimal())
+    )
+
 
 REFUSED = Pattern("refusal with words", Source.REJECTION, 33, 37)
 WORDLESS = Pattern("refusal, then a prompt", Source.REJECTION, 4, 5)

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.analysis.findings.observed_calls import is_log
-from crucible.analysis.findings.replies import (
+from crucible.analysis.findings.corrections import (
     LONG,
     SHORT,
     beyond_yes,
@@ -25,6 +24,7 @@ from crucible.analysis.findings.replies import (
     picked,
     takes_all,
 )
+from crucible.analysis.findings.observed_calls import is_log
 from crucible.analysis.findings.text_layout import (
     ClosingQuestion,
     Option,

@@ -5,15 +5,26 @@ Events may come in any order and hold any text; nothing here raises.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from crucible.analysis.findings.corrections import Corrections
 from crucible.analysis.findings.decisions import Decisions, Instructions
 from crucible.analysis.findings.failures import Failures
 from crucible.analysis.findings.observed_calls import is_red, read_call
-from crucible.analysis.findings.open_ends import OpenEnds
-from crucible.analysis.findings.outcomes import Outcomes, commits_in
-from crucible.analysis.findings.turns import TurnHistory, Utterance
+from crucible.analysis.findings.outcomes import Outcomes, commits_in, reported_work
+from crucible.analysis.findings.text_layout import (
+    ClosingQuestion,
+    closing_question,
+    first_line,
+    is_question,
+    join_fitting,
+    options,
+    plan_of,
+    prose,
+    says_what,
+    statements,
+)
+from crucible.analysis.findings.turns import Pattern, TurnHistory, Utterance
 from crucible.clients.events import (
     Answered,
     CallEnd,
@@ -31,10 +42,112 @@ from crucible.clients.events import (
     SubagentStarted,
     TaskChanged,
     TasksListed,
+    TaskState,
     ToolReturned,
     ToolUsed,
 )
+from crucible.core.patterns import late_pattern
+from crucible.core.text.sentences import cut_at_word
+from crucible.documents.session.findings import Kind, Source
+from crucible.documents.session.plain_text import SUMMARY, clipped, meaningful
 from crucible.documents.session.session import Decision, Failure, Noted
+
+QUESTION = Pattern("last question", Source.STATE, 19, 19)
+BEGUN = Pattern("begun, not finished", Source.STATE, 7, 8)
+PLANNED = Pattern("planned, not carried out", Source.STATE, 4, 4)
+LISTED = Pattern("task not ticked", Source.STATE, 6, 8)
+
+_DONE = frozenset({"completed", "deleted", "cancelled", "done"})
+_MOST = 8
+_REASON, _LONG_WORD, _FEW = 300, 6, 2
+_NUMBER = late_pattern(r"(?<![\w./#-])\d{1,2}(?![\w./%-])")
+_ASKED, _TASKS = "Asked, no answer: ", "Open tasks: "
+
+
+class OpenEnds:
+    """Open ends of one session."""
+
+    def __init__(self, story: TurnHistory) -> None:
+        self._story = story
+        self._plan: tuple[str, str] | None = None
+        self._tasks: dict[str, tuple[str, str, str]] = {}
+
+    def planned(self, event: PlanSettled) -> None:
+        """A plan that was not approved is open until something is edited."""
+        self._plan = None if event.approved else (event.text[:6000], event.at.row)
+
+    def edited(self) -> None:
+        """An edit carries out the plan."""
+        self._plan = None
+
+    def listed(self, tasks: tuple[TaskState, ...], row: str) -> None:
+        """The task list was replaced."""
+        self._tasks = {task.id: (task.content, task.status, row) for task in tasks[:200]}
+
+    def changed(self, event: TaskChanged) -> None:
+        """One task was created or changed."""
+        content, status, row = self._tasks.get(event.id, ("", "pending", event.at.row))
+        if len(self._tasks) < 200 or event.id in self._tasks:
+            self._tasks[event.id] = (event.content or content, event.status or status, row)
+
+    def noted(self) -> list[Noted]:
+        """The open ends so far."""
+        return [
+            Noted(Kind.OPEN_END, text, details or None, pattern.on(row)) for pattern, text, details, row in self._open()
+        ]
+
+    def _open(self) -> Iterator[tuple[Pattern, str, str, str]]:
+        turn = self._story.now
+        if turn.kind is PromptKind.TASK:
+            return  # its parent has the result
+        if turn.last.text and not turn.worked and is_question(turn.last.text):
+            yield self._question(turn.last)
+        if self._plan:
+            plan, row = plan_of(self._plan[0]), self._plan[1]
+            yield PLANNED, f"Planned, not carried out: {plan.title}", plan.reason, row
+        elif self._is_begun():
+            prompt = turn.prompt.text
+            begun = plan_of(prompt).title if turn.kind is PromptKind.PLAN else first_line(prompt, 170)
+            yield BEGUN, f"Begun, not finished: {begun}", statements(turn.last.text, 200), turn.prompt.row
+        left = [
+            (first_line(content, 160), row)
+            for content, status, row in self._tasks.values()
+            if status not in _DONE and content
+        ]
+        if left:
+            names, more = join_fitting("; ", [task for task, _ in left[:_MOST]], SUMMARY - len(_TASKS))
+            yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
+
+    def _question(self, last: Utterance) -> tuple[Pattern, str, str, str]:
+        """The last question with its subject, and the items that it names by number or else the last text."""
+        asked = closing_question(last.text) or ClosingQuestion(
+            first_line(last.text.rpartition("\n")[2], SUMMARY), "", ()
+        )
+        done = reported_work(last.text, ())[0]
+        question, near = asked.question, [one for one in asked.near if one.count(" ") > _FEW]
+        if asked.first or not (question.count(" ") > _MOST or says_what(question, _LONG_WORD)):
+            about = asked.first or (near.pop() if near else "")
+            question = f"{cut_at_word(about, SUMMARY - len(_ASKED) - len(question) - 1)} {question}".strip()
+        numbers = _NUMBER.findall(question)
+        lists = (*(each.by_mark for each in options(last.text)), *self._story.lists)
+        known = next((one for one in lists if len(numbers) > 1 and one.keys() >= set(numbers)), {})
+        named = "; ".join(f"{number}. {known[number].label}" for number in numbers if known)
+        far = [one for one in meaningful(prose(last.text)) if one not in question]
+        details = named or clipped(" ".join(near or far), _REASON) or done
+        return QUESTION, f"{_ASKED}{cut_at_word(question, SUMMARY - len(_ASKED))}", details, last.row
+
+    def _is_begun(self) -> bool:
+        """True if the transcript ends with a call that commits nothing, or with a prompt without an answer."""
+        turn = self._story.now
+        stops = turn.worked or not turn.last.text
+        return (
+            bool(turn.prompt.text)
+            and turn.kind is not PromptKind.COMMAND
+            and stops
+            and not turn.last_was_edit
+            and not turn.is_recorded
+            and not any(call.commits for call in self._story.calls.values())
+        )
 
 
 class Detector:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from crucible.analysis.findings.corrections import announced, narrates
 from crucible.analysis.findings.observed_calls import (
     ObservedCall,
     base_name,
@@ -21,7 +22,6 @@ from crucible.analysis.findings.observed_calls import (
     reports_error,
     signature,
 )
-from crucible.analysis.findings.replies import announced, narrates
 from crucible.analysis.findings.text_layout import first_line, is_question, prose
 from crucible.analysis.findings.turns import NOTHING, Pattern, SessionTurn, TurnHistory, Utterance
 from crucible.clients.events import CallEnd, PromptKind, ToolReturned

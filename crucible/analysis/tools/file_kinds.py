@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from crucible.analysis.tools.toolchains import (
+from crucible.analysis.tools.tool_acts import (
     ALONE,
     LANGUAGES,
     LINT,

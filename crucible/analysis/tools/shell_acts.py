@@ -19,8 +19,7 @@ from crucible.analysis.tools.session_files import Files, as_datum
 from crucible.analysis.tools.shell_acts_of_files import CHANGERS, FILE_COMMANDS
 from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import Command, change_file, outputs_of, patch_acts, run_act, write_file
-from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.analysis.tools.toolchains import BUILD, TEST, ToolKind
+from crucible.analysis.tools.tool_acts import BUILD, TEST, Act, Deed, ToolKind
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum
@@ -46,3 +48,168 @@ class Act:
     outcome: Outcome = Outcome.OK
     verdict: str = ""
     command: str = ""
+
+
+class ToolKind(NamedTuple):
+    """What a command does, and what it gives."""
+
+    deed: Deed
+    gives: Datum
+
+
+TEST = ToolKind(Deed.TEST, Datum("test_results", "TestReport"))
+LINT = ToolKind(Deed.CHECK, Datum("lint_results", "LintReport"))
+TYPES = ToolKind(Deed.CHECK, Datum("type_results", "TypeReport"))
+BUILD = ToolKind(Deed.BUILD, Datum("build_output", "Build"))
+
+_ALONE_TEST = """
+    pytest py.test tox nox unittest doctest nose2 trial jest vitest mocha ava jasmine karma cypress phpunit pest rspec
+    ctest bats gotestsum busted prove minitest testem wdio behave cucumber robot hspec
+"""
+_ALONE_LINT = """
+    ruff eslint flake8 pylint pycodestyle pydocstyle bandit stylelint shellcheck golangci-lint staticcheck rubocop
+    oxlint hadolint yamllint markdownlint markdownlint-cli2 jshint standard xo tflint sqlfluff credo clang-tidy
+    cpplint cppcheck ktlint detekt checkstyle swiftlint phpstan psalm phpcs vale codespell actionlint semgrep vulture
+    isort-check
+"""
+_ALONE_TYPES = """
+    mypy pyright basedpyright pyre pytype ty tsc vue-tsc svelte-check flow sorbet dialyzer
+"""
+_ALONE_BUILD = """
+    make gmake ninja cmake meson bazel buck2 scons webpack rollup esbuild parcel tsup gcc g++ cc c++ clang clang++
+    javac kotlinc rustc ghc msbuild xcodebuild sphinx-build mkdocs hugo jekyll build pyinstaller ant sbt just latexmk
+    pdflatex
+"""
+ALONE: Mapping[str, ToolKind] = {
+    **dict.fromkeys(_ALONE_TEST.split(), TEST),
+    **dict.fromkeys(_ALONE_LINT.split(), LINT),
+    **dict.fromkeys(_ALONE_TYPES.split(), TYPES),
+    **dict.fromkeys(_ALONE_BUILD.split(), BUILD),
+}
+"""Commands that are of one kind whatever their words are."""
+
+TASKS: Mapping[str, ToolKind] = {
+    **dict.fromkeys(("test", "tests", "check-tests", "unit", "integration", "e2e", "spec", "specs", "coverage"), TEST),
+    **dict.fromkeys(("lint", "linting", "check", "style", "format-check"), LINT),
+    **dict.fromkeys(("typecheck", "type-check", "types", "tsc", "mypy", "typing"), TYPES),
+    **dict.fromkeys(("build", "compile", "dist", "bundle", "package", "all"), BUILD),
+}
+"""By what a project's own task is called: `make lint`, `npm run build`."""
+
+_VERBS = """
+    make check:test
+    gmake check:test
+    cargo test t:test nextest:test bench:test clippy:lint check:types c:types build b:build doc:build
+    go test vet:lint build install:build
+    dotnet test build publish:build pack:build
+    mvn test verify:test integration-test:test compile package install:build
+    gradle test check:test connectedTest:test lint build assemble:build compileJava:build
+    swift test build
+    mix test credo:lint dialyzer:types compile
+    flutter test analyze:lint build
+    dart test analyze:lint compile
+    deno test lint check:types compile
+    bun test build
+    zig test build
+    stack test build
+    cabal test build
+    rake test spec
+    rails test
+    lein test compile
+    composer test
+    bazel test build
+    sbt test compile
+    playwright test
+    ng test lint build
+    xcodebuild test
+    hatch test build fmt:lint
+    poetry build
+    uv build
+    pdm build test
+    docker build
+    podman build
+    buildah build
+    vite build
+    next build lint
+    nuxt build
+    biome check lint ci:lint
+    terraform validate:lint
+    bundle
+    manage.py test
+    npm test t:test tst:test build
+    wasm-pack test build
+    tsx
+    vitest typecheck
+    ninja test
+    pre-commit run:lint
+    trunk check build
+    air
+    meson test
+    hardhat test compile
+    forge test build
+"""
+"""A command and the words of it that test, check or build; behind a colon the kind of a word that is not called as a task."""
+VERBS: Mapping[str, Mapping[str, ToolKind]] = {
+    name: {word: TASKS[kind or word] for word, _, kind in (told.partition(":") for told in words)}
+    for name, *words in (line.split() for line in _VERBS.strip().split("\n"))
+}
+"""Commands whose word says it."""
+RUN_TASKS = frozenset({"make", "gmake", "just", "ninja", "task", "mise", "invoke", "tox", "nox", "turbo", "nx"})
+"""Commands whose words are a project's own tasks."""
+
+LANGUAGES = {
+    "Python": """
+        pytest py.test tox nox unittest doctest nose2 trial ruff flake8 pylint pycodestyle pydocstyle bandit mypy pyright
+        basedpyright pyre pytype ty python coverage black isort behave robot manage.py build hatch poetry pdm
+    """,
+    "JavaScript TypeScript Vue Svelte CSS": """
+        jest vitest mocha ava jasmine karma cypress playwright eslint stylelint tsc vue-tsc svelte-check webpack rollup
+        esbuild parcel tsup vite next nuxt npm yarn pnpm bun node deno tsx biome oxlint standard xo ng turbo nx
+    """,
+    "Rust": """
+        cargo rustc
+    """,
+    "Go": """
+        go golangci-lint staticcheck gotestsum
+    """,
+    "Java Kotlin Scala Groovy": """
+        mvn mvnw gradle gradlew javac kotlinc sbt ant ktlint detekt checkstyle
+    """,
+    "CSharp FSharp": """
+        dotnet msbuild
+    """,
+    "C Cpp": """
+        gcc g++ cc c++ clang clang++ clang-tidy cpplint cppcheck
+    """,
+    "Ruby": """
+        rspec rubocop rake rails minitest
+    """,
+    "PHP": """
+        phpunit pest phpstan psalm phpcs composer
+    """,
+    "Shell": """
+        shellcheck bats
+    """,
+    "Swift": """
+        swift xcodebuild swiftlint
+    """,
+    "Elixir": """
+        mix
+    """,
+    "Dart": """
+        dart flutter
+    """,
+    "Terraform": """
+        terraform tflint
+    """,
+    "Dockerfile": """
+        hadolint
+    """,
+    "YAML": """
+        yamllint actionlint
+    """,
+    "Markdown": """
+        markdownlint markdownlint-cli2 vale mkdocs
+    """,
+}
+"""By the types of its files, the commands of a language."""

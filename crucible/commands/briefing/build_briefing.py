@@ -23,8 +23,8 @@ from crucible.core.templates import OwnTemplate, Renderer, load_template, render
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.quoting import fence, quote_span
 from crucible.documents.session.findings import Kind
-from crucible.memory.inbox.pending import PendingItem as Waiting
-from crucible.memory.inbox.pending import places, read_items
+from crucible.memory.pending_questions import PendingItem as Waiting
+from crucible.memory.pending_questions import places, read_items
 from crucible.memory.tasks.annotations import AnnotationFolder
 from crucible.memory.tasks.overview import ClientLists, Overview, TaskScope, overview, shown_tasks
 from crucible.search.recall import Recall

@@ -17,8 +17,8 @@ from crucible.core.patterns import late_pattern
 from crucible.core.text.durations import day_words
 from crucible.core.text.words import WORD, overlap, stop_words
 from crucible.documents.session.findings import Kind, Source, is_named
-from crucible.memory.inbox.pending import PendingItem as Waiting
 from crucible.memory.knowledge.knowledge_search import ItemShelf
+from crucible.memory.pending_questions import PendingItem as Waiting
 from crucible.memory.summary.brief_text import ShownTexts as Shown
 from crucible.memory.tasks.overview import Overview, shown_tasks
 from crucible.memory.tasks.readiness import ListedTask, TasksStatus

@@ -27,9 +27,8 @@ from crucible.memory.history.history_folder import entry_path, load_entries, pru
 from crucible.memory.history.history_update import MadeHistory, make_history
 from crucible.memory.history.memory_log import remember
 from crucible.memory.tasks.decision_flow import hand_on
-from crucible.memory.tasks.task import Stage
+from crucible.memory.tasks.task import Stage, tasks_of
 from crucible.memory.tasks.task_knowledge import annotate_new
-from crucible.memory.tasks.task_rows import tasks_of
 from crucible.search.recall import Recall
 from crucible.vault.notes.vault import Note, Vault
 

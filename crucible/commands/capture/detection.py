@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from crucible.analysis.failures.failure_causes import does_not_compile, is_uninformative
-from crucible.analysis.failures.failure_reports import FailedRun, reports_of
+from crucible.analysis.failure_causes import FailedRun, does_not_compile, is_uninformative, reports_of
 from crucible.analysis.tools.file_kinds import is_test_file, kind_of, languages_of, plain_words, type_of
 from crucible.analysis.tools.recorded_calls import RecordedCalls
-from crucible.analysis.tools.session_moments import Moment, moments_of
 from crucible.analysis.tools.tool_acts import Deed
+from crucible.analysis.tools.tool_calls import Moment, moments_of
 from crucible.commands.capture.candidates import PRESELECTED, PROPOSED, Candidate, CandidateKind
 from crucible.core.patterns import late_pattern
 from crucible.core.text.sentences import LINE_END, split_sentences

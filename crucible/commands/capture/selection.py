@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from crucible.analysis.failures.failure_causes import classify
+from crucible.analysis.failure_causes import classify
 from crucible.commands.capture.candidates import (
     FAILURES,
     PRESELECTED,

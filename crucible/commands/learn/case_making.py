@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
 
-from crucible.analysis.tools.session_moments import Moment
+from crucible.analysis.tools.tool_calls import Moment
 from crucible.commands.learn.case import (
     Body,
     Case,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from crucible.analysis.tools.session_moments import CHANGES, RUNS, Moment
+from crucible.analysis.tools.tool_calls import CHANGES, RUNS, Moment
 from crucible.commands.learn.case import Case, Correction, content_words, texts_of
 from crucible.commands.learn.case_making import make_case
 from crucible.commands.learn.excerpts import SIDE, brief, brief_turns, request_of, with_words

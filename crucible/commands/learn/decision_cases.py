@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from crucible.analysis.findings.replies import is_go_ahead
-from crucible.analysis.tools.session_moments import Moment
+from crucible.analysis.findings.corrections import is_go_ahead
+from crucible.analysis.tools.tool_calls import Moment
 from crucible.commands.learn.case import Case, Choice, content_words
 from crucible.commands.learn.case_making import make_case
 from crucible.commands.learn.excerpts import SIDE, brief, request_of

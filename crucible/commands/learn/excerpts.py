@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from crucible.analysis.tools.session_moments import CHANGES, Moment
 from crucible.analysis.tools.tool_acts import Deed
+from crucible.analysis.tools.tool_calls import CHANGES, Moment
 from crucible.commands.learn.case import CaseTurn, Role, map_texts
 from crucible.commands.learn.timeline import Timeline, turns_of
 from crucible.core.patterns import ANSI, late_pattern

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import assert_never
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
-from crucible.analysis.tools.session_moments import Moment
+from crucible.analysis.tools.tool_calls import Moment
 from crucible.commands.learn.case import (
     Body,
     Case,

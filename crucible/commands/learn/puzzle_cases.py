@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crucible.analysis.failures.failure_causes import classify, judge_failure
+from crucible.analysis.failure_causes import classify, judge_failure
 from crucible.analysis.review.agent_questions import BUDGET, Budget
 from crucible.analysis.tools.file_kinds import is_test_file
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.session_files import Files
-from crucible.analysis.tools.session_moments import CHANGES, RUNS, Moment
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.analysis.tools.tool_calls import acts_of
+from crucible.analysis.tools.tool_calls import CHANGES, RUNS, Moment, acts_of
 from crucible.clients.launch.ask import Asker
 from crucible.commands.learn.case import Case, CaseCall, CaseTurn, Fault, Puzzle, map_texts, texts_of
 from crucible.commands.learn.case_making import make_case

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
-from crucible.analysis.tools.session_moments import Moment, moments_of
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.analysis.tools.tool_calls import SHELLS
+from crucible.analysis.tools.tool_calls import SHELLS, Moment, moments_of
 from crucible.commands.learn.case import CaseCall, CaseTurn, Role
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line

@@ -36,7 +36,7 @@ from crucible.integrations.hooks.session_end import (
     mark_stop,
     stopped_now,
 )
-from crucible.memory.summary.brief_update import update_briefs
+from crucible.memory.summary.brief_text import update_briefs
 from crucible.vault.events.event_retention import is_due, purge
 from crucible.vault.events.spool import spool_folder, syncing
 from crucible.vault.events.spool_reader import Spooled, SpoolLine, load_spool, retire, save_state

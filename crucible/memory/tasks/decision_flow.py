@@ -31,8 +31,8 @@ from crucible.memory.tasks.task import (
     TaskDecision,
     kinds_named,
     stage_of,
+    tasks_of,
 )
-from crucible.memory.tasks.task_rows import tasks_of
 from crucible.vault.events.event_reader import EventRecord, read_records
 from crucible.vault.notes.vault import Vault
 

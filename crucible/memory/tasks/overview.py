@@ -16,9 +16,8 @@ from crucible.documents.markdown.source import Problem
 from crucible.documents.session.session_id import check_session_id
 from crucible.memory.tasks.annotations import AnnotationFolder
 from crucible.memory.tasks.readiness import TasksStatus, cut_status, status_of
-from crucible.memory.tasks.task import OpenTask, Ref, Stage, listed_task
+from crucible.memory.tasks.task import OpenTask, Ref, Stage, join_lists, listed_task, read_store
 from crucible.memory.tasks.task_pickup import RecallCounts, recall_counts
-from crucible.memory.tasks.task_rows import join_lists, read_store
 from crucible.vault.index.query import SessionQuery, find_row, matching
 from crucible.vault.index.schema import Row, View, path_of_cell, shard_of, split_list
 from crucible.vault.notes.walk import read_head

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
+from crucible.core.errors import UsageError, VaultError
+from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
+from crucible.documents.markdown.source import Problem
 
 
 class Stage(StrEnum):
@@ -142,3 +151,184 @@ class Annotation:
     choices: tuple[TaskDecision, ...] = ()
     discoveries: tuple[str, ...] = ()
     captured_to: tuple[str, ...] = ()
+
+
+if TYPE_CHECKING:
+    from crucible.documents.session.session import Session
+
+
+LARGEST_TASK = 1 << 20
+"""Bytes.  A larger file is no task."""
+MOST_TASKS = 10_000
+"""Files that are read of one list."""
+
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would keep us waiting for ever
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+
+
+def tasks_of(session: Session) -> tuple[OpenTask, ...]:
+    """The tasks of a session's note, in its order."""
+    return tuple(
+        listed_task(
+            Ref(session.id, task.id),
+            task.content,
+            task.status,
+            priority=task.priority,
+            needs=task.depends_on,
+            started=task.started,
+            completed=task.completed,
+        )
+        for task in session.tasks
+    )
+
+
+def read_store(folder: Path, session_id: str) -> tuple[tuple[OpenTask, ...], list[Problem]]:
+    """The tasks of one list as those of the session, by number; and the files that are none, by name.
+
+    A folder that is not there, or that cannot be looked into, has none: the client may remove it at any moment.
+    """
+    problems: list[Problem] = []
+    found: dict[str, Mapping[str, object]] = {}
+    for name in _names(folder):
+        if name.startswith(".") or not name.endswith(".json"):
+            continue
+        try:
+            row = _row(folder / name)
+        except (OSError, ValueError) as error:
+            problems.append(Problem("broken-task-file", 1, f"{normal_line(name)}: {_reason(error)}"))
+        else:
+            found[_word(row.get("id")) or name.removesuffix(".json")] = row
+    needs = _needs(found)
+    tasks = [_task(Ref(session_id, ident), row, needs[ident]) for ident, row in found.items()]
+    return tuple(sorted(tasks, key=lambda task: _order(task.ref.id))), problems
+
+
+def join_lists(noted: Iterable[OpenTask], stored: Iterable[OpenTask]) -> tuple[OpenTask, ...]:
+    """Join both lists: in the note's order, then tasks that only the client has.
+
+    The client's files are ahead while it runs, and the note is ahead after a manual change, so the later stage
+    counts, and the needs of both. Content, priority and times are the note's if it has them.
+    """
+    later = {task.ref: task for task in stored}
+    joined = [_join(task, later.pop(task.ref, None)) for task in noted]
+    return (*joined, *later.values())
+
+
+def _join(noted: OpenTask, stored: OpenTask | None) -> OpenTask:
+    if stored is None:
+        return noted
+    ahead = noted if noted.stage in {Stage.COMPLETED, Stage.DROPPED} or stored.stage is Stage.PENDING else stored
+    return OpenTask(
+        noted.ref,
+        noted.content or stored.content,
+        ahead.stage,
+        noted.priority,
+        tuple(dict.fromkeys((*noted.needs, *stored.needs))),
+        stored.held and ahead.stage is Stage.PENDING,
+        noted.started or stored.started,
+        noted.completed or stored.completed,
+    )
+
+
+def _names(folder: Path) -> list[str]:
+    """The file names of a folder, none for a symlink."""
+    with suppress(OSError):
+        if not folder.is_symlink():
+            return sorted(os.listdir(folder))[:MOST_TASKS]
+    return []
+
+
+def _row(path: Path) -> Mapping[str, object]:
+    descriptor = os.open(path, _FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("no regular file")
+        data = file.read(LARGEST_TASK + 1)
+    if len(data) > LARGEST_TASK:
+        raise ValueError("too large for a task")
+    row = orjson.loads(data)
+    if not isinstance(row, dict) or not _text(row.get("subject")):
+        raise ValueError("no task: it has no `subject`")
+    return row
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, orjson.JSONDecodeError):
+        return "no JSON"
+    return (error.strerror or "cannot be read") if isinstance(error, OSError) else str(error)
+
+
+def _needs(rows: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
+    """What each task waits for, from its own `blockedBy` and from `blocks` of others."""
+    needs = {ident: _words(row.get("blockedBy")) for ident, row in rows.items()}
+    for ident, row in rows.items():
+        for other in _words(row.get("blocks")):
+            if other in needs:
+                needs[other].append(ident)
+    return needs
+
+
+def _task(ref: Ref, row: Mapping[str, object], needs: list[str]) -> OpenTask:
+    return listed_task(ref, _text(row.get("subject")), _text(row.get("status")), needs=tuple(dict.fromkeys(needs)))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _word(value: object) -> str:
+    """An id; other programs write it as a number too."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(value)
+
+
+def _words(value: object) -> list[str]:
+    return [word for word in map(_word, value) if word] if isinstance(value, list) else []
+
+
+def _order(ident: str) -> tuple[int, str]:
+    """Numbers by size, which is by length first; then all other ids by their letters."""
+    plain = ident.isascii() and ident.isdecimal()
+    return (len(ident.lstrip("0")) if plain else 1 << 30, ident)
+
+
+_MARK = late_pattern(r"[.#]")
+_SHOWN = 10
+"""Tasks that a message names."""
+
+
+def beginning_of(called: str) -> str:
+    """With what the id of the session begins, whichever dot is meant."""
+    return _MARK.split(called, maxsplit=1)[0]
+
+
+def find_task(called: str, tasks: Sequence[OpenTask], session: str = "") -> OpenTask:
+    """Find a task by name among those of matching sessions; `session` is the current one.
+
+    Raises `VaultError` where there is none, and `UsageError` with the candidates where there are several.
+    """
+    own = [task for task in tasks if session and task.ref == (session, called)]
+    exact = own or [task for task in tasks if str(task.ref) == called.replace("#", ".", 1)]
+    found = exact[:1] or list(_of_split(called, tasks)) or [t for t in tasks if str(t.ref).startswith(called)]
+    if not called or not found:
+        raise VaultError(f"no task {normal_line(called)[:80]!r}", "`cru task list --all` tells what there is")
+    if len(found) > 1:
+        names = ", ".join(str(task.ref) for task in found[:_SHOWN])
+        more = " …" if len(found) > _SHOWN else ""
+        raise UsageError(f"{called!r} fits {len(found)} tasks", f"one of: {names}{more}")
+    return found[0]
+
+
+def _of_split(called: str, tasks: Sequence[OpenTask]) -> Iterator[OpenTask]:
+    """The tasks with exactly this id in sessions that begin so; the longest beginning of a session counts."""
+    for mark in reversed(list(_MARK.finditer(called))):
+        session, ident = called[: mark.start()], called[mark.end() :]
+        found = [t for t in tasks if t.ref.id == ident and t.ref.session.startswith(session)]
+        if session and ident and found:
+            exact = [task for task in found if task.ref.session == session]
+            yield from exact[:1] or found
+            return

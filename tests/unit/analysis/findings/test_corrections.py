@@ -6,7 +6,7 @@ import pytest
 
 from crucible.clients.events import At, CallEnd, ContextSeen, PlanSettled, PromptKind, ToolReturned
 from crucible.documents.session.findings import Kind, Source
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 
 
 def test_a_refusal_with_words_keeps_the_words_and_what_was_refused() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from crucible.clients.events import CallEnd, Choice, PromptKind
 from crucible.documents.session.findings import Kind, Source
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 
 PLAN = "# Plan: Cache in SQLite\n\n## Why\n\nEvery start reads four hundred notes, which takes three seconds on a laptop.\n"
 OFFER = (

@@ -6,7 +6,7 @@ import pytest
 
 from crucible.clients.events import CallEnd
 from crucible.documents.session.findings import Source
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 
 RED = "Exit code 1\n--- FAIL: TestRefund (0.01s)\n    refund_test.go:41: total = 0.3, want 0.2\nFAIL"
 CAUSE = "The totals are rounded before the tax is added, so a cent goes missing."

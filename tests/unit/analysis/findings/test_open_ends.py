@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crucible.clients.events import At, PromptKind, Rewound, ToolUsed
 from crucible.documents.session.findings import Kind
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 
 
 def test_a_last_question_is_open_until_it_is_answered() -> None:

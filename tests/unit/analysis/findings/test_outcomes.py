@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crucible.clients.events import CallEnd
 from crucible.documents.session.findings import Kind, Source
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 
 CLOSING = """Done. The importer skips empty lines now.
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.analysis.tools.recorded_calls import recorded_calls_of
-from crucible.analysis.tools.session_moments import moments_of
+from crucible.analysis.tools.tool_calls import moments_of
 from crucible.commands.capture.candidates import PROPOSED, Candidate, CandidateKind
 from crucible.commands.capture.detection import apis_in, detect, is_decision_record, subject_of
 from crucible.documents.recording.call_lines import call_line

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from crucible.analysis.failures.failure_causes import classify, find_template
+from crucible.analysis.failure_causes import classify, find_template
 from crucible.commands.learn.case import Case, Fault, Puzzle
 from crucible.commands.learn.case_making import measured
 from crucible.commands.learn.case_notes import read_case, render_case

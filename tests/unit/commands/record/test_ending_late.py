@@ -10,7 +10,7 @@ from crucible.analysis.review.session_review import review
 from crucible.commands import record
 from crucible.commands.record import Recorder
 from crucible.vault.notes.vault import Vault
-from tests.unit.analysis.review.reviewed import REDACT, Fake
+from tests.unit.analysis.review.reviewed_session import REDACT, Fake
 from tests.unit.commands.imports.places import copy_real, notes_of, run_import
 from tests.unit.commands.record.telling import read
 

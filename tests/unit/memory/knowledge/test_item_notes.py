@@ -26,7 +26,7 @@ from crucible.documents.knowledge.items import (
 )
 from crucible.documents.markdown.source import Source
 from samples.hostile_texts import hostile_text
-from tests.unit.memory.knowledge.items_made import any_item, failure_item, item_of
+from tests.unit.memory.knowledge.sample_items import any_item, failure_item, item_of
 
 GOLDEN = Path(__file__).parent / "item.md"
 NAME = "retries-without-jitter-come-back-all-at-once"

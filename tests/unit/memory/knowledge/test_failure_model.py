@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.failures.failure_causes import LONGEST, RULES, TEMPLATE, classify, find_template, judge_failure
+from crucible.analysis.failure_causes import LONGEST, RULES, TEMPLATE, classify, find_template, judge_failure
 from crucible.analysis.review.agent_questions import BUDGET
 from crucible.clients.launch.ask import Asker, Program
 from crucible.core.errors import AgentFailed, VaultError

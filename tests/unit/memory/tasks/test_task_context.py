@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.tasks.task import Annotation, Inherited, OpenTask, Recalled, Ref, Stage, TaskDecision
-from crucible.memory.tasks.task_context import LABEL, TEMPLATE, task_text
+from crucible.memory.tasks.task_knowledge import LABEL, TEMPLATE, task_text
 from crucible.memory.tasks.task_pickup import Discovery, Pickup, recalled_ids
 from crucible.search.recall import Event, EventKind
 from crucible.vault.notes.vault import Vault

@@ -13,8 +13,7 @@ from crucible.memory.history import history_update as making
 from crucible.memory.history.history_folder import keep_entry
 from crucible.memory.history.history_update import make_history, refresh_history
 from crucible.memory.history.memory_log import MemoryKind, load_memories, remember
-from crucible.memory.inbox.answers import GivenAnswer, answer
-from crucible.memory.inbox.pending import find_entry
+from crucible.memory.pending_questions import GivenAnswer, answer, find_entry
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import note
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crucible.analysis.failures.failure_causes import judge_failure
+from crucible.analysis.failure_causes import judge_failure
 from crucible.analysis.review.agent_questions import (
     BUDGET,
     MAX_ANSWER,

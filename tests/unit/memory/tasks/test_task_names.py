@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.core.errors import CrucibleError, UsageError, VaultError
-from crucible.memory.tasks.task import OpenTask, Ref
-from crucible.memory.tasks.task_rows import beginning_of, find_task
+from crucible.memory.tasks.task import OpenTask, Ref, beginning_of, find_task
 
 TASKS = [
     OpenTask(Ref(session, ident), "x")

@@ -26,8 +26,15 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.documents.session.session_reader import read_session
-from crucible.memory.inbox.answers import AlreadyAnswered, AnswerVerdict, ItemNotFound, answer
-from crucible.memory.inbox.pending import PendingItem, PendingKind, items_of
+from crucible.memory.pending_questions import (
+    AlreadyAnswered,
+    AnswerVerdict,
+    ItemNotFound,
+    PendingItem,
+    PendingKind,
+    answer,
+    items_of,
+)
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from samples.hostile_texts import hostile_text

@@ -41,7 +41,7 @@ from crucible.memory.knowledge.add_item import (
 from crucible.memory.knowledge.item_status import merge_edits, merged, retire_item
 from crucible.memory.knowledge.knowledge_folder import find_item, load_item, load_items
 from crucible.vault.notes.vault import Vault
-from tests.unit.memory.knowledge.items_made import NOW, any_item, failure_item, item_of, unchanged
+from tests.unit.memory.knowledge.sample_items import NOW, any_item, failure_item, item_of, unchanged
 
 BACKOFF = item_of("Use exponential backoff with jitter for retries", "All clients came back at once.")
 

@@ -22,7 +22,7 @@ from crucible.memory.knowledge.knowledge_folder import (
     stats_of,
 )
 from crucible.vault.notes.vault import Vault
-from tests.unit.memory.knowledge.items_made import NOW, item_of, unchanged
+from tests.unit.memory.knowledge.sample_items import NOW, item_of, unchanged
 
 SETTINGS = KnowledgeSettings()
 

@@ -22,7 +22,7 @@ from crucible.documents.knowledge.item_weight import (
     weigh,
 )
 from crucible.documents.knowledge.items import ItemScope, ItemType, Verification
-from tests.unit.memory.knowledge.items_made import NOW, item_of
+from tests.unit.memory.knowledge.sample_items import NOW, item_of
 
 DEFAULTS = KnowledgeSettings()
 

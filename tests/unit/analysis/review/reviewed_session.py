@@ -16,7 +16,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Intervention, Phase, Prose, Session
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Vault
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 
 NOW = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
 ID = "2026-11-21-exact-refunds"

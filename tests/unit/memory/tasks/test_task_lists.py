@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crucible.documents.session.session import Session, Task
-from crucible.memory.tasks.task import OpenTask, Ref, Stage
-from crucible.memory.tasks.task_rows import LARGEST_TASK, join_lists, read_store, tasks_of
+from crucible.memory.tasks.task import LARGEST_TASK, OpenTask, Ref, Stage, join_lists, read_store, tasks_of
 
 REF = Ref("s", "1")
 

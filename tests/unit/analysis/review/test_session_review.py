@@ -29,9 +29,20 @@ from crucible.documents.session.merge_head import merge_findings
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes.vault import Vault
 from samples.hostile_texts import hostile_line, hostile_text
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 from tests.unit.analysis.findings.test_failures import CAUSE
-from tests.unit.analysis.review.reviewed import ID, NOW, REDACT, Fake, ask, found_in, keep, log, session_of, text_of
+from tests.unit.analysis.review.reviewed_session import (
+    ID,
+    NOW,
+    REDACT,
+    Fake,
+    ask,
+    found_in,
+    keep,
+    log,
+    session_of,
+    text_of,
+)
 
 SOURCE = "model small-1 on 2026-11-23"
 

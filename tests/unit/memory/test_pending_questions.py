@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.memory.inbox.pending import PendingItem, PendingKind, items_of, once, places, read_items
+from crucible.memory.pending_questions import PendingItem, PendingKind, items_of, once, places, read_items
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault

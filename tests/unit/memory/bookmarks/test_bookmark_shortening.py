@@ -24,7 +24,7 @@ from crucible.memory.bookmarks.bookmark import (
     shorten_bookmarks,
 )
 from crucible.vault.logs.jsonl_store import append_line, append_lines, rewrite_lines
-from tests.unit.memory.bookmarks.strategies import bookmarks
+from tests.unit.memory.bookmarks.bookmark_strategies import bookmarks
 
 NOW = datetime(2026, 2, 22, 9, tzinfo=UTC)
 OLD = Bookmark(

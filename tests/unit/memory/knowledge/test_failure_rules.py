@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.analysis.failures.failure_causes import LONGEST, classify
+from crucible.analysis.failure_causes import LONGEST, classify
 from crucible.documents.knowledge.items import Category, FailureReport
 
 HERE = Path(__file__).parent

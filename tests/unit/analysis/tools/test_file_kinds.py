@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.analysis.tools.file_kinds import changes_files, is_test_file, kind_of, languages_of, plain_words, type_of
-from crucible.analysis.tools.toolchains import BUILD, LINT, TEST, TYPES, ToolKind
+from crucible.analysis.tools.tool_acts import BUILD, LINT, TEST, TYPES, ToolKind
 
 
 @pytest.mark.parametrize(

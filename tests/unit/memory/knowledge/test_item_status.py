@@ -23,7 +23,7 @@ from crucible.documents.markdown.source import Source, apply_edits
 from crucible.memory.knowledge.item_status import asks, change_edits, restore_item, retire_item, tell_use, verify_item
 from crucible.memory.knowledge.knowledge_folder import load_item
 from crucible.vault.notes.vault import Vault
-from tests.unit.memory.knowledge.items_made import NOW, any_item, item_of, unchanged
+from tests.unit.memory.knowledge.sample_items import NOW, any_item, item_of, unchanged
 
 NOTE = """\
 ---

@@ -21,7 +21,7 @@ from crucible.clients.events import (
     SubagentStarted,
 )
 from crucible.core.tokens import Estimate
-from tests.unit.analysis.findings.played import Played
+from tests.unit.analysis.findings.scripted_session import Played
 from tests.unit.analysis.findings.test_failures import CAUSE, CLIENTS, RED
 
 COUNT = Estimate().count

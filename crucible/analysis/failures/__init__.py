@@ -1,1 +1,0 @@
-"""Why something failed: failure reports and their categories."""

@@ -1,1 +1,0 @@
-"""Pending items that wait for the user, over all sessions."""
