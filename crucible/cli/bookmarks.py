@@ -11,9 +11,8 @@ import click
 
 from crucible.cli.environment import whence
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, format_option, limit_option
+from crucible.cli.options import TEXT, Door, format_option, limit_option
 from crucible.cli.output import PROBLEMS_FOUND, clean, clean_line, room_of, say_problems, write, write_facts, write_json
-from crucible.cli.record_options import SAID
 from crucible.cli.session_stop import compact_memory
 from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import find_note, here, load_note, newest_here, open_vault
@@ -95,8 +94,8 @@ def show_bookmark(door: Door, /, session: str | None, format_: str) -> None:
 
 @click.command("add")
 @_session_argument
-@click.option("--note", metavar="TEXT", type=SAID, default="", help="What to know when going on; - for stdin.")
-@click.option("--blocker", "blockers", metavar="TEXT", type=SAID, multiple=True, help="What is in the way; repeatable.")
+@click.option("--note", metavar="TEXT", type=TEXT, default="", help="What to know when going on; - for stdin.")
+@click.option("--blocker", "blockers", metavar="TEXT", type=TEXT, multiple=True, help="What is in the way; repeatable.")
 @format_option("text", "json")
 @click.pass_obj
 def add_bookmark(door: Door, /, session: str | None, note: str, blockers: Sequence[str], format_: str) -> None:

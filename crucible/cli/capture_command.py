@@ -2,26 +2,186 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from datetime import UTC, datetime
 
 import click
 
-from crucible.cli.capture_dialogue import lines_of, terminal_ask
-from crucible.cli.command_agent import ask_first, with_option
+from crucible.cli.command_agent import ask_first, human_is_there, with_option
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option, one_of
-from crucible.cli.output import say, warn, write, write_json
+from crucible.cli.output import clean, clean_line, given_width, say, warn, write, write_json
 from crucible.cli.recall_engine import similar_here
+from crucible.cli.table_output import cut_to
 from crucible.cli.vault_access import folder_of, load_note, newest_here, open_vault
-from crucible.commands.capture.candidates import CaptureProposal, Handling
+from crucible.commands.capture.candidates import PROMPTED, Candidate, CaptureProposal, Handling
 from crucible.commands.capture.capture import Captured, Occasion, capture_session
 from crucible.commands.capture.capture_log import CaptureState
-from crucible.commands.capture.question import Interaction, Offer, OfferAnswer, accepted
+from crucible.commands.capture.question import (
+    Ask,
+    Interaction,
+    Offer,
+    OfferAnswer,
+    TypedAction,
+    TypedLine,
+    accepted,
+    read_typed,
+    set_preference,
+)
 from crucible.commands.capture.saving import KEPT_AS, KeptCandidate
-from crucible.core.errors import UsageError
+from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.settings.settings import load_vault_settings
+from crucible.documents.markdown.containment import normal, normal_line
 from crucible.memory.knowledge.add_item import SimilarChoice
 from crucible.vault.notes.vault import Vault
+
+_LABEL = {"adr": "ADR", "self_correction": "self-correction"}
+_LONGEST_SHOWN = 160
+
+
+def terminal_ask(door: Door, vault: Vault) -> Ask | None:
+    """A function that asks the user; None without a terminal or if an agent runs it."""
+    return (lambda offer: _Dialogue(offer, vault).run()) if human_is_there(door) else None
+
+
+def lines_of(number: int, proposal: CaptureProposal, *, ticked: bool) -> tuple[str, str]:
+    """A candidate's line, `1 ✓ [decision] …`, and its reason ("" if the title says it already)."""
+    candidate = proposal.candidate
+    mark, label = "✓" if ticked else "?", _LABEL.get(candidate.kind.value, candidate.kind.value)
+    return f"{number:>3} {mark} [{label}] {candidate.summary}", _reason_of(proposal)[:_LONGEST_SHOWN]
+
+
+def _reason_of(proposal: CaptureProposal) -> str:
+    """The item that repeats it, else the first line of its cause, reason or fix."""
+    candidate = proposal.candidate
+    if proposal.repeats:
+        return f"known already: knowledge/{proposal.repeats}.md"
+    why = candidate.detail.removeprefix("Why: ").partition("\n\n")[0]
+    lines = (" ".join(text.split()) for text in (candidate.cause, why, candidate.fix))
+    return next((line for line in lines if line and line != candidate.summary), "")
+
+
+class _Dialogue:
+    """One question and its answer."""
+
+    def __init__(self, offer: Offer, vault: Vault) -> None:
+        self._offer, self._vault = offer, vault
+        self._shown = list(offer.proposals)
+        self._ticked = frozenset(at for at, one in enumerate(self._shown) if one.preselected)
+
+    def run(self) -> OfferAnswer:
+        """Ask until there is an answer; leaving gives an empty one."""
+        try:
+            while True:
+                self._draw()
+                typed = self._read()
+                if (answer := self._done(typed)) is not None:
+                    return answer
+        except (click.Abort, EOFError, KeyboardInterrupt):
+            say("")
+            say("nothing is decided; `cru capture` lists them again")
+            return OfferAnswer()
+
+    def _done(self, typed: TypedLine) -> OfferAnswer | None:
+        """The answer, or None if the input only changed the question."""
+        keys = tuple(one.key for one in self._shown)
+        match typed.act:
+            case TypedAction.SAVE:
+                chosen = tuple(one for at, one in enumerate(self._shown) if at in self._ticked)
+                rest = tuple(key for at, key in enumerate(keys) if at not in self._ticked)
+                return OfferAnswer(chosen, rest)
+            case TypedAction.SKIP:
+                return OfferAnswer(skipped=keys)
+            case TypedAction.DEFER:
+                return OfferAnswer(deferred=keys)
+            case TypedAction.LATER:
+                return OfferAnswer()
+            case TypedAction.TOGGLE:
+                self._ticked ^= frozenset(typed.at)
+            case TypedAction.EDIT:
+                self._edit(typed.at[0])
+            case TypedAction.PREFERENCES:
+                _prefer(self._vault)
+            case TypedAction.UNKNOWN:
+                say(typed.why, style="yellow")
+        return None
+
+    def _draw(self) -> None:
+        offer, width = self._offer, given_width() or shutil.get_terminal_size().columns
+        say("")
+        what = f"Task {offer.task} is done" if offer.task else f"Worth keeping of “{offer.title}”"
+        say(cut_to(clean_line(f"{what}{', and this may be worth keeping' if offer.task else ''}:"), width))
+        for at, one in enumerate(self._shown):
+            line, detail = lines_of(at + 1, one, ticked=at in self._ticked)
+            say(cut_to(clean_line(line), width))
+            if detail:
+                say(cut_to(clean_line(f"      → {detail}"), width))
+        defer = "  [d]efer to the session's end" if offer.task else ""
+        say(f"[s]ave {len(self._ticked)} ticked  [e]dit N  s[k]ip all  [p]references{defer}  [q] not now")
+
+    def _read(self) -> TypedLine:
+        text = click.prompt("A letter, or numbers to tick and untick", default="", show_default=False, err=True)
+        return read_typed(str(text), len(self._shown), deferrable=bool(self._offer.task))
+
+    def _edit(self, at: int) -> None:
+        if (edited := _edited(self._shown[at].candidate)) is not None:
+            self._shown[at] = self._shown[at]._replace(candidate=edited)
+            self._ticked |= {at}
+
+
+def _edited(candidate: Candidate) -> Candidate | None:
+    """The candidate as the user edited it, in an editor if one is configured; None if unchanged."""
+    if os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip():
+        try:
+            text = click.edit(f"{candidate.summary}\n\n{candidate.detail}\n", extension=".md")
+        except click.ClickException as error:
+            warn(clean_line(error.format_message()))
+            return None
+        except (OSError, UnicodeError) as error:  # a full disk; an editor that saved something else than text
+            warn(f"{clean_line(str(error))}; it stays as it was")
+            return None
+        if text is None:
+            return None
+        summary, _, detail = normal(text).partition("\n")
+    else:
+        summary = click.prompt("Summary", default=clean_line(candidate.summary), err=True)
+        detail = clean(candidate.detail).replace("\n", " ")
+        detail = click.prompt("Detail", default=detail, show_default=bool(candidate.detail), err=True)
+    if not normal_line(summary):
+        say("without a summary it stays as it was", style="yellow")
+        return None
+    return candidate._replace(summary=normal_line(summary), detail=normal(detail))
+
+
+def _prefer(vault: Vault) -> None:
+    """Show the vault's preferences and change the two about questions; a file error is one line."""
+    try:
+        while _change_preference(vault):
+            pass
+    except CrucibleError as error:
+        warn(error)
+
+
+def _change_preference(vault: Vault) -> bool:
+    """Show the preferences and change one; False if the user goes back."""
+    settings = load_vault_settings(vault.root).capture
+    friction = "/".join(map(str, settings.friction))
+    on_end, silent, unique = (str(on).lower() for on in (settings.prompt_on_end, settings.silent, settings.deduplicate))
+    least = f"{settings.min_confidence:g}"
+    say("")
+    say("Preferences of this vault, in .crucible/config.toml under [capture]:")
+    say(f"  1 prompt_on_end = {on_end}: ask at a session's end")
+    say(f"  2 min_confidence = {least}: less sure is not proposed; you are asked from {PROMPTED:g} on")
+    say(f"    silent = {silent}, deduplication = {unique}, budget = {friction}")
+    typed = str(click.prompt("1 or 2 changes it, Enter goes back", default="", show_default=False, err=True)).strip()
+    if typed == "1":
+        set_preference(vault.root, "prompt_on_end", not settings.prompt_on_end)
+    elif typed == "2":
+        share = click.prompt("From 0 to 1", type=click.FloatRange(0, 1), default=settings.min_confidence, err=True)
+        set_preference(vault.root, "min_confidence", float(share))
+    return typed in ("1", "2")
 
 
 def write_captured(vault: Vault, captured: Captured) -> None:
@@ -57,26 +217,20 @@ def say_captured(vault: Vault, captured: Captured) -> None:
     for kept in captured.kept:
         say(_kept_line(vault, kept))
     warn(*captured.problems)
-    waiting = len(captured.suggested)
-    if waiting:
+    if waiting := len(captured.suggested):
         thing = "one thing waits" if waiting == 1 else f"{waiting} things wait"
         say(f"{thing} for your word: `cru capture {captured.session}`")
 
 
 def _kept_line(vault: Vault, kept: KeptCandidate) -> str:
-    candidate = kept.proposal.candidate
-    what = KEPT_AS[candidate.kind]
+    candidate, what = kept.proposal.candidate, KEPT_AS[kept.proposal.candidate.kind]
     if kept.said.state is CaptureState.KEPT and kept.path:
         return f"kept {what}: {candidate.summary} → {vault.relative(kept.path)}"
     return f"not kept, {what}: {candidate.summary}: {kept.line}"
 
 
-# --- for programs ----------------------------------------------------------------------------------------------------
-
-
 def write_captured_json(vault: Vault, captured: Captured) -> None:
     """Write everything as JSON; `--accept` takes `number` and `candidate`."""
-    budget = captured.budget
     write_json(
         {
             "session": captured.session,
@@ -93,19 +247,14 @@ def write_captured_json(vault: Vault, captured: Captured) -> None:
             ],
             "skipped": [_proposal(one) for one in captured.skipped],
             "deferred": [_proposal(one) for one in captured.deferred],
-            "budget": {
-                "limit": budget.limit,
-                "spent": budget.spent,
-                "left": budget.left,
-                "prompts": budget.prompts,
-            },
+            "budget": {name: getattr(captured.budget, name) for name in ("limit", "spent", "left", "prompts")},
             "problems": list(captured.problems),
         }
     )
 
 
 def _proposal(one: CaptureProposal) -> dict[str, object]:
-    candidate, attribution = one.candidate, one.attribution
+    candidate = one.candidate
     return {
         "candidate": one.key,
         "kind": candidate.kind.value,
@@ -121,15 +270,15 @@ def _proposal(one: CaptureProposal) -> dict[str, object]:
         "line": candidate.line,
         "source": candidate.source,
         "file": candidate.file or None,
-        "attribution": None
-        if attribution is None
-        else {
-            "category": attribution.category.value,
-            "confidence": attribution.confidence,
-            "preventable": attribution.preventable,
-            "judge": attribution.judge,
-        },
+        "attribution": _attribution(one),
     }
+
+
+def _attribution(one: CaptureProposal) -> dict[str, object] | None:
+    if one.attribution is None:
+        return None
+    found = {name: getattr(one.attribution, name) for name in ("category", "confidence", "preventable", "judge")}
+    return found | {"category": one.attribution.category.value}
 
 
 def _kept(vault: Vault, one: KeptCandidate) -> dict[str, object]:
@@ -196,9 +345,8 @@ def capture(
     vault = open_vault(door)
     note = load_note(vault, session or newest_here(vault))
     ask_first(vault, [note.path], named)
-    redact = redact_of(vault.settings.secrets)
     given = None if accept is None else _AcceptedByOption(accept)
-    told = capture_session(
+    captured = capture_session(
         vault,
         note.path,
         now=datetime.now(UTC),
@@ -206,17 +354,17 @@ def capture(
         when=Occasion.ASKED,
         task=task,
         folder=folder_of(note.session.project or ""),
-        redact=redact,
+        redact=redact_of(vault.settings.secrets),
         similar=similar_here(vault),
         choice=SimilarChoice(choice) if choice else None,
         free=given is not None,
         again=again,
         dry=dry_run,
     )
-    (write_captured_json if format_ == "json" else write_captured)(vault, told)
+    (write_captured_json if format_ == "json" else write_captured)(vault, captured)
     if given:
         given.check()
-    return 1 if given and given.is_in(told) else 0
+    return 1 if given and given.has_failed(captured) else 0
 
 
 class _AcceptedByOption:
@@ -230,11 +378,11 @@ class _AcceptedByOption:
     def __call__(self, offer: Offer) -> OfferAnswer:
         keys = [one.key for one in offer.proposals]
         try:
-            at = accepted(self._text, keys)
+            self._chosen = frozenset(keys[place] for place in accepted(self._text, keys))
         except UsageError as error:
             self._error = error
             return OfferAnswer()
-        self._chosen = frozenset(keys[place] for place in at)
+
         chosen = tuple(one for one in offer.proposals if one.key in self._chosen)
         return OfferAnswer(chosen, tuple(key for key in keys if key not in self._chosen))
 
@@ -245,7 +393,7 @@ class _AcceptedByOption:
         if self._chosen is None:
             accepted(self._text, ())
 
-    def is_in(self, told: Captured) -> bool:
+    def has_failed(self, captured: Captured) -> bool:
         """True if something that was accepted could not be kept."""
-        kept = {one.proposal.key for one in told.kept if one.said.state in (CaptureState.KEPT, CaptureState.KNOWN)}
+        kept = {one.proposal.key for one in captured.kept if one.said.state in (CaptureState.KEPT, CaptureState.KNOWN)}
         return bool((self._chosen or frozenset()) - kept)

@@ -12,9 +12,8 @@ from typing import Any
 import click
 
 from crucible.cli.index_access import asked, open_index
-from crucible.cli.options import Door, flag, format_option, limit_option, only_option
+from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, only_option
 from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write
-from crucible.cli.record_options import SAID
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError, UsageError
@@ -149,7 +148,7 @@ _NAME = re.compile(ITEM_NAME)
 
 @click.command
 @click.argument("item", metavar="ID")
-@click.argument("text", metavar="[TEXT]", type=SAID, default="")
+@click.argument("text", metavar="[TEXT]", type=TEXT, default="")
 @click.option("--approve", "verdict", flag_value="approved", help="Yes, to an approval_required.")
 @click.option("--reject", "verdict", flag_value="rejected", help="No, to an approval_required.")
 @click.option("--ack", "verdict", flag_value="seen", help="Seen: a task_complete, or an error that may stay.")

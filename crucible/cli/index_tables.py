@@ -6,8 +6,16 @@ from typing import Any
 
 import click
 
-from crucible.cli.filters import columns_of, order_options, query_from, span_options
-from crucible.cli.index_access import asked, open_index, rebuilt, say_unreadable
+from crucible.cli.index_access import (
+    asked,
+    columns_of,
+    open_index,
+    order_options,
+    query_from,
+    rebuilt,
+    say_unreadable,
+    span_options,
+)
 from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, write
 from crucible.cli.table_output import write_index_rows

@@ -15,8 +15,8 @@ from crucible.analysis.failure_causes import find_template
 from crucible.analysis.review.agent_questions import BUDGET, Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
 from crucible.cli.environment import from_here
-from crucible.cli.filters import session_filters
 from crucible.cli.id_arguments import SESSION
+from crucible.cli.index_access import session_filters
 from crucible.cli.learn_options import (
     CHOICES,
     JSONL,
@@ -26,7 +26,6 @@ from crucible.cli.learn_options import (
     SelectedSessions,
     choose,
     kin_of,
-    with_options,
 )
 from crucible.cli.learn_report import (
     CaseTally,
@@ -37,7 +36,7 @@ from crucible.cli.learn_report import (
     say_puzzles,
     write_preview,
 )
-from crucible.cli.options import Door, flag, format_option
+from crucible.cli.options import Door, flag, format_option, with_options
 from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.launch.ask import Answer

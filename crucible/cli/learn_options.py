@@ -6,7 +6,7 @@ Sessions are sorted oldest first, so that an export grows at its end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from typing import Any
 import click
 
 from crucible.cli.command_agent import with_option
-from crucible.cli.filters import query_from
-from crucible.cli.index_access import asked
+from crucible.cli.index_access import asked, query_from
 from crucible.cli.options import GivenPath, limit_option, one_of, only_option
 from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
@@ -162,14 +161,3 @@ WAYS = (
     click.option("--yes", is_flag=True, help="With --write: do not ask."),
     click.option("--force", is_flag=True, help="Write puzzle files also over what was changed there."),
 )
-
-
-def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """Add options to a command in order."""
-
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add

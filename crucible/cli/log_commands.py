@@ -16,17 +16,15 @@ from typing import Any
 import click
 
 from crucible.cli.environment import vault_place
-from crucible.cli.options import Door, GivenPath
+from crucible.cli.options import TEXT, Door, GivenPath, standard_input
 from crucible.cli.output import write
 from crucible.cli.record_options import (
-    SAID,
     at_option,
     named_session,
     noted_time,
     recording_place,
     say_warnings,
     session_option,
-    standard_input,
 )
 from crucible.commands import record
 from crucible.commands.record import InlineWork, Recorder
@@ -70,8 +68,8 @@ def _option(names: str, help_text: str, metavar: str = "TEXT", **more: Any) -> c
     return click.Option(names.split(), help=help_text, metavar=metavar, **more)
 
 
-_TEXT = click.Argument(["text"], type=SAID)
-_MAYBE_TEXT = click.Argument(["text"], type=SAID, default="")
+_TEXT = click.Argument(["text"], type=TEXT)
+_MAYBE_TEXT = click.Argument(["text"], type=TEXT, default="")
 _NAME = click.Argument(["name"])
 _MODEL = _option("--model", "The model; the session's where it has none.", "NAME", default="")
 _TOKENS = _option("--tokens", "What it used.", "N", type=_COUNT)
@@ -90,7 +88,7 @@ prose = _logs(
 
 decision = _logs(
     _TEXT,
-    _option("--rationale", "Why.", type=SAID),
+    _option("--rationale", "Why.", type=TEXT),
     text="""What was chosen, and why. TEXT may be - for stdin.
 
     \b
@@ -100,7 +98,7 @@ decision = _logs(
 
 error = _logs(
     _TEXT,
-    _option("--resolution", "How it was fixed; without one the phase has failed.", type=SAID),
+    _option("--resolution", "How it was fixed; without one the phase has failed.", type=TEXT),
     text="""What went wrong and how it was fixed. TEXT may be - for stdin.
 
     \b
@@ -109,8 +107,8 @@ error = _logs(
 )(Recorder.error)
 
 user = _logs(
-    click.Argument(["words"], metavar="TEXT", type=SAID),
-    _option("--note", "What was made of them.", type=SAID),
+    click.Argument(["words"], metavar="TEXT", type=TEXT),
+    _option("--note", "What was made of them.", type=TEXT),
     text="""A human's exact words, quoted. TEXT may be - for stdin.
 
     \b
@@ -211,7 +209,7 @@ phase = _logs(
     _NAME,
     click.Argument(["args"], nargs=-1, type=click.UNPROCESSED),
     _option("--file-path path", "The file that it reads or changes.", "FILE", default=""),
-    _option("--result", "What came back; - for stdin.", type=SAID, default=""),
+    _option("--result", "What came back; - for stdin.", type=TEXT, default=""),
     click.Option(["--failed"], is_flag=True, help="It failed."),
     click.Option(["--rejected"], is_flag=True, help="The user rejected it."),
     click.Option(["--interrupted"], is_flag=True, help="It was stopped."),
@@ -316,9 +314,9 @@ def _items(path: str | None) -> list[Mapping[str, object]]:
         type=click.Choice(["link", "embed", "inline"]),
         help="How it is kept; by default the vault's setting.",
     ),
-    _option("--task", "What it is to do; - for stdin.", type=SAID, default=""),
-    _option("--summary", "What it came to; - for stdin.", type=SAID, default=""),
-    _option("--work", "What it said or did, as Markdown; - for stdin.", type=SAID, default=""),
+    _option("--task", "What it is to do; - for stdin.", type=TEXT, default=""),
+    _option("--summary", "What it came to; - for stdin.", type=TEXT, default=""),
+    _option("--work", "What it said or did, as Markdown; - for stdin.", type=TEXT, default=""),
     _TOKENS,
 )
 def subagent(

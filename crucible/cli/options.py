@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, tzinfo
@@ -44,6 +45,18 @@ def only_option(name: str, parameter: str, kinds: Iterable[StrEnum]) -> Callable
 def limit_option(help_: str = "At most so many.", *, least: int = 1) -> Callable[[Any], Any]:
     """`-n`, a number of results."""
     return click.option("-n", "--limit", type=click.IntRange(min=least), metavar="N", help=help_)
+
+
+def with_options(options: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Add options to a command, in the order of its help."""
+
+    def add(command: Any) -> Any:
+        # Decorators are applied from the bottom up.
+        for option in reversed([*options]):
+            command = option(command)
+        return command
+
+    return add
 
 
 NULL_OPTION = click.option("-0", "--null", is_flag=True, help="With --format paths: end each with a NUL, for xargs -0.")
@@ -102,6 +115,29 @@ def since_option(help_: str) -> Callable[[Any], Any]:
 def until_option(help_: str) -> Callable[[Any], Any]:
     """`--until`, up to which time."""
     return click.option("--until", type=END, metavar="WHEN", help=help_)
+
+
+class _TextOrStdin(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
+    """A text; `-` reads it from standard input, which can be read once."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value != "-":
+            return value
+        if ctx is not None and ctx.meta.setdefault(_READ_FOR, param) is not param:
+            self.fail("standard input is another text already: only one can be -", param, ctx)
+        return standard_input()
+
+
+TEXT = _TextOrStdin()
+_READ_FOR = f"{__name__}.read_for"
+
+
+def standard_input() -> str:
+    """All of it, without the line end that a shell's `echo` adds."""
+    data = sys.stdin.buffer.read() if sys.stdin else b""
+    return data.decode("utf-8", "replace").removesuffix("\n")
 
 
 class Door(NamedTuple):

@@ -5,7 +5,6 @@ Imports little: an agent waits for these commands.
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,30 +16,6 @@ from crucible.cli.options import BEGIN
 from crucible.cli.output import warn
 from crucible.commands.record import Recorder
 from crucible.core.errors import UsageError
-
-
-class _Said(click.ParamType):  # type: ignore[type-arg]  # older clicks take none
-    """A text; `-` reads it from standard input, which can be read once."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value != "-":
-            return value
-        if ctx is not None and ctx.meta.setdefault(_READ_FOR, param) is not param:
-            self.fail("standard input is another text already: only one can be -", param, ctx)
-        return standard_input()
-
-
-SAID = _Said()
-_READ_FOR = f"{__name__}.read_for"
-
-
-def standard_input() -> str:
-    """All of it, without the line end that a shell's `echo` adds."""
-    data = sys.stdin.buffer.read() if sys.stdin else b""
-    return data.decode("utf-8", "replace").removesuffix("\n")
-
 
 session_option = click.option(
     "--session",

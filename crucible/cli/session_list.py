@@ -9,8 +9,15 @@ from typing import Any, NamedTuple
 import click
 import toons
 
-from crucible.cli.filters import columns_of, named_columns, order_options, query_from, session_filters
-from crucible.cli.index_access import asked, open_index
+from crucible.cli.index_access import (
+    asked,
+    columns_of,
+    named_columns,
+    open_index,
+    order_options,
+    query_from,
+    session_filters,
+)
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, write_json, write_text
 from crucible.cli.table_output import aligned, broadest, write_index_rows, write_paths

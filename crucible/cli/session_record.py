@@ -8,15 +8,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from crucible.cli.capture_dialogue import terminal_ask
+from crucible.cli.capture_command import terminal_ask
 from crucible.cli.command_agent import agent_at_end, agent_named, as_agent, say_spent, with_option
 from crucible.cli.environment import user_settings, working_directory
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.index_access import open_index
-from crucible.cli.options import Door, flag, format_option
+from crucible.cli.options import TEXT, Door, flag, format_option
 from crucible.cli.output import say, write, write_json
 from crucible.cli.record_options import (
-    SAID,
     at_option,
     named_session,
     noted_time,
@@ -46,7 +45,7 @@ from crucible.vault.notes.walk import note_name
 @click.option("--project", metavar="NAME", help="The project; by default that of the working directory.")
 @click.option("--parent", metavar="ID", type=SESSION, default="", help="The session that delegated this one.")
 @click.option("--continues", metavar="ID", type=SESSION, default="", help="The session that this one goes on from.")
-@click.option("--goal", metavar="TEXT", type=SAID, default="", help="What it is for; - for stdin.")
+@click.option("--goal", metavar="TEXT", type=TEXT, default="", help="What it is for; - for stdin.")
 @at_option
 @format_option("text", "json")
 @click.pass_obj
@@ -80,13 +79,13 @@ def start(door: Door, /, title: str, project: str | None, at: datetime | None, f
 
 @click.command
 @click.argument("ident", metavar="[ID]", type=SESSION, default="")
-@click.option("--reason", metavar="TEXT", type=SAID, default="", help="Why; - for stdin.")
-@click.option("--note", metavar="TEXT", type=SAID, default="", help="What to know when it goes on; - for stdin.")
+@click.option("--reason", metavar="TEXT", type=TEXT, default="", help="Why; - for stdin.")
+@click.option("--note", metavar="TEXT", type=TEXT, default="", help="What to know when it goes on; - for stdin.")
 @click.option(
     "--blocker",
     "blockers",
     metavar="TEXT",
-    type=SAID,
+    type=TEXT,
     multiple=True,
     help="What is in the way; may be given several times.",
 )
@@ -138,7 +137,7 @@ _OVER = (Status.COMPLETED, Status.FAILED)
 
 @click.command
 @click.argument("ident", metavar="[ID]", type=SESSION, default="")
-@click.option("--summary", metavar="TEXT", type=SAID, default="", help="What came of it; - for stdin.")
+@click.option("--summary", metavar="TEXT", type=TEXT, default="", help="What came of it; - for stdin.")
 @flag("--failed", "It has failed, not completed.")
 @flag("--no-model", "Ask no agent, even if `agents.at_end` is set in your settings.")
 @with_option

@@ -12,9 +12,8 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, PassingOn, client_arguments, flag, format_option
+from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option
 from crucible.cli.output import write_document, write_json
-from crucible.cli.record_options import SAID
 from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
 from crucible.cli.vault_access import find_note, here, open_vault
 from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
@@ -48,7 +47,7 @@ from crucible.vault.notes.vault import Vault
     metavar="TOKENS",
     help="The context's size; by default the setting.",
 )
-@click.option("--goal", metavar="TEXT", type=SAID, default="", help="What to do now; - for stdin.")
+@click.option("--goal", metavar="TEXT", type=TEXT, default="", help="What to do now; - for stdin.")
 @flag("--force", "Also a session that has ended, or that seems to be at work.")
 @format_option("text", "json")
 @click.pass_context

@@ -13,10 +13,10 @@ import click
 from crucible.analysis.review.agent_questions import Agent
 from crucible.cli.command_agent import agent_named, as_agent, say_spent, user_budget
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, flag, format_option
+from crucible.cli.options import TEXT, Door, flag, format_option
 from crucible.cli.output import say, warn, write, write_json
 from crucible.cli.recall_engine import RecallScope, open_recall
-from crucible.cli.record_options import SAID, recording_place
+from crucible.cli.record_options import recording_place
 from crucible.cli.task_commands import counted, say_circles, task_json
 from crucible.cli.task_lookup import find_session, our_session
 from crucible.cli.vault_access import open_vault
@@ -36,7 +36,7 @@ from crucible.vault.notes.vault import Vault
 
 
 @click.command("add")
-@click.argument("text", type=SAID)
+@click.argument("text", type=TEXT)
 @click.option(
     "--session",
     metavar="ID",

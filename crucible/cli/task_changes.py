@@ -10,14 +10,13 @@ from pathlib import Path
 
 import click
 
-from crucible.cli.capture_command import say_captured
-from crucible.cli.capture_dialogue import terminal_ask
+from crucible.cli.capture_command import say_captured, terminal_ask
 from crucible.cli.id_arguments import TASK
 from crucible.cli.index_access import asked
-from crucible.cli.options import Door, format_option
+from crucible.cli.options import TEXT, Door, format_option
 from crucible.cli.output import clean, say, warn, write, write_json
 from crucible.cli.recall_engine import RecallScope, open_recall
-from crucible.cli.record_options import SAID, recording_place
+from crucible.cli.record_options import recording_place
 from crucible.cli.task_commands import task_json
 from crucible.cli.task_lookup import OpenedTask, open_task, our_session
 from crucible.cli.vault_access import folder_of, index_of, open_vault
@@ -156,8 +155,8 @@ def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
 
 @click.command("annotate")
 @click.argument("task", type=TASK)
-@click.option("--decision", metavar="TEXT", type=SAID, default="", help="What was decided in it; - for stdin.")
-@click.option("--rationale", metavar="TEXT", type=SAID, default="", help="Why.")
+@click.option("--decision", metavar="TEXT", type=TEXT, default="", help="What was decided in it; - for stdin.")
+@click.option("--rationale", metavar="TEXT", type=TEXT, default="", help="Why.")
 @click.option(
     "--type",
     "kind",
@@ -170,7 +169,7 @@ def _log_picked(vault: Vault, opened: OpenedTask, redact: Redact) -> None:
     default=None,
     help="Whether it goes to the tasks that depend on this one; by default all but implementation details and bug fixes do.",
 )
-@click.option("--discovery", metavar="TEXT", type=SAID, default="", help="What was found; - for stdin.")
+@click.option("--discovery", metavar="TEXT", type=TEXT, default="", help="What was found; - for stdin.")
 @click.option(
     "--applies-to",
     metavar="WORD",

@@ -17,10 +17,17 @@ from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, warn
-from crucible.cli.run_report import watching, write_plan, write_report
-from crucible.cli.run_session import ContinuedRun, find_continued_run, open_session, recording_run
+from crucible.cli.run_report import (
+    ContinuedRun,
+    find_continued_run,
+    open_session,
+    recording_run,
+    watching,
+    write_plan,
+    write_report,
+)
 from crucible.cli.vault_access import here, open_vault
-from crucible.cli.workflow_lookup import CheckedWorkflow, checked, say_diagnostics
+from crucible.cli.workflow_list import CheckedWorkflow, checked, say_diagnostics
 from crucible.clients.launch.answering_process import Reins
 from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT

@@ -14,7 +14,7 @@ from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, format_option, limit_option, since_option, until_option
 from crucible.cli.output import PROBLEMS_FOUND, say, write_json, write_text
 from crucible.cli.table_output import write_rows
-from crucible.cli.workflow_lookup import UnreadableWorkflow, WorkflowFinder
+from crucible.cli.workflow_list import UnreadableWorkflow, WorkflowFinder
 from crucible.core.errors import UsageError
 from crucible.documents.workflow.marker_rows import (
     MarkerFigures,

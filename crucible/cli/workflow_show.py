@@ -23,7 +23,7 @@ from crucible.cli.options import Door, GivenPath, flag, format_option
 from crucible.cli.output import clean, clean_line, room_of, say, write_document, write_json
 from crucible.cli.session_view import console_for
 from crucible.cli.table_output import STATUS_STYLES
-from crucible.cli.workflow_lookup import CheckedWorkflow, WorkflowFinder, checked, say_diagnostics
+from crucible.cli.workflow_list import CheckedWorkflow, WorkflowFinder, checked, say_diagnostics
 from crucible.core.errors import NoteExists
 from crucible.core.files import create_exclusive, holds, write_atomic
 from crucible.documents.workflow.datum import render_datum

@@ -25,13 +25,13 @@ from crucible.commands.resume.context_parts import (
     subagent_lines,
     tasks_part,
 )
-from crucible.commands.resume.drift import find_drift
 from crucible.commands.resume.recent_entries import choose_window
 from crucible.commands.resume.resume_material import (
     Context,
     Extent,
     LeftOut,
     Material,
+    find_drift,
     find_extent,
     position_line,
     raw_size,

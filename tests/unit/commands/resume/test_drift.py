@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.resume import drift as drift_room
-from crucible.commands.resume.drift import find_drift
-from crucible.commands.resume.resume_material import Drift, FileChange
+from crucible.commands.resume import resume_material as drift_room
+from crucible.commands.resume.resume_material import Drift, FileChange, find_drift
 from crucible.core.git import digest_of, read_repository
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 
