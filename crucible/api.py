@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Event
 from crucible.clients.redact import redactor_of
+from crucible.clients.registry import DIALECTS
 from crucible.commands.record import start
 from crucible.commands.record.recorder import Recorder
 from crucible.core import files

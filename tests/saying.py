@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crucible.clients.launch.ask import Answer
+from crucible.clients.client import Answer
 from crucible.core.errors import AgentFailed
 
 

@@ -21,7 +21,7 @@ import yaml
 
 from crucible.cli.command_table import COMMANDS as TABLE
 from crucible.cli.group import ASKING, LISTING, build_root
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.commands.check.check_vault import check_sessions
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts

@@ -17,9 +17,8 @@ from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments
 from crucible.cli.output import say, warn
 from crucible.cli.vault_access import here
-from crucible.clients.client import ClientProfile
+from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile, Launch, start_with_context
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
-from crucible.clients.launch.start import LONGEST_ARGUMENT, Launch, start_with_context
 from crucible.clients.launch.terminal import ClientFailed, ClientMissing, check_installed, ending_of, run_client
 from crucible.clients.registry import CLIENTS, client_of
 from crucible.commands.resume.choose_session import newest_rows

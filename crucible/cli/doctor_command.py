@@ -15,13 +15,14 @@ from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_clients import project_folder
 from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_json
+from crucible.clients.claude_code.hook_settings import settings_path
 from crucible.clients.registry import MCP_SETTINGS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.imports.note_sources import SourceTable, source_name
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
-from crucible.integrations.doctor.check_results import CheckResult, CheckState, bad, good, numbered
+from crucible.integrations.doctor import CheckResult, CheckState, bad, good, numbered
 from crucible.integrations.doctor.client_checks import (
     Looked,
     check_agents,
@@ -54,7 +55,6 @@ from crucible.integrations.doctor.vault_checks import (
 )
 from crucible.integrations.hooks.hook_log import LOG
 from crucible.integrations.hooks.sync import CLIENTS
-from crucible.integrations.install.claude_code_settings import settings_path
 from crucible.integrations.install.mcp_servers import is_used, parts_of
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.index import Index

@@ -18,7 +18,7 @@ from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, room_of, say, w
 from crucible.cli.session_stop import update_histories
 from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import open_vault
-from crucible.clients.dialects import DIALECTS, Dialect
+from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions, ImportReport, UnreadableRow
 from crucible.commands.imports.imports import import_all, import_transcripts
 from crucible.commands.imports.transcript_search import Search, other_writer, searches_at, searches_here

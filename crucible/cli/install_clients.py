@@ -17,14 +17,14 @@ from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import from_here, user_settings, vault_place, vault_root
 from crucible.cli.options import Door, flag
 from crucible.cli.output import clean_line, say, write
-from crucible.clients.registry import MCP_SETTINGS, TITLES
-from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
-from crucible.integrations.install.claude_code_settings import (
+from crucible.clients.claude_code.hook_settings import (
     find_installed,
     install_hooks,
     settings_path,
     uninstall_hooks,
 )
+from crucible.clients.registry import MCP_SETTINGS, TITLES
+from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
 from crucible.integrations.install.git_hooks import find_hook, install_hook, uninstall_hook
 from crucible.integrations.install.mcp_servers import (
     SKILL,

@@ -39,7 +39,7 @@ from crucible.cli.learn_report import (
 from crucible.cli.options import Door, flag, format_option, with_options
 from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
 from crucible.cli.vault_access import open_vault
-from crucible.clients.launch.ask import Answer
+from crucible.clients.client import Answer
 from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
 from crucible.commands.learn.case_folder import keep_cases
 from crucible.commands.learn.case_gathering import CaseFilter, Gatherer, SessionCases

@@ -8,7 +8,7 @@ from pathlib import Path
 from crucible.cli.environment import user_settings
 from crucible.cli.output import warn
 from crucible.cli.vault_access import here
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.note_sources import source_name
 from crucible.commands.resume.continue_session import Native, find_native, folder_of
 from crucible.commands.resume.resume_context import settled_context

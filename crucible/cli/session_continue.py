@@ -18,12 +18,11 @@ from crucible.cli.output import say, warn
 from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
 from crucible.cli.session_stop import finish_quietly
 from crucible.cli.vault_access import here
-from crucible.clients.client import ClientProfile
-from crucible.clients.dialects import DIALECTS, Dialect
+from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile
 from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
-from crucible.clients.launch.start import LONGEST_ARGUMENT
 from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, run_client, unbroken
-from crucible.clients.session_files import Transcript
+from crucible.clients.log_files import Transcript
+from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions, UnreadableRow
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.record.entries import Cleaning

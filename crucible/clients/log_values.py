@@ -69,3 +69,10 @@ def choice_of(question: Row, given: Sequence[str]) -> Choice:
     answer = ", ".join(given)
     picked = tuple(label for label, _ in options if label and f", {label}, " in f", {answer}, ")
     return Choice(as_str(question.get("question")), answer, options, picked)
+
+
+def text_in_tag(text: str, tag: str) -> str:
+    """Return the text between the first opening and the last closing of a tag, "" without such a pair."""
+    _, opened, rest = text.partition(f"<{tag}>")
+    body, closed, _ = rest.rpartition(f"</{tag}>")
+    return body if opened and closed else ""

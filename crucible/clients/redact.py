@@ -28,13 +28,12 @@ from crucible.clients.events import (
     ToolReturned,
     ToolUsed,
 )
+from crucible.clients.registry import ASKING_TOOLS
 from crucible.core.secrets.redaction import PRIVATE, PRIVATE_MARK, PrivateText, hide_private
 from crucible.core.secrets.scanner import Scanner
 from crucible.core.settings.settings import SecretSettings
 
-ASKING_TOOLS = frozenset({"askuserquestion", "question", "ask_user", "request_user_input"})
-"""The clients' tools whose result is a user's answer, in lower case."""
-
+_ASKING_TOOLS = frozenset(map(str.casefold, ASKING_TOOLS))
 _SPOKEN = frozenset({PromptKind.TYPED, PromptKind.STEERING, PromptKind.COMMAND, PromptKind.SHELL})
 _SHORTEST, _SHORTEST_LINE = 8, 20
 """Minimum lengths, in code points, of a private text, and of a single line of one, to be searched for elsewhere in the session."""
@@ -51,7 +50,7 @@ class Private:
 
     def spoken(self, event: Event) -> tuple[Event, int]:
         """The event without the parts that the user marked as private, and the number of parts."""
-        if isinstance(event, ToolUsed) and event.name.casefold() in ASKING_TOOLS:
+        if isinstance(event, ToolUsed) and event.name.casefold() in _ASKING_TOOLS:
             self._asked.add(event.call)
         if isinstance(event, Prompted) and event.kind in _SPOKEN:
             text, count = self._heard(event.text)

@@ -1,9 +1,16 @@
-"""The clients that we know, without the code that reads their logs (`clients.dialects`)."""
+"""The table of clients, and their dialects: how each client's logs are read (see docs/dialects.md).
+
+Importing this loads no log readers; `Dialect` loads a client's `logs` module with the first log.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, cast
 
 from crucible.clients.claude_code.client import CLIENT as CLAUDE_CODE
 from crucible.clients.client import ClientProfile, McpSettings
@@ -11,26 +18,96 @@ from crucible.clients.codex.client import CLIENT as CODEX
 from crucible.clients.gemini.client import CLIENT as GEMINI
 from crucible.clients.opencode.client import CLIENT as OPENCODE
 
+if TYPE_CHECKING:  # bookmarks and briefings need the table, but no logs
+    from crucible.clients.events import Event
+    from crucible.clients.log_files import Reach, Transcript
+
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
     {client.program: client for client in (CLAUDE_CODE, CODEX, OPENCODE, GEMINI)}
 )
-"""All of them, by the name that a user calls them."""
+"""All clients by the name that users type."""
 
 RESUMABLE: Mapping[str, ClientProfile] = MappingProxyType(
     {name: client for name, client in CLIENTS.items() if client.piped}
 )
-"""Those that can continue a session and answer a prompt."""
+"""The clients that can continue a session and answer a prompt."""
 
 MCP_SETTINGS: Mapping[str, McpSettings] = MappingProxyType({one.name: one.mcp for one in CLIENTS.values() if one.mcp})
-"""How those learn of our MCP server that can start it, by their name in `sources`."""
+"""How to register our MCP server, by the client's name in `sources`; only clients that can start one."""
 
 TITLES: Mapping[str, str] = MappingProxyType({client.name: client.title for client in CLIENTS.values()})
-"""As their makers call them."""
+"""The product names, by the client's name in `sources`."""
 
 FILE_TOOLS = frozenset().union(*(client.file_tools for client in CLIENTS.values()))
 """Tools of any client that read or change files."""
 
+ASKING_TOOLS = frozenset().union(*(client.asking_tools for client in CLIENTS.values()))
+"""Tools of any client whose result is the user's answer."""
+
 
 def client_of(name: str, clients: Mapping[str, ClientProfile] = RESUMABLE) -> ClientProfile | None:
-    """The client with this name, a user's or that of a note's `sources`."""
+    """Return the client with this name: its program, or its name in a note's `sources`."""
     return next((client for client in clients.values() if name in (client.program, client.name)), None)
+
+
+class LogReader(Protocol):
+    """The functions of a client's `logs` module."""
+
+    def find(self, path: Path) -> Iterator[Transcript]:
+        """Yield the sessions of a file, of a folder, or of the client's whole folder.
+
+        Raises `TranscriptError` for a path that does not exist or may not be read.
+        """
+
+    def sniff(self, path: Path) -> bool:
+        """Return whether a file is this client's; False if it cannot be read."""
+
+    def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:
+        """Yield the events of the trunk or, with its id, of a subagent; little of the log is in memory at a time.
+
+        Raises `TranscriptError` if the file cannot be opened; a row that cannot be read becomes `Unreadable`.
+        """
+
+    def reach(self, transcript: Transcript) -> Reach:
+        """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
+
+
+class Dialect:
+    """One client's logs; see `LogReader` for the methods."""
+
+    def __init__(self, client: ClientProfile) -> None:
+        self.name = client.name
+        self.title = client.title
+        self.default_folder = client.logs_folder
+        self.retention_days = client.retention_days
+
+    @cached_property
+    def _logs(self) -> LogReader:
+        # Most commands need one client's reader, and all four take as long to load as the rest of an import.
+        return cast("LogReader", import_module(f"crucible.clients.{self.name.replace('-', '_')}.logs"))
+
+    def find(self, path: Path) -> Iterator[Transcript]:
+        """Yield the sessions at a path."""
+        return self._logs.find(path)
+
+    def sniff(self, path: Path) -> bool:
+        """Return whether a file is this client's."""
+        return self._logs.sniff(path)
+
+    def read(self, transcript: Transcript, agent: str = "") -> Iterator[Event]:
+        """Yield the events of one log."""
+        return self._logs.read(transcript, agent)
+
+    def reach(self, transcript: Transcript) -> Reach:
+        """Return how far a transcript goes."""
+        return self._logs.reach(transcript)
+
+
+DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+    {client.name: Dialect(client) for client in sorted(CLIENTS.values(), key=lambda client: client.name)}
+)
+
+
+def sniff(path: Path) -> Dialect | None:
+    """Return the dialect of the client that wrote a file, or None."""
+    return next((dialect for dialect in DIALECTS.values() if dialect.sniff(path)), None)

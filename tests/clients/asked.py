@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from tests.clients.clients import codex_settings, opencode_settings
 from tests.clients.conftest import Programs
 from tests.clients.install import CHECKOUT

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import CallEnd, Event, PlanSettled, QuestionsAnswered, ToolReturned, ToolUsed
+from crucible.clients.registry import DIALECTS
 from tests.clients.accounts import played, told
 from tests.clients.attended import ATTEND
 from tests.clients.conftest import Programs

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients.launch.ask import Answer
+from crucible.clients.client import Answer
 from crucible.core.settings.settings import AgentSettings
-from crucible.integrations.doctor.check_results import CheckState
+from crucible.integrations.doctor import CheckState
 from crucible.integrations.doctor.client_checks import check_agents
 from crucible.vault.logs.spending import keep_answer
 from crucible.vault.notes.vault import Vault

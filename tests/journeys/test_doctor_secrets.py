@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.core.settings.settings import SecretSettings
 from crucible.integrations.doctor.transcript_checks import check_client_secrets, find_native
 from crucible.vault.notes.vault import Vault

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.vault.notes.vault import Vault
 from tests.journeys.test_import import DATA as CLAUDE
 from tests.running import Cru

@@ -15,7 +15,7 @@ import pytest
 from click.testing import Result
 
 from crucible.cli import learn_command as learning
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.documents.markdown.wikilinks import strip_heading_for_link

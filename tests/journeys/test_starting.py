@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from crucible.clients.client import start_with_context
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
-from crucible.clients.launch.start import start_with_context
 from crucible.clients.registry import CLIENTS
 from crucible.documents.session.session import AgentRef
 from crucible.vault.notes.vault import Vault

@@ -12,8 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from crucible.clients.client import Answer
 from crucible.clients.launch.answering_process import Stopped, TimedOut
-from crucible.clients.launch.ask import Answer, Asker, Program
+from crucible.clients.launch.ask import Asker, Program
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import AgentFailed, CrucibleError
 from crucible.core.patterns import UNSEEN

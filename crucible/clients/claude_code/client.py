@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from crucible.clients.client import (
     PROMPT,
     SESSION,
     SYSTEM_PROMPT,
+    Answer,
     ClientProfile,
     GivenContext,
     McpSettings,
+    answer_failed,
     both,
+    dollars_in,
+    printable,
+    sum_counts,
     take_option,
 )
 
@@ -21,10 +28,12 @@ NO_FILES: Mapping[str, str] = MappingProxyType({"CLAUDE_CODE_DISABLE_ATTACHMENTS
 """Environment that keeps Claude Code from reading files named with `@` in the prompt, which it does even without tools."""
 
 _CONTEXT_OPTION = "--append-system-prompt"
+_RETENTION_DAYS = 30
+"""The client's default for `cleanupPeriodDays`."""
 
 
 def home_folder(env: Mapping[str, str], home: Path) -> Path:
-    """The client's own folder."""
+    """Return the client's own folder."""
     configured = env.get("CLAUDE_CONFIG_DIR")
     return Path(configured) if configured else home / ".claude"
 
@@ -40,9 +49,52 @@ def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence
 
 def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tuple[Path, Path]:
     own = home_folder(env, home)
-    # The client's own file of servers lies beside its folder, in a configured folder inside.
+    # The client keeps its servers in a file beside its default folder, but inside a configured one.
     servers = project / ".mcp.json" if project else (own if env.get("CLAUDE_CONFIG_DIR") else home) / ".claude.json"
     return servers, (project / ".claude" if project else own) / "skills" / "crucible" / "SKILL.md"
+
+
+def _retention_days(env: Mapping[str, str], home: Path) -> int:
+    try:
+        days = json.loads((home_folder(env, home) / "settings.json").read_bytes()).get("cleanupPeriodDays")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        days = None
+    return days if isinstance(days, int) and not isinstance(days, bool) else _RETENTION_DAYS
+
+
+def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
+    """Read the output of `claude -p --output-format json`, whose shape `launch.llm_model` shares.
+
+    An answer that failed has no `result`; its `subtype` is the reason.
+    """
+    row = rows[-1]
+    if "result" not in row and row.get("type") != "result":
+        return None
+    text = row.get("result")
+    if row.get("is_error") or not isinstance(text, str):
+        raise answer_failed(model, text if isinstance(text, str) else row.get("subtype"))
+    usage = row["usage"] if isinstance(row.get("usage"), dict) else {}
+    return Answer(
+        text,
+        _model_of(row) or model,
+        dollars_in(row.get("total_cost_usd")),
+        sum_counts([usage], "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+        sum_counts([usage], "output_tokens"),
+        sum_counts([usage], "cache_read_input_tokens"),
+    )
+
+
+def _model_of(row: Mapping[str, Any]) -> str:
+    """Return the model with the most output: a client may also use a small one."""
+    by_model = row.get("modelUsage")
+    if not isinstance(by_model, dict):
+        name = row.get("model")
+    else:
+        output = {
+            n: sum_counts([usage], "outputTokens") or 0 for n, usage in by_model.items() if isinstance(usage, dict)
+        }
+        name = max(output, key=lambda name: output[name], default=next(iter(by_model), ""))
+    return printable(name) if isinstance(name, str) else ""
 
 
 CLIENT = ClientProfile(
@@ -53,17 +105,20 @@ CLIENT = ClientProfile(
     _logs_folder,
     _give_context,
     frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
+    frozenset({"AskUserQuestion"}),
     McpSettings(
         _mcp_places,
         "`claude mcp list`, or /mcp in the client, shows crucible as connected",
         "mcpServers",
         lambda program: {"type": "stdio", "command": program[0], "args": [*program[1:]]},
     ),
+    retention_days=_retention_days,
     native=("--resume", SESSION),
     asked=(PROMPT,),
     piped=("-p",),
     piped_native=("-p", "--resume", SESSION),
     counted=("--output-format", "json"),
+    read_answer=_read_answer,
     asked_once=(
         *("-p", "--output-format", "json", "--max-turns", "1", "--no-session-persistence"),
         *("--tools", "", "--strict-mcp-config", "--system-prompt", SYSTEM_PROMPT),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -29,7 +29,7 @@ from crucible.clients.events import (
     SubagentStarted,
     ToolReturned,
 )
-from crucible.clients.log_values import Row, as_dict, as_list, as_str, count
+from crucible.clients.log_values import Row, as_dict, as_list, as_str, count, text_in_tag
 
 ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
@@ -308,3 +308,54 @@ def _fetched(state: State, task: Mapping[str, Any], at: At) -> None:
         return
     said = _LOGGED_CALL.split(as_str(task.get("result")) or as_str(task.get("output")))[-1].strip("\n")
     report(state, SubagentReturned(at, call, agent, said or as_str(task.get("error")), end))
+
+
+# --- notices of background tasks -----------------------------------------------------------------------------------
+
+_NOTICE = re.compile(r"<(task|agent)-notification>")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A `<task-notification>`, or its forerunner `<agent-notification>`: something in the background ended.
+
+    `text` is its result, "" where the agent fetches that itself; `summary` is the client's one line about it.
+    """
+
+    task: str
+    call: str
+    status: str
+    text: str
+    summary: str
+    tokens: int | None
+
+
+def is_notice(text: str) -> bool:
+    """Whether this begins with the client's note that something in the background ended."""
+    return _NOTICE.match(text.lstrip()) is not None
+
+
+def find_notices(text: str) -> list[Notice]:
+    """Every notice in a text."""
+    places = [*_NOTICE.finditer(text)]
+    ends = [place.start() for place in places[1:]] + [len(text)]
+    parts = (text[place.end() : end] for place, end in zip(places, ends, strict=True))
+    return [
+        _notice(part.partition(f"</{place[1]}-notification>")[0]) for place, part in zip(places, parts, strict=True)
+    ]
+
+
+def _notice(text: str) -> Notice:
+    # the result is an agent's own text and may quote any tag, so it is taken out first
+    result = text_in_tag(text, "result").strip("\n")
+    head = text.partition("<result>")[0]
+    tail = text.rpartition("</result>")[2]
+    found = re.search(r"(?:subagent|total)_tokens(?:>|:\s*)(\d{1,15})", tail)
+    return Notice(
+        (text_in_tag(head, "task-id") or text_in_tag(head, "agent-id")).strip(),
+        text_in_tag(head, "tool-use-id").strip(),
+        text_in_tag(head, "status").strip(),
+        result,
+        text_in_tag(head, "summary").strip(),
+        int(found.group(1)) if found else None,
+    )

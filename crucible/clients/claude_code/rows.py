@@ -10,10 +10,8 @@ from collections.abc import Callable
 
 from crucible.clients.claude_code.assistant_rows import read_assistant
 from crucible.clients.claude_code.call_results import content_text
-from crucible.clients.claude_code.lineage import NO_ROWS
-from crucible.clients.claude_code.result_rows import name_agent
-from crucible.clients.claude_code.state import Events, State
-from crucible.clients.claude_code.texts import is_notice
+from crucible.clients.claude_code.result_rows import is_notice, name_agent
+from crucible.clients.claude_code.state import NO_ROWS, Events, State
 from crucible.clients.claude_code.user_rows import read_user, tell, tell_steering
 from crucible.clients.events import (
     Answered,

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.clients.claude_code.call_results import content_text
-from crucible.clients.claude_code.lineage import NO_ROWS, Rows
 from crucible.clients.events import At, CallEnd, Compacted, Event, PromptKind, SubagentStarted
-from crucible.clients.log_values import Row
+from crucible.clients.log_values import Row, as_dict, as_str
 
 _NOT_FOR_US = ("delivered_to_agent", "agent_stopped")
 """Reasons to remove what was never meant for the trunk."""
@@ -91,6 +90,24 @@ class Queue:
 
 
 Events: TypeAlias = list[Event]
+
+
+class Rows(NamedTuple):
+    """What a file's rows are known by: their uuids, and the ids of the model's messages."""
+
+    uuids: frozenset[str]
+    messages: frozenset[str]
+
+    def has(self, row: dict[str, Any]) -> bool:
+        """Whether this row stands there, as itself or as what it was copied from."""
+        return (
+            as_str(row.get("uuid")) in self.uuids
+            or as_str(as_dict(row.get("forkedFrom")).get("messageUuid")) in self.uuids
+            or as_str(as_dict(row.get("message")).get("id")) in self.messages
+        )
+
+
+NO_ROWS = Rows(frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)

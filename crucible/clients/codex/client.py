@@ -6,15 +6,19 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from crucible.clients.client import (
     PROMPT,
     SESSION,
     SYSTEM_PROMPT,
+    Answer,
     ClientProfile,
     GivenContext,
     McpSettings,
+    answer_failed,
     both,
+    sum_counts,
     take_option,
 )
 
@@ -41,19 +45,19 @@ _CONFIG = (
 
 
 def home_folder(env: Mapping[str, str], home: Path) -> Path:
-    """The client's own folder."""
+    """Return the client's own folder."""
     return Path(env.get("CODEX_HOME") or home / ".codex")
 
 
 def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
     own, rest = take_option(more, ("-c", "--config"), _DEVELOPER)
-    # A string of JSON is one of TOML, but for one character.
+    # A JSON string is a TOML string, except for one character.
     value = json.dumps(both(text, _text_of(own)), ensure_ascii=False).replace("\x7f", "\\u007f")
     return GivenContext(("-c", f"{_DEVELOPER}{value}"), {}, rest)
 
 
 def _text_of(value: str) -> str:
-    """What Codex reads a value as: TOML, or else the text as it is."""
+    """Return a value as Codex reads it: as TOML, or else as plain text."""
     try:
         found = _parse_toml(f"x = {value.strip()}")["x"]
     except ValueError:
@@ -86,6 +90,27 @@ def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tup
     return folder / "config.toml", (project or folder) / "AGENTS.md"
 
 
+def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
+    """Read the last message of `codex exec --json`, and the usage of its turn."""
+    if not any(str(row.get("type")).startswith(("thread.", "turn.", "item.")) for row in rows):
+        return None
+    messages = [text for row in rows if (text := _message_of(row))]
+    failed = [row for row in rows if row.get("type") in ("turn.failed", "error")]
+    if any(row.get("type") == "turn.failed" for row in rows) or (failed and not messages):
+        raise answer_failed(model, failed[-1].get("error", failed[-1].get("message")))
+    usage: dict[str, Any] = next((row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {})
+    counts = (sum_counts([usage], name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
+    return Answer(messages[-1] if messages else "", model, None, *counts)
+
+
+def _message_of(row: Mapping[str, Any]) -> str:
+    item = row.get("item")
+    if row.get("type") != "item.completed" or not isinstance(item, dict):
+        return ""
+    text = item.get("text")
+    return text if item.get("type") == "agent_message" and isinstance(text, str) else ""
+
+
 CLIENT = ClientProfile(
     "codex",
     "Codex",
@@ -94,12 +119,14 @@ CLIENT = ClientProfile(
     home_folder,
     _give_context,
     frozenset({"apply_patch", "view_image"}),
+    frozenset({"request_user_input"}),
     McpSettings(_mcp_places, "`codex mcp list`, or /mcp in the client, shows crucible"),
     native=("resume", SESSION),
     asked=(PROMPT,),
     piped=("exec", "-"),
     piped_native=("exec", "resume", SESSION, "-"),
     counted=("--json",),
+    read_answer=_read_answer,
     asked_once=(
         # It runs in an empty folder, and Codex refuses to start outside a repository.
         *("exec", "-", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only"),

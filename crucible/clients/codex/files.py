@@ -19,9 +19,16 @@ from typing import IO, NamedTuple
 import orjson
 
 from crucible.clients.codex.state import parent_of
-from crucible.clients.jsonl_reader import Record, read_file, read_records
+from crucible.clients.log_files import (
+    Reach,
+    Record,
+    SubagentFile,
+    files_below,
+    reach_of_lines,
+    read_file,
+    read_records,
+)
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time, number
-from crucible.clients.session_files import Reach, SubagentFile, files_below, reach_of_lines
 from crucible.core.errors import TranscriptError
 
 _ZST = ".zst"

@@ -34,8 +34,8 @@ from crucible.clients.codex.files import (
 from crucible.clients.codex.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.clients.codex.state import State, parent_of
 from crucible.clients.events import At, Event, Titled
+from crucible.clients.log_files import Reach, Transcript, check_reachable
 from crucible.clients.log_values import Row, as_str, as_time, number
-from crucible.clients.session_files import Reach, Transcript, check_reachable
 from crucible.core.errors import TranscriptError
 
 ParentTurns = Callable[[str], frozenset[str]]

@@ -12,7 +12,6 @@ from typing import Any
 
 from crucible.clients.codex.files import dicts, parsed
 from crucible.clients.codex.state import State
-from crucible.clients.codex.texts import inside
 from crucible.clients.events import (
     At,
     CallEnd,
@@ -22,7 +21,7 @@ from crucible.clients.events import (
     SubagentReturned,
     SubagentStarted,
 )
-from crucible.clients.log_values import Row, as_dict, as_list, as_str
+from crucible.clients.log_values import Row, as_dict, as_list, as_str, text_in_tag
 
 AGENT_TOOLS = frozenset({"spawn_agent"})
 _TITLE = 80
@@ -82,7 +81,7 @@ def _report(state: State, at: At, agent: str, status: object) -> None:
 
 def read_notice(state: State, at: At, text: str) -> None:
     """A `<subagent_notification>`."""
-    told = parsed(inside(text, "subagent_notification").strip())
+    told = parsed(text_in_tag(text, "subagent_notification").strip())
     _report(state, at, as_str(told.get("agent_path")) or as_str(told.get("agent_id")), told.get("status"))
 
 

@@ -1,4 +1,4 @@
-"""Gemini CLI: its program.  It cannot be resumed or asked from here, and has no instructions but its first prompt."""
+"""Gemini CLI: its program and logs.  `cru` cannot resume or ask it, and its first prompt is the only way to pass it a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crucible.clients.client import ClientProfile, GivenContext
 
 
 def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    """`GEMINI_CLI_HOME` stands for the home that it is in."""
+    """`GEMINI_CLI_HOME` replaces the home folder."""
     return Path(env.get("GEMINI_CLI_HOME") or home) / ".gemini"
 
 
@@ -25,5 +25,6 @@ CLIENT = ClientProfile(
     _logs_folder,
     _give_context,
     frozenset({"write_file", "replace", "read_file"}),
+    frozenset({"ask_user"}),
     prompted=True,
 )

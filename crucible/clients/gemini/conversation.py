@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import NamedTuple, Self, TypeAlias
 
 from crucible.clients.gemini.texts import is_context, is_response, parts_of, row_id, text_of
-from crucible.clients.jsonl_reader import Record, read_records
+from crucible.clients.log_files import Record, read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 from crucible.core.errors import TranscriptError
 

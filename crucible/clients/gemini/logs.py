@@ -30,9 +30,8 @@ from crucible.clients.gemini.conversation import (
 )
 from crucible.clients.gemini.messages import Teller
 from crucible.clients.gemini.texts import row_id
-from crucible.clients.jsonl_reader import read_records
+from crucible.clients.log_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable, read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
-from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 
 NAME = CLIENT.name
 _HEAD, _TAIL = 1 << 16, 1 << 16

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import IO
 
+from crucible.clients.client import printable
 from crucible.core.errors import AgentFailed, reason_of
 from crucible.core.patterns import ANSI
 
@@ -22,8 +23,6 @@ MOST_BYTES = 1 << 20
 
 _SAID_BYTES = 4000
 """Of what it complained, the end."""
-_LONGEST = 200
-"""Code points of a complaint."""
 _STRAGGLERS = 2.0
 """Seconds for who still holds the output of a program that has ended."""
 _GRACE = 3.0
@@ -209,9 +208,3 @@ class _Reader(threading.Thread):
         text = ANSI.sub("", bytes(self.data).decode("utf-8", "replace"))
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         return f": {printable(lines[-1])}" if lines else ""
-
-
-def printable(text: str) -> str:
-    """Foreign words as they may stand in a line of ours.  A long text is cut between two words: nobody would know half a secret for one."""
-    told = text if len(text) <= _LONGEST else f"{text[:_LONGEST].rpartition(' ')[0]} …"
-    return "".join(c if c.isprintable() else " " for c in told).strip()

@@ -12,13 +12,14 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from crucible.clients.claude_code.client import NO_FILES
-from crucible.clients.launch.answering_process import MOST_BYTES, Exited, Reins, printable, run_program
+from crucible.clients.client import Answer
+from crucible.clients.launch.answering_process import MOST_BYTES, Exited, Reins, run_program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
-from crucible.clients.registry import client_of
+from crucible.clients.registry import CLIENTS, client_of
 from crucible.core.errors import AgentFailed
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import AgentSettings
@@ -26,32 +27,7 @@ from crucible.core.settings.settings import AgentSettings
 _FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
 """Taken out of its environment: which session it would write to, and what makes Claude Code refuse to start in itself."""
 
-_MOST = 1 << 50
-"""Tokens or dollars; more is nonsense, and does not fit into a line of the flight."""
-
 _LLM = (sys.executable, "-m", "crucible.clients.launch.llm_model")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was answered, by which model, and what it took: dollars and tokens, None where that was not said.
-
-    `tokens_cached` of `tokens_in` were read from a cache.
-    """
-
-    text: str
-    model: str = ""
-    cost_usd: float | None = None
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    tokens_cached: int | None = field(default=None, compare=False)
-
-    @property
-    def tokens_used(self) -> int | None:
-        """Sent afresh or said; None where neither was told."""
-        if self.tokens_in is None and self.tokens_out is None:
-            return None
-        return max(0, (self.tokens_in or 0) - (self.tokens_cached or 0)) + (self.tokens_out or 0)
 
 
 class Asker(Protocol):
@@ -154,13 +130,8 @@ def read_answer(text: str, model: str) -> Answer:
     rows = _rows(text)
     if not rows:
         return Answer(text, model)
-    if "result" in rows[-1] or rows[-1].get("type") == "result":
-        return _read_result(rows[-1], model)
-    if any("sessionID" in row and ("part" in row or "error" in row) for row in rows):
-        return _read_parts(rows, model)
-    if any(str(row.get("type")).startswith(("thread.", "turn.", "item.")) for row in rows):
-        return _read_items(rows, model)
-    return Answer(text, model)
+    found = (client.read_answer(rows, model) for client in CLIENTS.values())
+    return next(filter(None, found), Answer(text, model))
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
@@ -175,99 +146,6 @@ def _rows(text: str) -> list[dict[str, Any]]:
         if all(isinstance(row, dict) for row in found):
             return found
     return []
-
-
-def _read_result(row: Mapping[str, Any], model: str) -> Answer:
-    """Claude Code's one row.  Without an answer it has no `result`; its `subtype` says why."""
-    text = row.get("result")
-    if row.get("is_error") or not isinstance(text, str):
-        raise _failed(model, text if isinstance(text, str) else row.get("subtype"))
-    usage = row["usage"] if isinstance(row.get("usage"), dict) else {}
-    return Answer(
-        text,
-        _told_model(row) or model,
-        _dollars(row.get("total_cost_usd")),
-        _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
-        _count(usage, "output_tokens"),
-        _count(usage, "cache_read_input_tokens"),
-    )
-
-
-def _told_model(row: Mapping[str, Any]) -> str:
-    """The model with the most output: a client may also use a small one."""
-    told = row.get("modelUsage")
-    if not isinstance(told, dict):
-        named = row.get("model")
-    else:
-        said = {n: _count(took, "outputTokens") or 0 for n, took in told.items() if isinstance(took, dict)}
-        named = max(said, key=lambda name: said[name], default=next(iter(told), ""))
-    return printable(named) if isinstance(named, str) else ""
-
-
-def _read_items(rows: list[dict[str, Any]], model: str) -> Answer:
-    """Codex's last message, and what its turn took."""
-    said = [item for row in rows if (item := _codex_message(row))]
-    failed = [row for row in rows if row.get("type") in ("turn.failed", "error")]
-    if any(row.get("type") == "turn.failed" for row in rows) or (failed and not said):
-        raise _failed(model, failed[-1].get("error", failed[-1].get("message")))
-    usage: dict[str, Any] = next((row["usage"] for row in reversed(rows) if isinstance(row.get("usage"), dict)), {})
-    counts = (_count(usage, name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
-    return Answer(said[-1] if said else "", model, None, *counts)
-
-
-def _codex_message(row: Mapping[str, Any]) -> str:
-    item = row.get("item")
-    if row.get("type") != "item.completed" or not isinstance(item, dict):
-        return ""
-    text = item.get("text")
-    return text if item.get("type") == "agent_message" and isinstance(text, str) else ""
-
-
-def _read_parts(rows: list[dict[str, Any]], model: str) -> Answer:
-    """The texts of OpenCode's last message, and what all of its steps took."""
-    parts = [(row.get("type"), part) for row in rows if isinstance(part := row.get("part"), dict)]
-    texts = [part for kind, part in parts if kind == "text" and isinstance(part.get("text"), str)]
-    errors = [row for row in rows if row.get("type") == "error"]
-    if errors and (not texts or errors[-1] is rows[-1]):
-        raise _failed(model, errors[-1].get("error"))
-    last = [part["text"] for part in texts if part.get("messageID") == texts[-1].get("messageID")]
-    ends = [part for kind, part in parts if kind == "step_finish"]
-    took = [tokens for part in ends if isinstance(tokens := part.get("tokens"), dict)]
-    caches = [cache for tokens in took if isinstance(cache := tokens.get("cache"), dict)]
-    fresh, read, written = _sum(took, "input"), _sum(caches, "read"), _sum(caches, "write")
-    whole = None if fresh is None else fresh + (read or 0) + (written or 0)
-    # OpenCode reports 0 for a model whose prices it does not know.
-    cost = sum(dollars for part in ends if (dollars := _dollars(part.get("cost")))) or None
-    return Answer("\n\n".join(last), model, cost, whole, _sum(took, "output", "reasoning"), read)
-
-
-def _failed(model: str, told: object) -> AgentFailed:
-    """The error that a client reported: a text, or an object with a message somewhere in it."""
-    for name in ("data", "message", "name"):
-        if isinstance(told, dict):
-            told = told.get(name, told)
-    why = printable(told) if isinstance(told, str) else ""
-    return AgentFailed(f"{model}: it ended in an error{': ' if why else ''}{why}")
-
-
-def _dollars(cost: object) -> float | None:
-    return float(cost) if isinstance(cost, int | float) and _is_number(cost) else None
-
-
-def _sum(rows: list[dict[str, Any]], *names: str) -> int | None:
-    found = [count for row in rows if (count := _count(row, *names)) is not None]
-    return sum(found) if found else None
-
-
-def _count(usage: Mapping[str, Any], *names: str) -> int | None:
-    """The sum of the counts that are there."""
-    found = [usage[name] for name in names if isinstance(usage.get(name), int) and _is_number(usage[name])]
-    return sum(found) if found else None
-
-
-def _is_number(value: object) -> bool:
-    """Whether it counts something: not JSON's `NaN`, `Infinity`, or an integer that nobody can keep."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
 _FENCE = late_pattern(r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE)

@@ -5,14 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from crucible.clients.client import PROMPT, SESSION, SYSTEM_PROMPT, ClientProfile, GivenContext, McpSettings
+from crucible.clients.client import (
+    PROMPT,
+    SESSION,
+    SYSTEM_PROMPT,
+    Answer,
+    ClientProfile,
+    GivenContext,
+    McpSettings,
+    answer_failed,
+    dollars_in,
+    sum_counts,
+)
 from crucible.core.errors import UsageError
 
 _INLINE = "OPENCODE_CONFIG_CONTENT"
 _AGENT = "cru-asked"
 _CONFIG = {
-    # A model that calls a tool it does not have needs a second step; in the last step it is told to stop.
+    # A model that calls a missing tool needs a second step; in the last step the client tells it to stop.
     "agent": {_AGENT: {"mode": "primary", "prompt": SYSTEM_PROMPT, "permission": {"*": "deny"}, "steps": 2}},
     "share": "disabled",
     "snapshot": False,
@@ -20,7 +32,7 @@ _CONFIG = {
 
 
 def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    """The same on every system."""
+    """Return the folder, which is the same on every system."""
     return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
 
 
@@ -29,12 +41,12 @@ def _give_context(_text: str, file: str, env: Mapping[str, str], more: Sequence[
 
 
 def _with_instructions(known: str, file: str) -> str:
-    """The settings in the environment with one more file of instructions."""
+    """Add a file of instructions to the settings in the environment."""
     try:
         settings = json.loads(known) if known.strip() else {}
     except (ValueError, RecursionError):
         settings = None
-    if not isinstance(settings, dict):  # what it allows and forbids must not be lost
+    if not isinstance(settings, dict):  # its permissions must not be lost
         raise UsageError(f"{_INLINE}: no JSON object, so no briefing can be added", "mend it, or unset it")
     there = settings.get("instructions")
     return json.dumps({**settings, "instructions": [*(there if isinstance(there, list) else []), file]})
@@ -46,6 +58,26 @@ def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tup
     return next((path for path in found if path.exists()), folder / "opencode.json"), folder / "AGENTS.md"
 
 
+def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
+    """Read the texts of the last message of `opencode run --format json`, and the usage of all its steps."""
+    if not any("sessionID" in row and ("part" in row or "error" in row) for row in rows):
+        return None
+    parts = [(row.get("type"), part) for row in rows if isinstance(part := row.get("part"), dict)]
+    texts = [part for kind, part in parts if kind == "text" and isinstance(part.get("text"), str)]
+    errors = [row for row in rows if row.get("type") == "error"]
+    if errors and (not texts or errors[-1] is rows[-1]):
+        raise answer_failed(model, errors[-1].get("error"))
+    last = [part["text"] for part in texts if part.get("messageID") == texts[-1].get("messageID")]
+    ends = [part for kind, part in parts if kind == "step_finish"]
+    usages = [tokens for part in ends if isinstance(tokens := part.get("tokens"), dict)]
+    caches = [cache for tokens in usages if isinstance(cache := tokens.get("cache"), dict)]
+    fresh, read, written = sum_counts(usages, "input"), sum_counts(caches, "read"), sum_counts(caches, "write")
+    total = None if fresh is None else fresh + (read or 0) + (written or 0)
+    # OpenCode reports 0 for a model whose prices it does not know.
+    cost = sum(dollars for part in ends if (dollars := dollars_in(part.get("cost")))) or None
+    return Answer("\n\n".join(last), model, cost, total, sum_counts(usages, "output", "reasoning"), read)
+
+
 CLIENT = ClientProfile(
     "opencode",
     "OpenCode",
@@ -54,6 +86,7 @@ CLIENT = ClientProfile(
     _logs_folder,
     _give_context,
     frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"}),
+    frozenset({"question"}),
     McpSettings(
         _mcp_places,
         "`opencode mcp list` shows crucible as connected",
@@ -65,6 +98,7 @@ CLIENT = ClientProfile(
     piped=("run",),
     piped_native=("run", "--session", SESSION),
     counted=("--format", "json"),
+    read_answer=_read_answer,
     # Without a title OpenCode asks its model for one.
     asked_once=("run", "--format", "json", "--pure", "--title", "asked", "--agent", _AGENT),
     asked_env={

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crucible.clients.events import Event
+from crucible.clients.log_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.clients.opencode.client import CLIENT
 from crucible.clients.opencode.database import is_database, opened
 from crucible.clients.opencode.messages import bare_title, kind_in, tell
 from crucible.clients.opencode.stored import Head, Store, utc
 from crucible.clients.opencode.stores import Tables, Tree, has_sessions, read_export, read_head, session_files
-from crucible.clients.session_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
 from crucible.core.errors import TranscriptError
 
 NAME = CLIENT.name

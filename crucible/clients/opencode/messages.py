@@ -41,8 +41,19 @@ from crucible.clients.opencode.call_results import (
     tool_of,
     written_plan,
 )
-from crucible.clients.opencode.order import Kind, Moment, created_at, moments, role_of
-from crucible.clients.opencode.stored import QUIET_ROLES, Head, Message, Part, Store, utc
+from crucible.clients.opencode.stored import (
+    QUIET_ROLES,
+    Head,
+    Kind,
+    Message,
+    Moment,
+    Part,
+    Store,
+    created_at,
+    moments,
+    role_of,
+    utc,
+)
 
 _DEFAULT_TITLE = re.compile(r"\A(?:New|Child) session - \d{4}-")
 _OF_SUBAGENT = re.compile(r" \(@([\w./-]+) subagent\)\Z")

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked, quoted_data, text_cleaner, visible
-from crucible.clients.launch.ask import Answer, Asker
+from crucible.clients.client import Answer
+from crucible.clients.launch.ask import Asker
 from crucible.commands.codify.refine_check import Tagged, accept, document_of, tag
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 from crucible.analysis.findings.detector import Detector
-from crucible.clients.dialects import Dialect
 from crucible.clients.events import (
     At,
     Event,
@@ -24,8 +23,9 @@ from crucible.clients.events import (
     Unreadable,
 )
 from crucible.clients.launch.session_marks import OWN_MARK
+from crucible.clients.log_files import SubagentFile, Transcript
 from crucible.clients.redact import redactor_of
-from crucible.clients.session_files import SubagentFile, Transcript
+from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import Importing, ImportOptions, UnreadableRow, told_rows
 from crucible.commands.imports.note_families import Family, Returns, is_inline
 from crucible.commands.imports.note_sources import SourceTable, Tickets, source_name, who_was_before

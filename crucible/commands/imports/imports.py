@@ -16,8 +16,8 @@ from itertools import chain, groupby, starmap
 from pathlib import Path
 from typing import TypeAlias
 
-from crucible.clients.dialects import Dialect
-from crucible.clients.session_files import Transcript
+from crucible.clients.log_files import Transcript
+from crucible.clients.registry import Dialect
 from crucible.commands.imports.fold import Folding, JoinsError, LeftOutError
 from crucible.commands.imports.import_report import Importing, ImportOptions, ImportReport, UnreadableRow
 from crucible.commands.imports.note_sources import SourceTable, source_name

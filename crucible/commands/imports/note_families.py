@@ -18,7 +18,7 @@ from crucible.clients.events import (
     SubagentReturned,
     SubagentStarted,
 )
-from crucible.clients.session_files import SubagentFile
+from crucible.clients.log_files import SubagentFile
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.strands import Strand
 from crucible.core.settings.settings import VaultSettings

@@ -14,10 +14,10 @@ from datetime import datetime
 from hashlib import blake2s
 from pathlib import Path
 
-from crucible.clients.dialects import Dialect
 from crucible.clients.events import At, Event, Prompted, PromptKind, Resumed
 from crucible.clients.launch.session_marks import find_resume_mark
-from crucible.clients.session_files import Transcript
+from crucible.clients.log_files import Transcript
+from crucible.clients.registry import Dialect
 from crucible.core import files
 from crucible.core.errors import NoteUnreadable, TranscriptError, VaultError
 from crucible.documents.markdown.frontmatter import find_frontmatter

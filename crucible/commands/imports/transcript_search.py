@@ -14,8 +14,8 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from crucible.clients.dialects import DIALECTS, Dialect, sniff
-from crucible.clients.session_files import Reach, Transcript, files_below
+from crucible.clients.log_files import Reach, Transcript, files_below
+from crucible.clients.registry import DIALECTS, Dialect, sniff
 from crucible.commands.imports.import_report import Importing, UnreadableRow
 from crucible.commands.imports.note_sources import source_name
 from crucible.core.errors import TranscriptError, reason_of

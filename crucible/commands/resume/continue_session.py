@@ -14,12 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.clients.client import ClientProfile
-from crucible.clients.dialects import Dialect
+from crucible.clients.client import ClientProfile, command_line
 from crucible.clients.events import ContextSeen
-from crucible.clients.launch.start import command_line
-from crucible.clients.registry import RESUMABLE, client_of
-from crucible.clients.session_files import Transcript
+from crucible.clients.log_files import Transcript
+from crucible.clients.registry import RESUMABLE, Dialect, client_of
 from crucible.commands.resume.context_parts import drift_part
 from crucible.commands.resume.resume_material import Drift, Material, find_extent, last_active
 from crucible.core.errors import CrucibleError, TranscriptError, UsageError

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.analysis.review.agent_questions import spent_text
+from crucible.clients.claude_code.hook_settings import EVENTS, Installed, find_installed, missing_program
 from crucible.clients.launch.ask import program_of
 from crucible.clients.registry import TITLES
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings
-from crucible.integrations.doctor.check_results import CheckResult, bad, good, notice, numbered
-from crucible.integrations.install.claude_code_settings import EVENTS, Installed, find_installed, missing_program
+from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.mcp_servers import Part, Registered, find_registered
 from crucible.vault.logs.spending import spent_since
 

@@ -9,20 +9,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import orjson
-
-from crucible.clients.dialects import DIALECTS, Dialect
 from crucible.clients.events import Prompted, Replied, ToolUsed
 from crucible.clients.launch.session_marks import OWN_MARK
+from crucible.clients.log_files import Transcript
 from crucible.clients.redact import redactor_of
-from crucible.clients.session_files import Transcript
+from crucible.clients.registry import DIALECTS, Dialect
 from crucible.core.errors import TranscriptError, reason_of
 from crucible.core.secrets.redaction import PRIVATE
 from crucible.core.settings.settings import SecretSettings
-from crucible.integrations.doctor.check_results import CheckResult, bad, good, notice, numbered
+from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
 
 _WARNING = timedelta(days=7)
-_DEFAULT_DAYS = 30
 _WORDS = Prompted | Replied | ToolUsed
 _LOOKED_AT = 200
 """Events of a transcript among which somebody must have said something."""
@@ -94,7 +91,7 @@ def check_transcripts(
 def _missing(
     dialect: Dialect, missing: list[ClientSession], now: datetime, env: Mapping[str, str], home: Path
 ) -> Iterator[CheckResult]:
-    days = _retention_days(dialect, env, home)
+    days = dialect.retention_days(env, home)
     soon = [] if days is None else [n for n in missing if _age(n, now) > timedelta(days=days) - _WARNING]
     rest = [native for native in missing if native not in soon]
     mend = f"cru import {dialect.name}"
@@ -128,18 +125,6 @@ def _age(native: ClientSession, now: datetime) -> timedelta:
         return now - datetime.fromtimestamp(native.transcript.path.stat().st_mtime, UTC)
     except OSError:
         return timedelta()
-
-
-def _retention_days(dialect: Dialect, env: Mapping[str, str], home: Path) -> int | None:
-    """Claude Code deletes what is older than its setting `cleanupPeriodDays`; of the others none is known to."""
-    if dialect.name != "claude-code":
-        return None
-    settings = dialect.default_folder(env, home).parent / "settings.json"
-    try:
-        days = orjson.loads(settings.read_bytes()).get("cleanupPeriodDays")
-    except (OSError, ValueError, AttributeError):
-        days = None
-    return days if isinstance(days, int) and not isinstance(days, bool) else _DEFAULT_DAYS
 
 
 def _has_words(native: ClientSession) -> bool:

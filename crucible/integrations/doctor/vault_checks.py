@@ -20,7 +20,7 @@ from crucible.documents.markdown.source import Edit, Source, apply_edits
 from crucible.documents.session.migration import migrate
 from crucible.documents.session.session_id import LONGEST_ID
 from crucible.documents.session.session_reader import read_session
-from crucible.integrations.doctor.check_results import CheckResult, bad, good, notice, numbered
+from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.git_hooks import find_hook, is_installed
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.history.history_notes import read_entry

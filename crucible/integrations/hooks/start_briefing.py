@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from crucible.clients.claude_code.client import home_folder
 from crucible.commands.briefing.briefing_parts import Briefing, Quoter
 from crucible.commands.briefing.build_briefing import BriefingRequest, BriefingSources, brief
 from crucible.commands.briefing.sections import Type, types_on
@@ -68,7 +69,9 @@ def brief_start(at: StartPlace, notice: str, early: Callable[[str], object]) -> 
     made = brief(
         vault,
         wish,
-        BriefingSources(at.view, recall=_recall_of(vault, start.project), client_folder=_client_folder()),
+        BriefingSources(
+            at.view, recall=_recall_of(vault, start.project), client_folder=home_folder(os.environ, Path(os.path.expanduser("~")))
+        ),
         quoter=quoter,
         counter=_InRoom(wish.budget),
         on_error=lambda line: log_fault(str(vault.root), "briefing", ValueError(line)),
@@ -81,7 +84,3 @@ def _recall_of(vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]] 
     shelf = ItemShelf(vault, Audience("project", project))
     found = open_embedded(vault.root, vault.settings, shelf=shelf)
     return (lambda: (found, types_on(shelf))) if found.figures().notes else None
-
-
-def _client_folder() -> Path:
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"))

@@ -14,10 +14,20 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from crucible.clients.registry import MCP_SETTINGS
+from crucible.clients.settings_files import (
+    changed,
+    find,
+    has_text,
+    load,
+    named,
+    new_file,
+    parse,
+    put_in,
+    replaced,
+    take_out,
+)
 from crucible.core.errors import UsageError
 from crucible.core.templates import render_template
-from crucible.integrations.install.jsonc import find, has_text, new_file, parse, put_in, replaced, take_out
-from crucible.integrations.install.settings_files import changed, load, named
 
 _BOM = "\ufeff"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.note_sources import source_name
 from crucible.commands.resume.continue_session import find_native, folder_of, last_client
 from crucible.commands.resume.resume_context import find_material, settled_context

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from crucible.clients.claude_code.client import CLIENT
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.commands import record
 from crucible.commands.capture.after_stop import after_stop
 from crucible.commands.imports.import_report import ImportOptions

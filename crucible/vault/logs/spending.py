@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crucible.clients.launch.ask import Answer
+from crucible.clients.client import Answer
 from crucible.vault.logs.jsonl_store import Unfit, append_line, read_lines, text_of, time_of
 
 FILE = "asked.jsonl"

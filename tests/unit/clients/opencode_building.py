@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Event
 from crucible.clients.opencode import logs as opencode
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.vault.notes.vault import Vault

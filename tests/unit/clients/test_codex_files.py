@@ -13,11 +13,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.clients import dialects
+from crucible.clients import registry as dialects
 from crucible.clients.claude_code import logs as claude_code
 from crucible.clients.codex import logs as codex
 from crucible.clients.codex.files import head_of, kin_of
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import (
     ContextSeen,
     Event,
@@ -28,7 +27,8 @@ from crucible.clients.events import (
     Unreadable,
     UsageCounted,
 )
-from crucible.clients.session_files import Transcript
+from crucible.clients.log_files import Transcript
+from crucible.clients.registry import DIALECTS
 from crucible.core.errors import TranscriptError
 from crucible.documents.session.session import Prose
 from tests.unit.clients.building import DATA

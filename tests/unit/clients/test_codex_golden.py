@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from crucible.clients.codex import logs as codex
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Event, Prompted, UsageCounted
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.documents.session.session import Outcome, Status, Subagent

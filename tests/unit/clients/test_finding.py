@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients import dialects
+from crucible.clients import registry as dialects
 from crucible.clients.claude_code import logs as claude_code
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Prompted, ToolUsed
+from crucible.clients.log_files import SubagentFile, Transcript
 from crucible.clients.redact import keep_all
-from crucible.clients.session_files import SubagentFile, Transcript
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.transcript_search import other_writer
 from crucible.core.errors import TranscriptError
 from tests.unit.clients.building import DATA, SESSION, Row, dump, only, user

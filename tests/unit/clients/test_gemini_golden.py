@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.events import Event, Prompted, ToolUsed, UsageCounted
 from crucible.clients.gemini import logs as gemini
-from crucible.clients.session_files import Transcript
+from crucible.clients.log_files import Transcript
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from tests.unit.clients.building import DATA, only

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients import dialects
-from crucible.clients.dialects import DIALECTS
+from crucible.clients import registry as dialects
 from crucible.clients.events import (
     Answered,
     Compacted,
@@ -24,6 +23,7 @@ from crucible.clients.events import (
     UsageCounted,
 )
 from crucible.clients.gemini import logs as gemini
+from crucible.clients.registry import DIALECTS
 from tests.unit.clients.building import only
 from tests.unit.clients.gemini_logs import (
     FIRST,

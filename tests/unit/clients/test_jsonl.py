@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.clients import jsonl_reader as jsonl
-from crucible.clients.jsonl_reader import Record, read_file, read_records
+from crucible.clients import log_files as jsonl
+from crucible.clients.log_files import Record, read_file, read_records
 from crucible.core.errors import TranscriptError
 
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.clients.dialects import DIALECTS, sniff
 from crucible.clients.events import Event, Injected, Prompted, Replied, Titled, Unreadable
+from crucible.clients.log_files import Transcript
 from crucible.clients.opencode import logs as opencode
-from crucible.clients.session_files import Transcript
+from crucible.clients.registry import DIALECTS, sniff
 from crucible.core.errors import TranscriptError
 from tests.unit.clients.building import only
 from tests.unit.clients.opencode_building import (

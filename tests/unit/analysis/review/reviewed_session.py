@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from crucible.analysis.review.session_review import ReviewResult, review
-from crucible.clients.launch.ask import Answer
+from crucible.clients.client import Answer
 from crucible.core.secrets import Scanner
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.session.findings import Finding, findings_of

@@ -15,9 +15,9 @@ from crucible.analysis.review.review_answer import KnownText, read_answer
 from crucible.analysis.review.review_merge import Detected, merge_claims
 from crucible.analysis.review.review_record import fit
 from crucible.analysis.review.session_review import review
+from crucible.clients.client import Answer
 from crucible.clients.events import CallEnd
 from crucible.clients.launch.answering_process import TimedOut
-from crucible.clients.launch.ask import Answer
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.settings.settings import AgentSettings

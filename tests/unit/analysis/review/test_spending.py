@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.clients.launch.ask import Answer
+from crucible.clients.client import Answer
 from crucible.vault.logs.spending import Spending, keep_answer, spent_since
 from crucible.vault.notes.init_vault import init_vault
 

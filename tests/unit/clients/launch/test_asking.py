@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.clients.client import Answer
 from crucible.clients.launch.answering_process import MOST_BYTES
-from crucible.clients.launch.ask import Answer, asker_of, read_answer
+from crucible.clients.launch.ask import asker_of, read_answer
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
 from crucible.clients.registry import RESUMABLE
 from crucible.core.errors import AgentFailed

@@ -15,7 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crucible.analysis.review.agent_questions import Refused
-from crucible.clients.launch.ask import Answer, Program
+from crucible.clients.client import Answer
+from crucible.clients.launch.ask import Program
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.codify.refine import TEMPLATE, Refined, find_template, refine
 from crucible.commands.codify.refine_check import accept, document_of, tag

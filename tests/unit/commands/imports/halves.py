@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.launch.session_marks import resume_mark
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.memory.bookmarks.resume_tickets import Ticket, issue_ticket

@@ -189,5 +189,5 @@ def test_a_session_without_a_sign_looks_at_no_other_file(tmp_path: Path, monkeyp
     def fail(*_: object) -> None:
         raise AssertionError("looked at")
 
-    monkeypatch.setattr("crucible.clients.claude_code.lineage._beside", fail)
+    monkeypatch.setattr("crucible.clients.claude_code.logs._beside", fail)
     assert [each.follows for each in claude_code.find(tmp_path / "p")] == ["", ""]

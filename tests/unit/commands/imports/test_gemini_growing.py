@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.vault.notes.vault import Note, Vault

@@ -22,7 +22,7 @@ from pathlib import Path
 from datetime import UTC, datetime
 from crucible.commands.imports.imports import ImportOptions, import_transcripts
 from crucible.core.settings.settings import VaultSettings
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.vault.notes.vault import Vault
 vault = Vault(Path(sys.argv[1]), VaultSettings(fsync=False))
 report = import_transcripts(vault, DIALECTS["claude-code"], [Path(sys.argv[2])],

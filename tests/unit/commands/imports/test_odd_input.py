@@ -557,7 +557,7 @@ import sys
 from pathlib import Path
 from datetime import UTC, datetime
 from crucible.commands.imports.imports import ImportOptions, import_transcripts
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.vault.notes.vault import Vault
 import_transcripts(Vault(Path(sys.argv[1])), DIALECTS["claude-code"], [Path(sys.argv[2])],
                    options=ImportOptions(datetime(2026, 11, 23, tzinfo=UTC)))

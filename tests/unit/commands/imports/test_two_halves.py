@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.clients.dialects import DIALECTS
 from crucible.clients.launch.session_marks import resume_mark
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.fold import Folding
 from crucible.commands.imports.import_report import Importing, ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_all

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
-from crucible.clients.dialects import DIALECTS
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.learn.case import Case

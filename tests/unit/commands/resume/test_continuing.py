@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crucible.clients.log_files import Transcript
 from crucible.clients.registry import RESUMABLE, client_of
-from crucible.clients.session_files import Transcript
 from crucible.commands.resume.continue_session import (
     Chosen,
     Native,

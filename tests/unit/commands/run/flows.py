@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from crucible.clients.client import Answer
 from crucible.clients.launch.answering_process import Reins
-from crucible.clients.launch.ask import Answer
 from crucible.commands.run.jobs import Job, Plan, RunInputs, Runner, RunReport
 from crucible.commands.run.plan import plan_run
 from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible.clients.client import Answer
 from crucible.clients.launch.answering_process import Exited, Stopped, TimedOut
-from crucible.clients.launch.ask import Answer
 from crucible.commands.run.jobs import EarlierResult, Job, JobOutcome, JobResult, Runner
 from crucible.commands.run.scheduler import StopSignals, run_plan
 from crucible.core.errors import AgentFailed

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from crucible.clients.claude_code import hook_settings as claude_code
+from crucible.clients.claude_code.hook_settings import find_installed, install_hooks, uninstall_hooks
 from crucible.core.errors import NoteChanged, NoteExists, VaultError
-from crucible.integrations.install import claude_code_settings as claude_code
-from crucible.integrations.install.claude_code_settings import find_installed, install_hooks, uninstall_hooks
 
 COMMAND = "cru hook claude-code 2>/dev/null || :"
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.core.errors import VaultError
-from crucible.integrations.install.claude_code_settings import (
+from crucible.clients.claude_code.hook_settings import (
     EVENTS,
     find_installed,
     install_hooks,
@@ -20,7 +19,8 @@ from crucible.integrations.install.claude_code_settings import (
     with_hooks,
     without_hooks,
 )
-from crucible.integrations.install.jsonc import parse
+from crucible.clients.settings_files import parse
+from crucible.core.errors import VaultError
 
 COMMAND = "cru hook claude-code || :"
 OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo hi"}]}

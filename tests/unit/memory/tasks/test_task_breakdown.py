@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.clients.launch.ask import Answer
+from crucible.clients.client import Answer
 from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings

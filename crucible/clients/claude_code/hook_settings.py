@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crucible.integrations.install.jsonc import (
+from crucible.clients.claude_code.client import home_folder
+from crucible.clients.settings_files import (
     Node,
+    changed,
     find,
     has_text,
+    load,
+    named,
     new_file,
     parse,
     put_in,
@@ -23,7 +27,6 @@ from crucible.integrations.install.jsonc import (
     replaced,
     take_out,
 )
-from crucible.integrations.install.settings_files import changed, load, named
 
 EVENTS: Mapping[str, Mapping[str, Any]] = {
     "SessionStart": {"timeout": 10},
@@ -57,8 +60,7 @@ def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> P
     """The user's settings file, or a project's."""
     if project is not None:
         return project / ".claude" / "settings.json"
-    configured = env.get("CLAUDE_CONFIG_DIR")
-    return (Path(configured) if configured else home / ".claude") / "settings.json"
+    return home_folder(env, home) / "settings.json"
 
 
 def install_hooks(path: Path, command: str) -> bool:
