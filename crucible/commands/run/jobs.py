@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from crucible.clients.launch.ask import Asker
 from crucible.clients.client import command_line
+from crucible.clients.launch.ask import Asker
 from crucible.clients.registry import RESUMABLE, client_of
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern

@@ -70,7 +70,9 @@ def brief_start(at: StartPlace, notice: str, early: Callable[[str], object]) -> 
         vault,
         wish,
         BriefingSources(
-            at.view, recall=_recall_of(vault, start.project), client_folder=home_folder(os.environ, Path(os.path.expanduser("~")))
+            at.view,
+            recall=_recall_of(vault, start.project),
+            client_folder=home_folder(os.environ, Path(os.path.expanduser("~"))),
         ),
         quoter=quoter,
         counter=_InRoom(wish.budget),
