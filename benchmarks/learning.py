@@ -17,10 +17,10 @@ from markdown_it import MarkdownIt
 from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, good_run, seconds_of
 from crucible.analysis.tools.recorded_calls import RecordedCalls
+from crucible.commands.learn.case_gathering import extract
 from crucible.commands.learn.export import Export, export_stream
-from crucible.commands.learn.extraction import extract
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.shapes import Shape
+from crucible.commands.learn.training_rows import Shape
 from crucible.core.secrets.redaction import redact_of, remembering
 from crucible.core.settings.settings import SecretSettings
 from crucible.documents.markdown.source import Source
@@ -49,7 +49,7 @@ def stages(notes: Mapping[str, str], shapes: Sequence[Shape] = (Shape.MESSAGES,)
         with _clock(taken, "reading"):
             session = read_session(Source(text), name)
         with _clock(taken, "extracting"):
-            cases = extract(session, {}, lambda _: RecordedCalls(), redact)
+            cases = extract(session, {}, RecordedCalls(), redact)
         for shape, scrubber in scrubbers.items():
             with _clock(taken, shape.value):
                 export_stream(cases, Export(shape), scrubber, io.BytesIO().writelines)

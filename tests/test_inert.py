@@ -26,7 +26,7 @@ from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.memory.history.history_notes import render_history
 from tests.openings import OPENINGS
-from tests.unit.commands.learn.made import any_case
+from tests.unit.commands.learn.sample_cases import any_case
 from tests.unit.documents.session.strategies import sessions
 from tests.unit.documents.workflow.strategies import workflows
 from tests.unit.memory.history.test_history_notes import ENTRIES

@@ -23,10 +23,9 @@ from crucible.cli.output import PROBLEMS_FOUND, counted, say, write, write_docum
 from crucible.cli.vault_access import find_note, load_note, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
-from crucible.commands.codify.edit_draft import Choice, place_draft, revise
 from crucible.commands.codify.refine import find_template, refine
 from crucible.commands.codify.refine_check import errors_of
-from crucible.commands.codify.workflow_file import Kept, keep_as, keep_note, stamped
+from crucible.commands.codify.workflow_file import Choice, Kept, keep_as, keep_note, place_draft, revise, stamped
 from crucible.commands.resume.resume_context import load_children
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of

@@ -48,7 +48,7 @@ from crucible.commands.learn.puzzle_cases import attribute, judge_case
 from crucible.commands.learn.puzzle_files import exports_folder, put_puzzles
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.selection import Dedupe, Families, SelectedCases, Splits, parse_splits, pick
-from crucible.commands.learn.shapes import Shape
+from crucible.commands.learn.training_rows import Shape
 from crucible.core.errors import UsageError
 from crucible.core.processes import cores, spread
 from crucible.core.secrets.redaction import redact_of, remembering

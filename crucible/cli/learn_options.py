@@ -19,7 +19,7 @@ from crucible.cli.options import GivenPath, limit_option, one_of, only_option
 from crucible.cli.vault_access import find_note, index_of
 from crucible.commands.learn.case import CaseType
 from crucible.commands.learn.selection import Dedupe, SessionRelations
-from crucible.commands.learn.shapes import Shape
+from crucible.commands.learn.training_rows import Shape
 from crucible.core.errors import UsageError
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import select

@@ -18,9 +18,9 @@ from crucible.cli.table_output import write_rows
 from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
 from crucible.commands.learn.case_folder import WrittenCases
 from crucible.commands.learn.case_gathering import SessionCases
+from crucible.commands.learn.correction_cases import RecurringRule, diff_of, rules_of, with_rules
 from crucible.commands.learn.export import Exported
 from crucible.commands.learn.puzzle_files import WrittenPuzzles
-from crucible.commands.learn.recurring_rules import RecurringRule, diff_of, rules_of, with_rules
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteChanged, UsageError
 from crucible.documents.session.session import Session

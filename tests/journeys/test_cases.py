@@ -17,7 +17,7 @@ from crucible.commands.learn.puzzle_files import puzzle_file_names, render_puzzl
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, write
 from tests.running import Cru, CruProcess
-from tests.unit.commands.learn.made import OPEN, PUZZLE, case_of, made_cases
+from tests.unit.commands.learn.sample_cases import OPEN, PUZZLE, case_of, made_cases
 
 GOOD = "The server resets it. Change app.py: each get is retried with backoff."
 

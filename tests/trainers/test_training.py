@@ -15,8 +15,8 @@ import pytest
 from crucible.commands.learn.export import Export, Exported, export_files
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.selection import parse_splits
-from crucible.commands.learn.shapes import Shape
-from tests.unit.commands.learn.made import made_cases, many_cases
+from crucible.commands.learn.training_rows import Shape
+from tests.unit.commands.learn.sample_cases import made_cases, many_cases
 
 pytestmark = [pytest.mark.learn, pytest.mark.filterwarnings("default")]
 

@@ -11,8 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft_steps import Branch, Draft, DraftStep, Remark, RemarkKind, StepRun
-from crucible.commands.codify.step_titles import Names, join_words, work_name
+from crucible.commands.codify.draft_steps import (
+    Branch,
+    Draft,
+    DraftStep,
+    Names,
+    Remark,
+    RemarkKind,
+    StepRun,
+    join_words,
+    work_name,
+)
 from crucible.core.patterns import late_pattern
 from crucible.core.text.words import overlap
 from crucible.documents.markdown.containment import contain_line, cut, normal_line

@@ -6,7 +6,7 @@ Reads no file and no clock.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeVar, cast
@@ -15,26 +15,33 @@ from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.alignment import align
 from crucible.commands.codify.draft_steps import (
+    CHANGING,
+    NOISE,
+    PROVING,
+    STOPPED,
     Draft,
     DraftStep,
+    Names,
     Node,
     Parameter,
     Remark,
     RemarkKind,
     StepRun,
     Stretch,
-    fold,
+    merged,
+    slug_of,
+    tidy_name,
+    work_name,
 )
 from crucible.commands.codify.generalize import repeated
 from crucible.commands.codify.parameters import INPUTS, filled, parameters_of
 from crucible.commands.codify.session_tree import TreeBuilder
 from crucible.commands.codify.step_commands import lines_of
-from crucible.commands.codify.step_titles import Names, slug_of, tidy_name, work_name
 from crucible.commands.codify.workflow_assembly import assemble
 from crucible.core.secrets.scanner import Redact
 from crucible.core.text.sentences import cut_at_word
 from crucible.documents.markdown.containment import normal_line, slug
-from crucible.documents.session.session import AgentRef, Session
+from crucible.documents.session.session import AgentRef, Outcome, Session
 from crucible.documents.session.titles import untagged
 from crucible.documents.workflow.workflow import Datum, Grade, RunStatus, Workflow, key_of
 
@@ -293,3 +300,63 @@ class _Cleaner:
         """A word of a heading, which stays one word."""
         clean = self._clean(text or "")
         return text if not text or clean == text else slug(clean, kind) or None
+
+
+def fold(node: Node) -> None:
+    """Drop noise from a node and all below it; what only looked joins the next stretch of work."""
+    for part in node.parts:
+        if isinstance(part, Node):
+            fold(part)
+        else:
+            part.acts = folded_acts(part.acts)
+    node.parts = _joined([part for part in node.parts if isinstance(part, Node) or part.acts])
+
+
+def _joined(parts: Sequence[Stretch | Node]) -> list[Stretch | Node]:
+    """Move lookups into the next stretch that worked, else the last one; if none did, only nodes are work."""
+    own = [part for part in parts if isinstance(part, Stretch)]
+    homes = [stretch for stretch in own if not stretch.only_looked()]
+    if not homes and any(isinstance(part, Node) and not part.only_looked() for part in parts):
+        return [part for part in parts if isinstance(part, Node)]
+    homes = homes or own[:1]
+    kept: list[Stretch | Node] = []
+    looked = Stretch()
+    for part in parts:
+        if isinstance(part, Stretch) and not any(part is home for home in homes):
+            looked.take(part)
+            continue
+        if isinstance(part, Stretch):
+            part.take(looked, before=True)
+            looked = Stretch()
+        kept.append(part)
+    if looked.acts:
+        homes[-1].take(looked)
+    return kept
+
+
+_Key = tuple[Act | Deed, str, int]
+
+
+def folded_acts(acts: Iterable[Act]) -> list[Act]:
+    """Acts without noise, repeats and dead ends; a check occurs once, and again after each merge."""
+    kept: dict[_Key, Act] = {}
+    merges = 0
+    for act in acts:
+        if act.deed in NOISE or act.outcome in STOPPED:
+            continue
+        if act.deed in PROVING:  # the last time counts
+            _keep_last(kept, (act.deed, act.what, merges), act)
+        elif act.deed is Deed.REVERT:
+            gone = set(act.writes)
+            kept = {key: one for key, one in kept.items() if one.deed not in CHANGING or not set(one.writes) <= gone}
+        elif act.outcome is not Outcome.FAILED:
+            merges += merged(act)
+            if act.deed is Deed.RUN:  # as in `git push`
+                _keep_last(kept, (act, "", 0), act)
+            kept.setdefault((act, "", 0), act)
+    return list(kept.values())
+
+
+def _keep_last(kept: dict[_Key, Act], key: _Key, act: Act) -> None:
+    kept.pop(key, None)
+    kept[key] = act

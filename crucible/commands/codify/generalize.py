@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from crucible.analysis.tools.tool_acts import Act, Deed
 from crucible.commands.codify.draft_steps import (
+    ANY,
+    CHANGES,
     CHANGING,
+    CHOSEN,
     LOOKING,
     NOISE,
     PROVING,
@@ -35,7 +38,6 @@ from crucible.commands.codify.parameters import (
     parted,
 )
 from crucible.commands.codify.step_commands import commands_name, generalized_check, hands_on, is_variant, lines_of
-from crucible.commands.codify.step_titles import ANY, CHANGES, CHOSEN
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import key_of

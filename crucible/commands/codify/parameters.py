@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from crucible.analysis.tools.tool_calls import SHELLS
-from crucible.commands.codify.draft_steps import Node, Parameter, Remark, RemarkKind, Stretch
-from crucible.commands.codify.step_titles import Names, tidy_name
+from crucible.commands.codify.draft_steps import Names, Node, Parameter, Remark, RemarkKind, Stretch, tidy_name
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.session.session import Session

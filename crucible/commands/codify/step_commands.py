@@ -15,8 +15,7 @@ from crucible.analysis.tools.file_kinds import INTERPRETERS, is_test_file, langu
 from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import command_text, leads_out
 from crucible.analysis.tools.tool_acts import Act, Deed
-from crucible.commands.codify.draft_steps import CHANGING, MERGES, PROVING, Remark, RemarkKind, merged
-from crucible.commands.codify.step_titles import join_words
+from crucible.commands.codify.draft_steps import CHANGING, MERGES, PROVING, Remark, RemarkKind, join_words, merged
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC
 
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.commands.codify.draft_steps import DraftStep, Parameter, Remark, RemarkKind, StepRun
-from crucible.commands.codify.step_titles import Names, slug_of
+from crucible.commands.codify.draft_steps import DraftStep, Names, Parameter, Remark, RemarkKind, StepRun, slug_of
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import code_span
 from crucible.documents.markdown.containment import contain, contain_line, is_inert, normal, normal_line

@@ -1,18 +1,23 @@
-"""A learning case: a piece of a session that teaches, with its origin, and the texts and words in it.
+"""Learning cases: the types of case, and the id, digest and difficulty of each.
 
-Texts are redacted and hold no absolute paths. A case is the same however often its session is read.
+Reading a session again gives the same cases with the same ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum, StrEnum
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from hashlib import blake2b
+from itertools import repeat
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
+from crucible.core.patterns import late_pattern
 from crucible.core.text.words import WORD, stem, stop_words
+from crucible.core.tokens import Estimate
 from crucible.documents.knowledge.items import Attribution
+from crucible.documents.markdown.containment import normal_line
 
 
 class CaseType(StrEnum):
@@ -26,7 +31,7 @@ class CaseType(StrEnum):
 
 
 class Difficulty(StrEnum):
-    """How much it took: by the number of tries, and of steps to the resolution."""
+    """The effort that a case took, by its failed calls and by all its calls."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -34,7 +39,7 @@ class Difficulty(StrEnum):
 
 
 class Fault(StrEnum):
-    """Whose failure it was; only the agent's makes a puzzle."""
+    """Who or what caused a failure; only the agent's own failures are attributed."""
 
     AGENT = "agent"
     ENVIRONMENT = "environment"
@@ -44,7 +49,7 @@ class Fault(StrEnum):
 
 
 class CaseStatus(StrEnum):
-    """What a human said of a case."""
+    """The user's review of a case."""
 
     PROPOSED = "proposed"
     ACCEPTED = "accepted"
@@ -52,7 +57,7 @@ class CaseStatus(StrEnum):
 
 
 class Role(StrEnum):
-    """Who speaks in a turn."""
+    """The author of a turn."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -61,9 +66,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CaseCall:
-    """A tool call: its name and arguments, as JSON values.
+    """A tool call: its name and its arguments, which are JSON values.
 
-    Where only the note's one line is known that is all: `{"input": line}`, or a shell's `{"command": line}` where the line is whole.
+    If only the note's one-line form is known, the arguments are `{"input": line}`, or `{"command": line}` for the
+    uncut command of a shell.
     """
 
     id: str
@@ -73,7 +79,7 @@ class CaseCall:
 
 @dataclass(frozen=True, slots=True)
 class CaseTurn:
-    """One message: an assistant's may hold calls, a tool's answers the call `answers`; `failed` is the tool's."""
+    """One message.  An assistant's may hold calls; a tool's answers the call with the id `answers`, which may have `failed`."""
 
     role: Role
     text: str = ""
@@ -83,7 +89,7 @@ class CaseTurn:
 
 
 class Place(NamedTuple):
-    """Where a case comes from: the session's id, the phase's id and name, and the note's line, from 1."""
+    """The origin of a case: the session's id, the phase's id and name, and the line in the note, from 1."""
 
     session: str
     phase: str
@@ -93,11 +99,11 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A failure of the agent's and what fixed it.
+    """A failure and its fix.
 
-    `goal` is what was asked for, `state` what was done before, `tried` the turns up to and including the failure, `failure` the exact message,
-    `solution` the turns that mended it (empty: an open puzzle), `expected` the resolution in words.  `hints` give away more and more, the last
-    one not the answer.
+    `goal` is the user's request and `state` the affected files before the fix.  `tried` are the turns up to the
+    failure, `failure` is the exact message, `solution` are the turns that fixed it, and `expected` is the fix in
+    words.  Each of the `hints` reveals more than the one before, but none gives the answer.
     """
 
     goal: str
@@ -111,13 +117,16 @@ class Puzzle:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody mended it."""
+        """True if the failure was never fixed."""
         return not self.expected and not self.solution
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What the agent did, the user's exact words (of a rejected call what was said with it, perhaps ""), and what followed."""
+    """Work that the user corrected: what the agent `did`, the user's exact words, and what the agent did `then`.
+
+    `rejected` is the call that the user rejected, "" for none; a rejection may have no words.
+    """
 
     goal: str
     did: tuple[CaseTurn, ...]
@@ -128,7 +137,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A decision: the situation, the options that were named, the choice, why, and how it turned out later."""
+    """A decision: the situation, the options, the choice, its rationale and its outcome."""
 
     situation: str
     options: tuple[str, ...]
@@ -139,7 +148,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """Work that was given away; `used` is None where that cannot be told, `evidence` what shows it."""
+    """Work delegated to a subagent.  `used` is None if unknown; `evidence` shows that the result was used."""
 
     agent: str
     task: str
@@ -150,7 +159,7 @@ class Delegation:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A completed phase: the steps that led to its outcome."""
+    """A completed phase: its goal and the turns that led to its outcome."""
 
     goal: str
     turns: tuple[CaseTurn, ...]
@@ -167,18 +176,18 @@ BODIES: Mapping[CaseType, type[Body]] = {
 
 
 def type_of(body: Body) -> CaseType:
-    """What a body is one of."""
+    """Return the type of a body."""
     return next(one for one, kind in BODIES.items() if isinstance(body, kind))
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case.  `id` is stable over runs, `digest` is of its content and tells duplicates.
+    """One learning case.
 
-    `title` and `finding` are the summary and id of the finding that it was made of, "" for a workflow without one.
-    `tokens` is an estimate of its whole text; `complete` is true if whole events were available and not only the note's lines; `problems` are those of its
-    note; `redactions` counts by rule what was redacted at extraction.  `review` is a human's verdict on it.
-    `verification` is a command that passed afterwards and proved the outcome, in one line; "" for none.
+    `id` stays the same over runs; `digest` is the hash of its content, equal for duplicates.  `title` and `finding` are
+    the summary and the id of its finding.  `tokens` is an estimate for its whole text.  `complete` is true if the
+    arguments of all calls are known and uncut.  `problems` are those of the session's note.  `redactions` counts by
+    rule.  `verification` is a command, in one line, that passed afterwards and proved the outcome; "" for none.
     """
 
     id: str
@@ -205,51 +214,158 @@ class Case:
     review: CaseStatus = CaseStatus.PROPOSED
 
 
+CUT = "[… cut …]"
+"""Marks the place where a text was shortened."""
+
 _T = TypeVar("_T")
 
 
 def names_of(kind: type) -> tuple[str, ...]:
-    """The names of a dataclass's fields, in their order."""
+    """Return the names of a dataclass's fields in order."""
     return tuple(each.name for each in fields(kind))
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Every text in a value of `model`, in the order of its fields; keys of arguments too."""
+    """Yield every text in a value in the order of its fields, including the keys of mappings."""
+    return (text for text, _ in _keyed_texts(value))
+
+
+def _keyed_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text with the key that it is stored under in a mapping; keys themselves have none ("")."""
     if isinstance(value, Enum):
         return
     if isinstance(value, str):
-        yield value
+        yield value, key
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            yield str(key)
-            yield from texts_of(one)
+        for name, one in value.items():
+            yield str(name), ""
+            yield from _keyed_texts(one, str(name))
     elif isinstance(value, tuple | list):
         for one in value:
-            yield from texts_of(one)
+            yield from _keyed_texts(one, key)
     elif is_dataclass(value):
         for name in names_of(type(value)):
-            yield from texts_of(getattr(value, name))
+            yield from _keyed_texts(getattr(value, name))
 
 
-def map_texts(value: _T, change: Callable[[str, str], str], key: str = "") -> _T:
-    """The value with `change` applied to every text; it gets the text and the name of its argument ("" for none)."""
-    given: Any = value
-    if isinstance(given, str) and not isinstance(given, Enum):
-        given = change(given, key)
-    elif isinstance(given, Mapping):
-        given = {change(str(name), ""): map_texts(one, change, str(name)) for name, one in given.items()}
-    elif isinstance(given, tuple | list):
-        given = type(given)(map_texts(one, change, key) for one in given)
-    elif is_dataclass(given) and not isinstance(given, type):
-        names = names_of(type(given))
-        given = replace(given, **{name: map_texts(getattr(given, name), change) for name in names})
-    return given  # type: ignore[no-any-return]
+def map_texts(value: _T, change: Callable[[str, str], str]) -> _T:
+    """Apply `change` to every text in a value; it gets the text and its key in a mapping ("" for none)."""
+    texts = iter([change(text, key) for text, key in _keyed_texts(value)])
+    return cast("_T", _with_texts(value, texts))
+
+
+def _with_texts(value: Any, texts: Iterator[str]) -> Any:
+    """Replace the texts in a value by `texts`, which come in the order of `texts_of`."""
+    if isinstance(value, str):
+        return value if isinstance(value, Enum) else next(texts)
+    if isinstance(value, Mapping):
+        changed: dict[str, object] = {}
+        for one in value.values():
+            key = next(texts)
+            changed[key] = _with_texts(one, texts)
+        return changed
+    if isinstance(value, tuple | list):
+        return type(value)(map(_with_texts, value, repeat(texts)))
+    if is_dataclass(value) and not isinstance(value, type):
+        names = names_of(type(value))
+        values = (getattr(value, name) for name in names)
+        return replace(value, **dict(zip(names, map(_with_texts, values, repeat(texts)), strict=True)))
+    return value
 
 
 _ENDS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "e")
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The stems of the words of a text, of its first 4,000 characters, that say something."""
+    """Return the stems of a text's words without stop words; only the first 4,000 characters count."""
     words = [word for word in WORD.findall(text[:4000].casefold()) if word not in stop_words("cases")]
     return frozenset(stem(word, _ENDS) if word.isascii() else word for word in words)
+
+
+_PLAIN = late_pattern(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}")
+_NOT_PLAIN = late_pattern(r"[^A-Za-z0-9._-]+")
+_UNCOUNTED = frozenset({"hints", "attribution"})
+"""Fields that are derived from others, so they count for neither digest nor tokens."""
+
+
+def case_id(session: str, type_: CaseType, anchor: str, nth: int = 0) -> str:
+    """Return `<session>-<type>-<8 hex>`; `nth` numbers the cases with the same anchor, from 0."""
+    words = normal_line(anchor).casefold()
+    hashed = f"{type_}\n{words}" + (f"\n{nth}" if nth else "")
+    return f"{_file_name(session)}-{type_}-{_hex(hashed)}"
+
+
+def _file_name(session: str) -> str:
+    """Return the session's id as part of a file name; an id that had to change gets a digest to stay unique."""
+    if _PLAIN.fullmatch(session):
+        return session
+    return f"{_NOT_PLAIN.sub('-', session).strip('-.')[:80]}-{_hex(session)}".lstrip("-")
+
+
+def distinct(cases: Iterable[Case]) -> Iterator[Case]:
+    """Give the cases of a session unique ids; of several with one id, the first in the note keeps it."""
+    taken: set[str] = set()
+    for case in cases:
+        nth, ident = 0, case.id
+        while ident in taken:
+            nth += 1
+            ident = case_id(case.place.session, case.type, case.id.removeprefix(case.place.session), nth)
+        taken.add(ident)
+        yield case if ident == case.id else replace(case, id=ident)
+
+
+_COUNTER = Estimate()
+
+
+def measured(case: Case) -> Case:
+    """Set a case's tokens and digest from its body; the digest ignores whitespace and the ids of calls."""
+    names = (name for name in names_of(type(case.body)) if name not in _UNCOUNTED)
+    texts = [*_words_of(tuple(getattr(case.body, name) for name in names))]
+    hashed = "\x1e".join([case.type.value, *(" ".join(text.split()) for text in texts)])
+    digest = blake2b(hashed.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return replace(case, tokens=_COUNTER.count("\n".join(texts)), digest=digest)
+
+
+def _words_of(value: object) -> Iterator[str]:
+    if isinstance(value, CaseTurn):
+        yield value.text
+        for call in value.calls:
+            yield call.name
+            yield from texts_of(call.arguments)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _words_of(one)
+    else:
+        yield from texts_of(value)
+
+
+def _hex(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()[:4].hex()
+
+
+# --- difficulty -------------------------------------------------------------------------------------------------------
+
+_FEW, _MANY = 3, 12
+
+
+def difficulty_of(turns: Iterable[CaseTurn]) -> Difficulty:
+    """Easy: at most one failed call and three calls.  Hard: at least three failed calls or twelve calls."""
+    turns = list(turns)
+    failed = sum(turn.failed for turn in turns)
+    calls = sum(len(turn.calls) for turn in turns)
+    if failed >= _FEW or calls >= _MANY:
+        return Difficulty.HARD
+    return Difficulty.EASY if failed <= 1 and calls <= _FEW else Difficulty.MEDIUM
+
+
+def body_turns(body: Body) -> tuple[CaseTurn, ...]:
+    """Return all turns of a body; none for a decision or a delegation."""
+    match body:
+        case Puzzle():
+            return body.tried + body.solution
+        case Correction():
+            return body.did + body.then
+        case Trajectory():
+            return body.turns
+        case _:
+            return ()

@@ -12,16 +12,42 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
-from crucible.commands.learn.case import Case, CaseStatus, CaseType, Place, Puzzle
+from crucible.commands.learn.case import (
+    CUT,
+    Body,
+    Case,
+    CaseStatus,
+    CaseTurn,
+    CaseType,
+    Choice,
+    Correction,
+    Delegation,
+    Place,
+    Puzzle,
+    Role,
+    Trajectory,
+    distinct,
+    measured,
+    texts_of,
+)
+from crucible.commands.learn.case_finders import find_choices, find_delegations, find_trajectories
 from crucible.commands.learn.case_folder import load_case
 from crucible.commands.learn.case_notes import ParsedCase
-from crucible.commands.learn.extraction import extract
+from crucible.commands.learn.correction_cases import find_corrections
+from crucible.commands.learn.puzzle_cases import find_puzzles
+from crucible.commands.learn.rubric import is_gradable
+from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.timeline import (
+    Timeline,
+    build_timeline,
+)
 from crucible.core.errors import CrucibleError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact
+from crucible.documents.session.findings import Source, findings_of
 from crucible.documents.session.session import Session, Subagent
 from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
@@ -101,7 +127,11 @@ class Gatherer:
         problems: list[CrucibleError] = []
         if not self.wanted.accepted:  # what a human accepted is a note
             try:
-                made = self._extracted(name, self._note(path).session)
+                session = self._note(path).session
+                children = self._children(session)
+                calls = load_recorded_calls(self._vault.root, session.id)
+                # The file name is the session's id everywhere; its events are stored under the id in the note.
+                made = extract(replace(session, id=name), children, calls, self._redact)
             except CrucibleError as error:
                 problems.append(error)
         return self._gathered(name, made, problems)
@@ -133,7 +163,7 @@ class Gatherer:
 
     # --- from the session ---------------------------------------------------------------------------------------------
 
-    def _known(self, name: str) -> Session | None:
+    def _session(self, name: str) -> Session | None:
         """A session by its id, or by a link to it; None where its note is gone or cannot be read."""
         path = self._paths.get(note_name(name.rpartition("/")[2]))
         try:
@@ -141,15 +171,10 @@ class Gatherer:
         except CrucibleError:
             return None
 
-    def _extracted(self, name: str, session: Session) -> tuple[Case, ...]:
-        """The cases of a session, which is called what its file is, as everywhere; its records have the name that it tells."""
+    def _children(self, session: Session) -> Mapping[str, Session | None]:
+        """Return the sessions of a session's subagents by the links to them."""
         links = {entry.link for entry in session.all_entries() if isinstance(entry, Subagent) and entry.link}
-        children = {link: self._known(link) for link in links}
-
-        def evidence(id_: str) -> RecordedCalls:
-            return load_recorded_calls(self._vault.root, session.id if id_ == name else id_)
-
-        return extract(replace(session, id=name), children, evidence, self._redact)
+        return {link: self._session(link) for link in links}
 
     # --- from its cases' notes ----------------------------------------------------------------------------------------
 
@@ -233,3 +258,93 @@ def _settled(case: Case, noted: Case, *, edited: bool) -> Case:
     if isinstance(case.body, Puzzle) and told and not told.judge.startswith("rules"):
         return replace(case, body=replace(case.body, attribution=told))
     return case
+
+
+def extract(
+    session: Session,
+    children: Mapping[str, Session | None],
+    calls: RecordedCalls,
+    redact: Redact,
+) -> tuple[Case, ...]:
+    """The cases of a session: the same ones in the same order for the same note and records.
+
+    `children` are its subagents' sessions by id, None where a note is gone.  `evidence` gives what the records of a
+    session say, by its id, anew each time.
+    """
+    timeline = build_timeline(session, calls)
+    scrubber = Scrubber(redact, personal=False)
+    told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
+    found = [case for case in _found(timeline, children) if is_teachable(case.body, told=case.finding in told)]
+    found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
+    found.sort(key=lambda case: case.place.line)  # a stable order within a line
+    return tuple(map(measured, map(scrubber.clean, distinct(found))))
+
+
+_UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
+"""Types of cases without an answer to grade."""
+
+
+def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
+    yield from find_puzzles(timeline)
+    yield from find_corrections(timeline)
+    yield from find_choices(timeline)
+    yield from find_delegations(timeline, children)
+    yield from find_trajectories(timeline)
+
+
+_ASKED, _CHOSEN, _TASK, _FOUND = 3, 3, 6, 15
+"""Least words of a request, a choice, a task and a result."""
+
+
+_NAME = late_pattern(r"\w+\.[A-Za-z]{1,4}\b|[A-Za-z]\w*[a-z][A-Z]\w*|[A-Za-z]+_\w+")
+
+
+def is_teachable(body: Body, *, told: bool = False) -> bool:
+    """True for a case with a question that can be understood alone and an answer that can be checked against it.
+
+    A callout that a person or an agent wrote (`told`) needs no proof by calls.
+    """
+    match body:
+        case Puzzle():
+            return bool(body.goal) and (_is_fix(body) or (told and bool(body.expected)))
+        case Correction():
+            return (
+                bool(body.did)
+                and bool(body.then)
+                and (told or (_is_long(body.words, _ASKED) and any(_good(body.then)) and _is_whole(body.then)))
+            )
+        case Choice():
+            is_weighed = len(body.options) > 1 or (bool(body.rationale) if told else _is_long(body.choice, _CHOSEN))
+            return bool(body.situation) and is_weighed
+        case Delegation():
+            return body.used is True and (told or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND)))
+        case Trajectory():
+            return _is_long(body.goal, _ASKED) and any(_good(body.turns))
+        case _:
+            assert_never(body)
+
+
+def _is_long(text: str, least: int) -> bool:
+    return len(text.split()) >= least
+
+
+def _is_fix(body: Puzzle) -> bool:
+    """True if a change is shown that touches something the failure names."""
+    made = [call for turn in body.solution for call in turn.calls]
+    return bool(made) and bool(_names([body.failure]) & _names(texts_of(made))) and _is_whole(body.solution)
+
+
+def _is_whole(turns: Iterable[CaseTurn]) -> bool:
+    """True if no call was shortened."""
+    return not any(CUT in text for turn in turns for text in texts_of(turn.calls))
+
+
+def _names(texts: Iterable[str]) -> set[str]:
+    """Names in the code and of files, without folders: words with an extension, a `_` or an inner capital."""
+    return {name for text in texts for name in _NAME.findall(text)}
+
+
+def _good(turns: Iterable[CaseTurn]) -> Iterator[CaseTurn]:
+    """The calls that have a result and did not fail."""
+    good = {turn.answers for turn in turns if turn.role is Role.TOOL and not turn.failed}
+    return (turn for turn in turns if any(call.id in good for call in turn.calls))

@@ -19,10 +19,10 @@ from crucible.commands.learn.case import (
     Delegation,
     Place,
     Puzzle,
+    measured,
     names_of,
     type_of,
 )
-from crucible.commands.learn.case_making import measured
 from crucible.commands.learn.note_blocks import (
     NO_PART,
     NotePart,

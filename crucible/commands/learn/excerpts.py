@@ -11,15 +11,13 @@ from dataclasses import replace
 from itertools import accumulate
 
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.analysis.tools.tool_calls import CHANGES, Moment
-from crucible.commands.learn.case import CaseTurn, Role, map_texts
+from crucible.commands.learn.case import CUT, CaseTurn, Role, map_texts
 from crucible.commands.learn.timeline import Timeline, turns_of
 from crucible.core.patterns import ANSI, late_pattern
 from crucible.documents.session.session import Intervention, Outcome, Prose
 
 SIDE = 3200
 """Code points of a part of a case."""
-CUT = "[… cut …]"
 _SAID, _RESULT, _ARGUMENT = 700, 400, 1600
 TELLING = late_pattern(
     r"(?i)error|exception|fail|fatal|panic|cannot|denied|not found|no such|reset|unknown|undefined|missing|invalid|expected|actual|want|:\d+:"

@@ -18,11 +18,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from crucible.commands.learn.case import Case
-from crucible.commands.learn.chat import Row
+from crucible.commands.learn.case import (
+    Case,
+    Puzzle,
+)
+from crucible.commands.learn.rubric import rubric_json, rubric_of
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.selection import Families, Splits
-from crucible.commands.learn.shapes import Provenance, Shape, row_of
+from crucible.commands.learn.training_rows import COLUMNS, Row, Shape, lesson_of, without_marks
 from crucible.core.errors import UsageError, VaultError, reason_of
 from crucible.core.patterns import late_pattern
 from crucible.core.templates import render_template
@@ -156,6 +159,49 @@ def _typed(kinds: set[str]) -> Row:
 
 def _functions(row: Row) -> Iterator[Row]:
     return (call["function"] for message in row["messages"] for call in message.get("tool_calls", ()))
+
+
+class Provenance(NamedTuple):
+    """What every row says of where it comes from: the licence of the data, the vault's name, and its split ("" for none)."""
+
+    licence: str = "unspecified"
+    source: str = "crucible"
+    split: str = ""
+
+
+_UNSAID = Provenance()
+
+
+def row_of(case: Case, shape: Shape, provenance: Provenance = _UNSAID) -> Row | None:
+    """The row that a case gives in a shape, its `metadata` last; None where it gives none."""
+    lesson = lesson_of(case)
+    # Of a case that is not complete it is not known what its calls were given: a schema of their lines would be made up.
+    if lesson is None or (shape is Shape.TOOLS and not case.complete):
+        return None
+    columns = COLUMNS[shape](lesson)
+    return {**columns, "metadata": metadata_of(case, provenance)} if columns else None
+
+
+_AS_THEY_ARE = (
+    "id", "type", "title", "finding", "agent", "model", "channel", "project", "difficulty", "tokens", "fault", "review", "complete", "digest"
+)  # fmt: skip
+
+
+def metadata_of(case: Case, provenance: Provenance) -> Row:
+    """What to filter rows by: texts, numbers and booleans, none of them null, and no text with a mark of a chat template."""
+    why = case.body.attribution if isinstance(case.body, Puzzle) else None
+    told: Row = {name: getattr(case, name) for name in _AS_THEY_ARE}
+    told |= case.place._asdict()
+    told |= {name: ",".join(one.replace(",", " ") for one in getattr(case, name)) for name in ("tools", "tags")}
+    told |= {
+        "rubric": rubric_json(rubric_of(case.body)),
+        "verified": bool(case.verification),
+        "category": why.category if why else "",
+        "problems": "; ".join(case.problems),
+        "redactions": sum(case.redactions.values()),
+    }
+    told |= provenance._asdict()
+    return {name: without_marks(one) if isinstance(one, str) else one for name, one in told.items()}
 
 
 _Line: TypeAlias = tuple[str, bytes]

@@ -17,10 +17,8 @@ from crucible.analysis.tools.session_files import Files
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.analysis.tools.tool_calls import CHANGES, RUNS, Moment, acts_of
 from crucible.clients.launch.ask import Asker
-from crucible.commands.learn.case import Case, CaseCall, CaseTurn, Fault, Puzzle, map_texts, texts_of
-from crucible.commands.learn.case_making import make_case
+from crucible.commands.learn.case import CUT, Case, CaseCall, CaseTurn, Fault, Puzzle, map_texts, texts_of
 from crucible.commands.learn.excerpts import (
-    CUT,
     SENTENCE,
     SIDE,
     TELLING,
@@ -34,6 +32,7 @@ from crucible.commands.learn.excerpts import (
 )
 from crucible.commands.learn.timeline import (
     Timeline,
+    make_case,
     moment_of_rows,
     placed_findings,
     turns_of,

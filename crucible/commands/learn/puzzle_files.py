@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from crucible.commands.learn.case import Case, CaseTurn, CaseType, Puzzle
 from crucible.commands.learn.case_notes import SECTIONS, render_sections, sections_of
-from crucible.commands.learn.chat import without_marks
 from crucible.commands.learn.note_blocks import NO_PART, NotePart, parts_of
 from crucible.commands.learn.rubric import (
     CheckKind,
@@ -26,6 +25,7 @@ from crucible.commands.learn.rubric import (
     rubric_of,
 )
 from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.training_rows import without_marks
 from crucible.core import files
 from crucible.core.errors import NoteExists, UsageError, VaultError, reason_of
 from crucible.core.patterns import late_pattern

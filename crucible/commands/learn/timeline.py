@@ -9,8 +9,21 @@ from itertools import takewhile
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.analysis.tools.tool_calls import SHELLS, Moment, moments_of
-from crucible.commands.learn.case import CaseCall, CaseTurn, Role
+from crucible.analysis.tools.tool_calls import SHELLS
+from crucible.commands.learn.case import (
+    CUT,
+    Body,
+    Case,
+    CaseCall,
+    CaseTurn,
+    Place,
+    Role,
+    body_turns,
+    case_id,
+    difficulty_of,
+    texts_of,
+    type_of,
+)
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import NOWHERE
@@ -246,3 +259,42 @@ def _line(text: str) -> str:
 
 def _deeds(moment: Moment) -> set[Deed]:
     return {act.deed for act in moment.acts}
+
+
+def make_case(
+    timeline: Timeline,
+    moment: Moment,
+    body: Body,
+    anchor: str,
+    *,
+    finding: Finding,
+    verification: str = "",
+) -> Case:
+    """The case of a body, not yet `measured`.
+
+    `anchor` are the words that tell it from the others of its type in the session; `moment` is where it stands; `finding` names it.
+    """
+    session, phase = timeline.session, timeline.phase_of(moment.at)
+    above = timeline.phases.get(moment.phase.partition(".")[0], phase)
+    agent = phase.agent or above.agent or next(iter(session.participants), None)
+    turns = body_turns(body)
+    type_ = type_of(body)
+    return Case(
+        id=case_id(session.id, type_, anchor),
+        type=type_,
+        place=Place(session.id, moment.phase, moment.phase_name, moment.line),
+        body=body,
+        title=finding.summary,
+        finding=finding.id,
+        agent=str(agent) if agent else "",
+        model=session.model or "",
+        channel=phase.channel or above.channel or session.channel or "",
+        project=session.project or "",
+        started=phase.started or above.started or session.started,
+        tools=tuple(sorted({call.name for turn in turns for call in turn.calls})),
+        tags=tuple(tag for tag in session.tags if tag != "session"),
+        difficulty=difficulty_of(turns),
+        verification=verification,
+        complete=timeline.complete and not any(CUT in text for text in texts_of([one.calls for one in turns])),
+        problems=tuple(f"line {one.line}: {one.message}" for one in session.problems),
+    )

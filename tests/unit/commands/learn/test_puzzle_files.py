@@ -19,7 +19,17 @@ from crucible.commands.learn.puzzle_files import (
 from crucible.commands.learn.rubric import CheckKind, rubric_of
 from crucible.core.errors import UsageError
 from crucible.documents.markdown.source import Source
-from tests.unit.commands.learn.made import CHOICE, OPEN, PUZZLE, any_turns, case_of, hostile_text, said, tool, used
+from tests.unit.commands.learn.sample_cases import (
+    CHOICE,
+    OPEN,
+    PUZZLE,
+    any_turns,
+    case_of,
+    hostile_text,
+    said,
+    tool,
+    used,
+)
 
 
 def test_a_puzzle_is_read_back_without_its_answer() -> None:

@@ -8,7 +8,7 @@ from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.commands.learn.case import Role
 from crucible.commands.learn.excerpts import request_of
-from crucible.commands.learn.timeline import build_timeline, turns_of
+from crucible.commands.learn.timeline import build_timeline, turns_of, verification_after, verified_by
 from crucible.documents.session.session import (
     AgentRef,
     Decision,
@@ -22,7 +22,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.vault.events.event_reader import EventRecord
-from tests.unit.commands.learn.sown import asked, done, failed, says, timeline_of
+from tests.unit.commands.learn.sample_timelines import asked, done, failed, says, timeline_of
 
 
 def test_each_call_of_a_list_is_a_moment_and_each_other_entry_too() -> None:
@@ -142,3 +142,29 @@ def test_what_a_slash_command_stands_for_is_the_request_and_no_older_prompt() ->
     line = build_timeline(Session("s", phases=(Phase("P", entries=entries, id="phase-1"),)), told)
     assert line.moments[1].row == "row-2"
     assert request_of(line, 2) == "/review 17\n\nRead the comments of the pull request."
+
+
+@pytest.mark.parametrize(
+    ("line", "result", "command"),
+    [
+        ("Bash pytest -q", "3 passed", "pytest -q"),
+        ("Bash pytest -q", "0 tests ran", ""),
+        ("Bash python3 -m unittest", "Ran 0 tests in 0.000s\n\nOK", ""),
+        ("Bash pytest -q", "collected 0 items / 3 deselected", ""),
+        ("Bash go test ./...", "?   shop/a [no test files]\nok  shop/b 0.1s", "go test ./..."),
+        ("Bash go test ./...", "?   shop/a [no test files]", ""),
+        ("Bash pytest -q", "collected 10 items\n10 passed", "pytest -q"),
+        ("Bash cargo test", "running 0 tests\nrunning 3 tests\n3 passed", "cargo test"),
+        ("Bash sudo apt-get install -y jq", "ok", ""),
+        ("Bash python3 -m pip install rich", "ok", ""),
+        ("Bash python3 app.py", "ok", "python3 app.py"),
+    ],
+)
+def test_a_test_that_ran_nothing_and_what_only_prepares_prove_nothing(line: str, result: str, command: str) -> None:
+    timeline = timeline_of((says("Now."), done(line, result)))
+    assert verification_after(timeline, 0) == command
+
+
+def test_of_several_commands_the_one_that_does_the_work_is_named() -> None:
+    (moment,) = timeline_of((done("Bash apt-get install --yes sqlite3 && python3 fts.py --build"),)).moments
+    assert verified_by(moment) == "python3 fts.py --build"

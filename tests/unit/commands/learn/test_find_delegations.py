@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crucible.commands.learn.case import Delegation
-from crucible.commands.learn.extraction import find_delegations
+from crucible.commands.learn.case_finders import find_delegations
 from crucible.documents.session.session import AgentRef, Entry, Mode, Prose, Session, Subagent
-from tests.unit.commands.learn.extracted import call, session_of, timeline_of, user
+from tests.unit.commands.learn.sample_sessions import call, session_of, timeline_of, user
 
 CHILD = "2026-05-04-told-find-callers"
 GIVEN = Subagent(AgentRef("explorer"), mode=Mode.LINK, link=CHILD, summary="three callers, one without a key.")

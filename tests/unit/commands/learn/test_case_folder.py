@@ -15,7 +15,7 @@ from crucible.documents.markdown import frontmatter
 from crucible.documents.markdown.frontmatter_values import read_properties
 from crucible.documents.markdown.yaml_nodes import Reading
 from crucible.vault.notes.vault import Vault
-from tests.unit.commands.learn.made import CHOICE, case_of, made_cases
+from tests.unit.commands.learn.sample_cases import CHOICE, case_of, made_cases
 
 
 @pytest.fixture

@@ -19,10 +19,19 @@ from crucible.commands.learn.case import Case
 from crucible.commands.learn.export import Export, export_files, export_stream, target_of
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.selection import Families, SessionRelations, parse_splits
-from crucible.commands.learn.shapes import Shape
+from crucible.commands.learn.training_rows import Shape
 from crucible.core.errors import UsageError, VaultError
 from crucible.core.secrets.scanner import Scanner
-from tests.unit.commands.learn.made import PUZZLE, WORKFLOW, any_case, case_of, made_cases, many_cases, said, used
+from tests.unit.commands.learn.sample_cases import (
+    PUZZLE,
+    WORKFLOW,
+    any_case,
+    case_of,
+    made_cases,
+    many_cases,
+    said,
+    used,
+)
 
 SPLITS = parse_splits("train=0.6,test=0.4")
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from crucible.analysis.failure_causes import classify, find_template
-from crucible.commands.learn.case import Case, Fault, Puzzle
-from crucible.commands.learn.case_making import measured
+from crucible.commands.learn.case import Case, Fault, Puzzle, measured
 from crucible.commands.learn.case_notes import read_case, render_case
 from crucible.commands.learn.puzzle_cases import attribute, judge_case, report_of
 from crucible.core.errors import AgentFailed
@@ -22,7 +21,7 @@ from crucible.documents.knowledge.items import Category, FailureReport
 from crucible.documents.markdown.source import Source
 from tests.saying import Says
 from tests.trusting import trusted
-from tests.unit.commands.learn.made import OPEN, PUZZLE, any_case, case_of, made_cases, said, told, tool, used
+from tests.unit.commands.learn.sample_cases import OPEN, PUZZLE, any_case, case_of, made_cases, said, told, tool, used
 
 REDACT = redact_of(SecretSettings())
 SECRET = "ghp_" + "a1B2" * 9

@@ -13,12 +13,12 @@ from crucible.commands.learn.case import (
     Choice,
     Delegation,
     Trajectory,
+    measured,
 )
-from crucible.commands.learn.case_making import measured
-from crucible.commands.learn.extraction import extract
+from crucible.commands.learn.case_gathering import extract
 from crucible.documents.session.findings import findings_of
 from crucible.documents.session.session import Decision, Grounds, Noted
-from tests.unit.commands.learn.extracted import call, cases_of, corrected, imported, session_of, user
+from tests.unit.commands.learn.sample_sessions import call, cases_of, corrected, imported, session_of, user
 
 CLIENTS = ("claude-code", "codex", "opencode")
 
@@ -104,7 +104,7 @@ def test_secrets_are_taken_out_and_counted() -> None:
         return text.replace("hunter2", "[REDACTED:password]"), {"password": 1} if "hunter2" in text else {}
 
     told = session_of((user("Add it."), "I use hunter2 in /home/mira/x.", call("Bash ls"), user("no, not hunter2"), "Sorry.", call("Edit a.py")), findings=(corrected("no, not hunter2"),))  # fmt: skip
-    cases = extract(told, {}, lambda _: RecordedCalls(), redact)
+    cases = extract(told, {}, RecordedCalls(), redact)
     assert cases
     assert "hunter2" not in repr(cases)
     assert "/home/mira/x" in repr(cases)  # taken out on export

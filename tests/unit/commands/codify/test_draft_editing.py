@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.codify.edit_draft import (
+from crucible.commands.codify.workflow_file import (
     Choice,
     place_draft,
     problems_of,

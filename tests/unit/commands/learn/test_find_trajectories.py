@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.commands.learn.case import Trajectory
-from crucible.commands.learn.extraction import find_trajectories
+from crucible.commands.learn.case_finders import find_trajectories
 from crucible.commands.learn.timeline import build_timeline
 from crucible.documents.session.session import Callout, Entry, Failure, Grounds, Noted, Outcome, Status
-from tests.unit.commands.learn.extracted import call, session_of, user
+from tests.unit.commands.learn.sample_sessions import call, session_of, user
 
 DONE: tuple[Entry | str, ...] = (
     user("Add it to the shop."),

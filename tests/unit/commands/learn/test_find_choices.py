@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.commands.learn.case import Choice
-from crucible.commands.learn.decision_cases import find_choices
-from crucible.commands.learn.extraction import is_teachable
+from crucible.commands.learn.case_finders import find_choices
+from crucible.commands.learn.case_gathering import is_teachable
 from crucible.commands.learn.timeline import build_timeline
 from crucible.documents.session.session import Decision, Entry, Grounds, Phase, Prose, Session
-from tests.unit.commands.learn.extracted import call, user
+from tests.unit.commands.learn.sample_sessions import call, user
 
 GOAL = user("Add a limiter.")
 ASKED = Decision(

@@ -13,15 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crucible.commands.learn.case import Case, CaseTurn, Delegation, Role
+from crucible.commands.learn.case import CUT, Case, CaseTurn, Delegation, Role
 from crucible.commands.learn.case_notes import read_case, render_case
-from crucible.commands.learn.chat import quoted, without_marks
-from crucible.commands.learn.excerpts import CUT
-from crucible.commands.learn.export import Export, export_stream, with_tools
+from crucible.commands.learn.export import Export, Provenance, export_stream, row_of, with_tools
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.shapes import Provenance, Shape, row_of
+from crucible.commands.learn.training_rows import Shape, quoted, without_marks
 from crucible.documents.markdown.source import Source
-from tests.unit.commands.learn.made import (
+from tests.unit.commands.learn.sample_cases import (
     CHOICE,
     CORRECTION,
     DELEGATION,

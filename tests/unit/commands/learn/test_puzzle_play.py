@@ -19,7 +19,7 @@ from crucible.commands.learn.puzzle_files import (
 )
 from crucible.commands.learn.rubric import CheckKind, RubricCheck, check_answer, is_gradable, rubric_of
 from crucible.documents.markdown.source import Source
-from tests.unit.commands.learn.made import OPEN, PUZZLE, case_of, used
+from tests.unit.commands.learn.sample_cases import OPEN, PUZZLE, case_of, used
 
 GOOD = "The server resets the connection. I change app.py so that each get is retried with a backoff; then I run `python app.py`."
 

@@ -8,7 +8,16 @@ from crucible.commands.learn.case import CaseType, Role
 from crucible.commands.learn.puzzle_cases import find_puzzles
 from crucible.commands.learn.timeline import Timeline
 from crucible.documents.session.session import Entry, Failure, Grounds, Outcome
-from tests.unit.commands.learn.sown import asked, body_of, done, error, failed, puzzles_of, says, timeline_of
+from tests.unit.commands.learn.sample_timelines import (
+    asked,
+    body_of,
+    done,
+    error,
+    failed,
+    puzzles_of,
+    says,
+    timeline_of,
+)
 
 RED = "E   KeyError: 'id'\nFAILED tests/test_shop.py::test_a - KeyError: 'id'"
 FIX = (says("Old rows have no id; it needs a default."), done("Edit shop.py"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from crucible.commands.learn.case import Correction
 from crucible.commands.learn.correction_cases import find_corrections
 from crucible.documents.session.session import Entry, Noted, Outcome
-from tests.unit.commands.learn.extracted import call, corrected, timeline_of, user
+from tests.unit.commands.learn.sample_sessions import call, corrected, timeline_of, user
 
 START: tuple[Entry | str, ...] = (user("Add a limiter."), "On it.", call("Edit limiter.py"))
 REFUSED = call("Bash rm -rf build", "", Outcome.REJECTED)

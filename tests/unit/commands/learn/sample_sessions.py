@@ -12,7 +12,7 @@ from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.learn.case import Case
-from crucible.commands.learn.extraction import extract
+from crucible.commands.learn.case_gathering import extract
 from crucible.commands.learn.timeline import Timeline, build_timeline
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Source
@@ -91,7 +91,7 @@ def timeline_of(*phases: Iterable[Entry | str], findings: tuple[Noted, ...] = ()
 
 
 def cases_of(session: Session, children: Mapping[str, Session | None] | None = None) -> tuple[Case, ...]:
-    return extract(session, children or {}, lambda _: RecordedCalls(), kept)
+    return extract(session, children or {}, RecordedCalls(), kept)
 
 
 def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
@@ -105,6 +105,6 @@ def imported(folder: Path, client: str, name: str) -> tuple[Vault, list[Case]]:
     cases = [
         case
         for one in sessions.values()
-        for case in extract(one, sessions, lambda ident: load_recorded_calls(vault.root, ident), kept)
+        for case in extract(one, sessions, load_recorded_calls(vault.root, one.id), kept)
     ]
     return vault, cases

@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import assert_never
+from typing import NamedTuple
 
-from crucible.analysis.tools.recorded_calls import RecordedCalls
+from crucible.analysis.findings.corrections import is_go_ahead
 from crucible.analysis.tools.tool_calls import Moment
 from crucible.commands.learn.case import (
-    Body,
     Case,
-    CaseTurn,
-    CaseType,
     Choice,
-    Correction,
     Delegation,
-    Puzzle,
-    Role,
     Trajectory,
     content_words,
-    texts_of,
 )
-from crucible.commands.learn.case_making import distinct, make_case, measured
-from crucible.commands.learn.correction_cases import find_corrections
-from crucible.commands.learn.decision_cases import find_choices
-from crucible.commands.learn.excerpts import (
-    CUT,
-    SENTENCE,
-    SIDE,
-    brief,
-    brief_turns,
-    request_of,
-    with_words,
-)
-from crucible.commands.learn.puzzle_cases import find_puzzles
-from crucible.commands.learn.rubric import is_gradable
-from crucible.commands.learn.scrubbing import Scrubber
+from crucible.commands.learn.excerpts import SENTENCE, SIDE, brief, brief_turns, request_of, with_words
 from crucible.commands.learn.timeline import (
     Timeline,
-    build_timeline,
     corrections_by_place,
+    make_case,
+    moment_of_rows,
     outcome_of,
     placed_findings,
     verification_after,
 )
 from crucible.core.patterns import late_pattern
-from crucible.core.secrets.scanner import Redact
 from crucible.documents.markdown.containment import cut, normal_line
-from crucible.documents.session.findings import Kind, Source, findings_of
+from crucible.documents.session.findings import Finding, Kind, Source
 from crucible.documents.session.session import Callout, Intervention, Outcome, Phase, Prose, Session, Status, Subagent
 from crucible.documents.session.titles import untagged
 
@@ -200,91 +179,123 @@ def _steps(timeline: Timeline, part: list[Moment]) -> list[Moment]:
     return with_words(timeline, [*(one for one in part if one.passed and (one.commands or one.changed)), *closing])
 
 
-def extract(
-    session: Session,
-    children: Mapping[str, Session | None],
-    evidence: Callable[[str], RecordedCalls],
-    redact: Redact,
-) -> tuple[Case, ...]:
-    """The cases of a session: the same ones in the same order for the same note and records.
-
-    `children` are its subagents' sessions by id, None where a note is gone.  `evidence` gives what the records of a
-    session say, by its id, anew each time.
-    """
-    timeline = build_timeline(session, evidence(session.id))
-    scrubber = Scrubber(redact, personal=False)
-    told = {one.id for one in findings_of(session) if one.source == Source.CALLOUT}
-    found = [case for case in _found(timeline, children) if is_teachable(case.body, told=case.finding in told)]
-    found = [case for case in found if case.type in _UNGRADED or is_gradable(case.body)]
-    found.sort(key=lambda case: case.place.line)  # a stable order within a line
-    return tuple(measured(scrubber.clean(case)) for case in distinct(found))
-
-
-_UNGRADED = (CaseType.WORKFLOW, CaseType.DELEGATION)
-"""Types of cases without an answer to grade."""
-
-
-def _found(timeline: Timeline, children: Mapping[str, Session | None]) -> Iterator[Case]:
-    yield from find_puzzles(timeline)
-    yield from find_corrections(timeline)
-    yield from find_choices(timeline)
-    yield from find_delegations(timeline, children)
-    yield from find_trajectories(timeline)
-
-
 # --- which are worth a row -------------------------------------------------------------------------------------------
 
-_ASKED, _CHOSEN, _TASK, _FOUND = 3, 3, 6, 15
-"""Least words of a request, a choice, a task and a result."""
-_NAME = late_pattern(r"\w+\.[A-Za-z]{1,4}\b|[A-Za-z]\w*[a-z][A-Z]\w*|[A-Za-z]+_\w+")
+
+_NEAR, _LATE = 8, 40
+"""Most moments to search before the answer for the agent's words, and most moments between the answer and its callout."""
 
 
-def is_teachable(body: Body, *, told: bool = False) -> bool:
-    """True for a case with a question that can be understood alone and an answer that can be checked against it.
+class _Asked(NamedTuple):
+    """A decision with its question ("" for none), the choice, the other options, and the moment of the reply, or of the callout."""
 
-    A callout that a person or an agent wrote (`told`) needs no proof by calls.
-    """
-    match body:
-        case Puzzle():
-            return bool(body.goal) and (_is_fix(body) or (told and bool(body.expected)))
-        case Correction():
-            return (
-                bool(body.did)
-                and bool(body.then)
-                and (told or (_is_long(body.words, _ASKED) and any(_good(body.then)) and _is_whole(body.then)))
-            )
-        case Choice():
-            is_weighed = len(body.options) > 1 or (bool(body.rationale) if told else _is_long(body.choice, _CHOSEN))
-            return bool(body.situation) and is_weighed
-        case Delegation():
-            return body.used is True and (told or (_is_long(body.task, _TASK) and _is_long(body.result, _FOUND)))
-        case Trajectory():
-            return _is_long(body.goal, _ASKED) and any(_good(body.turns))
-        case _:
-            assert_never(body)
+    finding: Finding
+    question: str
+    choice: str
+    others: Sequence[str]
+    reply: Moment
 
 
-def _is_long(text: str, least: int) -> bool:
-    return len(text.split()) >= least
+def find_choices(timeline: Timeline) -> Iterator[Case]:
+    """The decisions of a session, in the order of its note; without plans and replies that name several or finished options."""
+    for finding, moment in placed_findings(timeline, Kind.DECISION):
+        asked = _asked(timeline, finding, moment)
+        if finding.source == Source.PLAN or _is_unclear(asked):
+            continue
+        found = verification_after(timeline, moment.at)
+        outcome = f"`{found}` passed afterwards." if found else ""
+        # In alphabetical order their place does not tell which one was chosen.
+        options = tuple(sorted(_told(asked), key=str.casefold)) if asked.others else ()
+        # The text before a reply in the user's own words is part of the situation.
+        why = "" if finding.source == Source.REPLY else finding.details
+        body = Choice(_situation(timeline, asked), options, asked.choice, why, outcome)
+        yield make_case(timeline, moment, body, finding.summary, finding=finding, verification=found)
 
 
-def _is_fix(body: Puzzle) -> bool:
-    """True if a change is shown that touches something the failure names."""
-    made = [call for turn in body.solution for call in turn.calls]
-    return bool(made) and bool(_names([body.failure]) & _names(texts_of(made))) and _is_whole(body.solution)
+def _told(asked: _Asked) -> list[str]:
+    """The options as the user saw them: all with their descriptions, or none."""
+    shown = _options_in(asked.reply.arguments or {})
+    names = [asked.choice, *(one.partition(": ")[0] for one in asked.others)]
+    told = [f"{name}: {shown[name]}" for name in names if shown.get(name)]
+    return told if len(told) == len(names) else names
 
 
-def _is_whole(turns: Iterable[CaseTurn]) -> bool:
-    """True if no call was shortened."""
-    return not any(CUT in text for turn in turns for text in texts_of(turn.calls))
+def _options_in(value: object) -> dict[str, str]:
+    """The labels in the arguments of a question, each with its description."""
+    if isinstance(value, Mapping):
+        label, description = value.get("label"), value.get("description")
+        own = {_name(label): description} if isinstance(label, str) and isinstance(description, str) else {}
+        return own | _options_in([*value.values()])
+    found: dict[str, str] = {}
+    for one in value if isinstance(value, list) else ():
+        found |= _options_in(one)
+    return found
 
 
-def _names(texts: Iterable[str]) -> set[str]:
-    """Names in the code and of files, without folders: words with an extension, a `_` or an inner capital."""
-    return {name for text in texts for name in _NAME.findall(text)}
+def _name(option: str) -> str:
+    """An option without the agent's recommendation, which would give the answer away."""
+    return option.removesuffix("(Recommended)").rstrip()
 
 
-def _good(turns: Iterable[CaseTurn]) -> Iterator[CaseTurn]:
-    """The calls that have a result and did not fail."""
-    good = {turn.answers for turn in turns if turn.role is Role.TOOL and not turn.failed}
-    return (turn for turn in turns if any(call.id in good for call in turn.calls))
+def _asked(timeline: Timeline, finding: Finding, told: Moment) -> _Asked:
+    question, mark, choice = finding.summary.rpartition(" → ")
+    if not mark:
+        question, mark, choice = finding.summary.partition("? ")
+        question += mark.strip()
+    if not (mark and choice.strip()):
+        question, choice = "", finding.summary
+    others = [_name(one.strip()) for one in finding.alternatives.split(";") if one.strip()]
+    choice = _name(choice)
+    reply = _reply(timeline, finding, choice, told)
+    if finding.source == Source.REPLY and isinstance(reply.entry, Intervention):
+        choice = reply.entry.words  # the summary may have shortened them
+    return _Asked(finding, question, choice, others, reply)
+
+
+def _reply(timeline: Timeline, finding: Finding, choice: str, told: Moment) -> Moment:
+    """The user's words, or the question with its answer, by the finding's row or by the choice; else the callout."""
+    before = timeline.moments[: told.at]
+    said = (one for one in reversed(before[-_LATE:]) if isinstance(one.entry, Intervention))
+    last = next(said, told)
+    is_choice = isinstance(last.entry, Intervention) and _bare(choice)[:_LATE] in _bare(last.entry.words)
+    return moment_of_rows(before, finding.rows) or (last if is_choice else told)
+
+
+def _is_unclear(asked: _Asked) -> bool:
+    """True for a reply that answers no question, or whose choice is unclear: several options, or a finished one."""
+    words = asked.reply.entry.words if isinstance(asked.reply.entry, Intervention) else ""
+    if asked.finding.source == Source.REPLY:
+        is_answer = is_go_ahead(words) or content_words(asked.question) & content_words(words)
+        if not (asked.question.endswith("?") and is_answer):  # the next request
+            return True
+    is_several = asked.finding.source == Source.OPTION and (" + " in asked.choice or len(set(_PICK.findall(words))) > 1)
+    offered = _options_in(asked.reply.arguments or {})
+    is_typed = bool(offered) and asked.choice not in offered  # not an option, but the user's own words
+    return is_several or is_typed or any(mark in one for one in (asked.choice, *asked.others) for mark in _FINISHED)
+
+
+_PICK = late_pattern(r"(?<![\w.#-])(?:\d{1,2}|[A-Z])(?![\w.'-]*\w)")
+_FINISHED = ("✅", "✓", "~~", "[x]")
+
+
+def _situation(timeline: Timeline, asked: _Asked) -> str:
+    """The user's request, the agent's last words before the reply, and the question; "" if only the question is known."""
+    at = asked.reply.at
+    earlier = timeline.moments[max(0, at - _NEAR) : at]
+    before = next((one.entry.text for one in reversed(earlier) if isinstance(one.entry, Prose)), "")
+    request = request_of(timeline, at)
+    question = "" if _bare(asked.question) in _bare(before) else asked.question
+    texts = [brief(request, SIDE // 4), brief(before, SIDE * 3 // 4), question]
+    if asked.finding.source == Source.CALLOUT:  # written after the choice, which earlier texts may mention
+        texts = [one for one in texts if not _tells(one, asked)]
+    parts = [one for one in texts if one.strip()]
+    return "\n\n".join(parts) if len(parts) > 1 or not asked.question else ""
+
+
+def _tells(text: str, asked: _Asked) -> bool:
+    words = _bare(text)
+    return _bare(asked.choice) in words and not (asked.others and all(_bare(one) in words for one in asked.others))
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -16,7 +16,7 @@ from crucible.commands.learn.case_gathering import CaseFilter, Gatherer
 from crucible.commands.learn.export import Export, export_files
 from crucible.commands.learn.puzzle_files import put_puzzles
 from crucible.commands.learn.scrubbing import Scrubber
-from crucible.commands.learn.shapes import Shape
+from crucible.commands.learn.training_rows import Shape
 from crucible.core.secrets.redaction import redact_of
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault

@@ -31,7 +31,7 @@ from crucible.commands.learn.case_notes import is_as_written, read_case, render_
 from crucible.documents.knowledge.items import Attribution, Category
 from crucible.documents.markdown.source import Source
 from crucible.documents.markdown.wikilinks import find_property_links
-from tests.unit.commands.learn.made import (
+from tests.unit.commands.learn.sample_cases import (
     CHOICE,
     DELEGATION,
     PUZZLE,

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from hypothesis import given
 
-from crucible.commands.learn.export import CARD_MARK, ExportedFile, Tally, render_card
-from crucible.commands.learn.shapes import Provenance, Shape, metadata_of
+from crucible.commands.learn.export import CARD_MARK, ExportedFile, Provenance, Tally, metadata_of, render_card
+from crucible.commands.learn.training_rows import Shape
 from samples.hostile_texts import hostile_text
-from tests.unit.commands.learn.made import PUZZLE, case_of, made_cases
+from tests.unit.commands.learn.sample_cases import PUZZLE, case_of, made_cases
 
 FILES = [ExportedFile(Path("train.jsonl"), "train", 5, 0), ExportedFile(Path("test.jsonl"), "test", 2, 0)]
 
