@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from crucible.analysis.tools.tool_acts import Deed
+from crucible.analysis.tools.tool_calls import CHANGES, Moment
 from crucible.commands.learn.case import CUT, CaseTurn, Role, map_texts
 from crucible.commands.learn.timeline import Timeline, turns_of
 from crucible.core.patterns import ANSI, late_pattern

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.analysis.tools.tool_acts import Deed
-from crucible.analysis.tools.tool_calls import SHELLS
+from crucible.analysis.tools.tool_calls import SHELLS, Moment, moments_of
 from crucible.commands.learn.case import (
     CUT,
     Body,
