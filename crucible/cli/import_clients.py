@@ -20,8 +20,13 @@ from crucible.cli.table_output import Tier, table_lines
 from crucible.cli.vault_access import open_vault
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions, ImportReport, UnreadableRow
-from crucible.commands.imports.imports import import_all, import_transcripts
-from crucible.commands.imports.transcript_search import Search, other_writer, searches_at, searches_here
+from crucible.commands.imports.imports import (
+    Search,
+    import_all,
+    other_writer,
+    searches_at,
+    searches_here,
+)
 from crucible.core.errors import TranscriptError
 from crucible.integrations.hooks.sync import has_backlog, write_down
 from crucible.vault.notes.vault import Vault
@@ -64,9 +69,6 @@ class _TranscriptPath(GivenPath):
         return path
 
 
-_Work = Callable[..., Sequence[ImportReport]]
-
-
 def _options(command: Callable[..., int]) -> Callable[..., int]:
     """What every import can be asked for."""
     for option in (
@@ -84,8 +86,8 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def _import(vault: Vault, options: ImportOptions, work: _Work) -> Sequence[ImportReport]:
-    """Do the work, then what is due after it: the hooks' backlog and the sessions' histories."""
+def _import(vault: Vault, options: ImportOptions, searches: Sequence[Search]) -> Sequence[ImportReport]:
+    """Import what the searches find, then process the hooks' backlog and update the sessions' histories."""
 
     def say_stopped(reports: Sequence[ImportReport]) -> None:
         if not options.dry_run:
@@ -93,7 +95,7 @@ def _import(vault: Vault, options: ImportOptions, work: _Work) -> Sequence[Impor
             say(f"stopped: {created} created, {updated} updated so far, and whole; import again for the rest")
 
     with bar("importing") as show:
-        reports = work(options=options, progress=show, on_stop=say_stopped)
+        reports = import_all(vault, searches, options=options, progress=show, on_stop=say_stopped)
     if not options.dry_run:
         # Only hooks know some of it: how a session ended is in no transcript.
         if has_backlog(vault.root):
@@ -110,7 +112,7 @@ def _command(dialect: Dialect) -> click.Command:
         others = _rows_of_others(dialect, [path for path in paths if path.is_file()])
         theirs = {row.path for row in others}
         own = [path for path in paths or [_own_folder(dialect)] if path not in theirs]
-        (report,) = _import(vault, options, lambda **how: [import_transcripts(vault, dialect, own, **how)])
+        (report,) = _import(vault, options, [Search(dialect, tuple(own))])
         if not report.sessions:
             others += _rows_of_others(dialect, [path for path in paths if path.is_dir()])
         report = replace(report, unreadable=(*others, *report.unreadable))
@@ -142,7 +144,7 @@ def auto(door: Door, *, paths: tuple[Path, ...], format_: str, **given: Any) -> 
     """
     vault, options = open_vault(door), _import_options(**given)
     searches, unknown = searches_at(paths) if paths else (searches_here(os.environ, Path.home()), ())
-    reports = _import(vault, options, lambda **how: import_all(vault, searches, **how))
+    reports = _import(vault, options, searches)
     total = _total(reports, unknown)
     # A client is only listed for a given path if it wrote something there.
     clients = [

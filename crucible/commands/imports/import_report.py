@@ -1,4 +1,4 @@
-"""What an import was asked for and what came of it: values only."""
+"""The options of an import, and its report."""
 
 from __future__ import annotations
 
@@ -10,25 +10,39 @@ from pathlib import Path
 from typing import TypeAlias
 
 from crucible.clients.redact import Redactor
+from crucible.core.errors import (
+    EditRefused,
+    LockTimeout,
+    NoteChanged,
+    NoteExists,
+    NoteUnreadable,
+    OutsideVault,
+    TranscriptError,
+    reason_of,
+)
 from crucible.documents.session.status_rules import Client
 from crucible.vault.notes.vault import Note
 
 Met: TypeAlias = "Callable[[str, Note | None, str], None]"
 
 ROWS_PER_FILE = 100
-"""Unreadable rows told of one file; more are counted in a last line."""
+"""Unreadable rows listed for one file; the rest is counted in a last row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """`now` is aware; `since` leaves out what was last written to before it.
+    """The options of an import.  `now` is aware.
 
-    `only_project` leaves out sessions of other projects, `only_session` what belongs into other notes than that of this id.  `projects` maps a name to the folders that belong to it.
-    `redact` takes the place of the redactor that the vault's settings ask for.  `client` is what is known of the program
-    that writes the transcripts; with `whole_turns` a turn that it is still in the middle of is left for the next time.
-    `follows` is the source of the session that this one goes on from, where no transcript tells it.  With `refresh` notes of
-    older versions get what this one writes.  `met` is told of each session before it is written: its id ("" when there is
-    nothing to write), its note as it was, and the folder that the client worked in.
+    - `since`: skip sessions whose last event is earlier
+    - `only_project`, `only_session`: skip sessions of other projects, or of other notes than the one with this id
+    - `projects`: the folders of each project, by name
+    - `redact`: replaces the redactor of the vault's settings
+    - `client`: whether the program that writes the transcripts is known to run
+    - `whole_turns`: leave an unfinished last turn to the next import
+    - `follows`: the source of the session that this one continues, if no transcript says so
+    - `met`: called for each session before it is written, with its id ("" if there is nothing to write), its note before
+      the import, and the folder that the client worked in
+    - `refresh`: upgrade notes of older versions
     """
 
     now: datetime
@@ -47,7 +61,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """A row, or a whole file, that could not be read.  `line` counts from 1; 0 is the file itself."""
+    """A row or a whole file that could not be read.  `line` counts from 1; 0 is the file itself."""
 
     path: Path
     line: int
@@ -56,12 +70,16 @@ class UnreadableRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """Ids of notes, subagents' notes included, in the order of the transcripts, those that go on with a session last.
+    """The report of an import.
 
-    `empty` are transcripts in which nobody said a word: they make no note.  `left_out` counts, by reason, sessions that
-    were not looked at (`own`, `since`, `project`, `session`) and transcripts that tell nothing new of a session that another tells
-    (`copy`), `unknown_rows` rows by type that this version does not know.  `sessions` counts the native sessions found,
-    `redacted` the secrets taken out of what is new, by the transcript that still has them.
+    - `created`, `updated`, `unchanged`: ids of notes, subagents' too, in the order of the transcripts; sessions that continue
+      another one's note come last
+    - `empty`: transcripts without a message, which get no note
+    - `left_out`: skipped sessions by reason: `own`, `since`, `project` and `session`, and `copy` for transcripts that
+      add nothing to another one of the same session
+    - `unknown_rows`: rows by type that this version does not know
+    - `sessions`: the native sessions found
+    - `redacted`: secrets redacted from new text, by the transcript that still contains them
     """
 
     created: tuple[str, ...] = ()
@@ -76,8 +94,8 @@ class ImportReport:
 
 
 @dataclass(slots=True)
-class Importing:
-    """A report under way."""
+class ReportDraft:
+    """A report that is still being filled."""
 
     created: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -90,7 +108,7 @@ class Importing:
     redacted: Counter[Path] = field(default_factory=Counter)
 
     def report(self) -> ImportReport:
-        """The finished report; a note that holds several sessions is named once, with what most was done to it."""
+        """The finished report; a note that holds several sessions is listed once: created, else updated, else unchanged."""
         created, updated, unchanged = map(dict.fromkeys, (self.created, self.updated, self.unchanged))
         return ImportReport(
             tuple(created),
@@ -105,13 +123,24 @@ class Importing:
         )
 
 
-def told_rows(path: Path, rows: list[UnreadableRow], wanted: str) -> list[UnreadableRow]:
-    """Unreadable rows of a file for the report; only one if the file is not a transcript of the `wanted` client."""
-    if wanted:
+def unreadable_rows(path: Path, rows: list[UnreadableRow], expected: str) -> list[UnreadableRow]:
+    """Limit a file's unreadable rows for the report; one row if it is not a transcript of the `expected` client ("" if it is)."""
+    if expected:
         reason = "empty" if path.stat().st_size == 0 else "no row of it is known"
         first = rows[0] if rows else UnreadableRow(path, 1, reason)
-        return [UnreadableRow(path, first.line, f"no {wanted} transcript: {first.reason}")]
+        return [UnreadableRow(path, first.line, f"no {expected} transcript: {first.reason}")]
     if len(rows) > ROWS_PER_FILE:
         more = UnreadableRow(path, rows[ROWS_PER_FILE].line, f"and {len(rows) - ROWS_PER_FILE} more rows")
         return [*rows[:ROWS_PER_FILE], more]
     return rows
+
+
+SESSION_ERRORS = (EditRefused, LockTimeout, NoteChanged, NoteExists, NoteUnreadable, OutsideVault, TranscriptError)
+"""Errors that concern one session only: they are reported and the import goes on.  Others, such as a full disk, end it."""
+
+
+def reason_at(error: Exception, path: Path) -> str:
+    """The reason of an error without its path, which is shown beside it."""
+    if isinstance(error, OSError):
+        return reason_of(error)
+    return str(error).removeprefix(f"{path}: ")

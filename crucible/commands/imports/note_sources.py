@@ -1,6 +1,6 @@
-"""Which note holds which native session, by the `sources` in each note's frontmatter and by resume tickets in prompts.
+"""Find the note of a native session: by the `sources` in notes' frontmatter, or by a resume ticket in its first prompt.
 
-A ticket that was never issued is plain text: foreign words cannot adopt a note.
+A ticket that `cru` never issued is plain text, so foreign text cannot claim a note.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _LONGEST_HEAD = 1 << 20
 _CLOSER = re.compile(rb"\r?\n---[ \t]*(?:\r?\n|\Z)")
 _SOURCES = re.compile(rb"^sources:([^\r\n]*(?:\r?\n(?:[ \t]+|-(?=[ \t]))[^\r\n]*)*)", re.MULTILINE)
 _SOURCE = re.compile(rb"[\w.-]+:[^\s\"',\[\]]+")
-_HIDING = {"broken-yaml", "unclosed-frontmatter", "yaml-too-large"}
-"""Problems of a frontmatter in which a key may go unseen."""
+_HIDING_KEYS = {"broken-yaml", "unclosed-frontmatter", "yaml-too-large"}
+"""Problems of a frontmatter that may hide a key."""
 _ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
 
 
 def source_name(client: str, native_id: str, agent: str = "") -> str:
-    """`claude-code:<native id>`, a subagent's with its id after a `/`.
+    """`claude-code:<native id>`; a subagent's id follows after a `/`.
 
-    Odd characters of a file's name become `-`; a hash at the end keeps apart what looks alike then.
+    Characters that do not fit into a source become `-`, and a hash keeps such names apart.
     """
     return f"{client}:{'/'.join(_plain(part) for part in (native_id, agent) if part)}"
 
@@ -56,10 +56,7 @@ def _plain(raw: str) -> str:
 
 
 class SourceTable:
-    """Paths of notes by the sources in their frontmatter, and every name that is taken.
-
-    Read once; `refresh` looks at what other processes added since.
-    """
+    """The paths of notes by their sources, and every name that is taken; `refresh` finds what other processes added."""
 
     def __init__(self, vault: Vault, on_error: OnError | None = None) -> None:
         self._vault = vault
@@ -67,30 +64,30 @@ class SourceTable:
         self._seen: set[str] = set()
         self._folders: set[str] = {str(vault.sessions)}
         self._names: set[str] = set()
-        self._telling: set[str] = set()
-        """Names of notes that say their sources."""
+        self._with_sources: set[str] = set()
+        """Names of notes that have sources."""
         for path in vault.session_paths(on_error):
-            self._look(str(path.parent), path.name)
+            self._read_note(str(path.parent), path.name)
 
     def find(self, source: str) -> Path | None:
-        """The note that holds a source."""
+        """The path of the note that holds a source."""
         return self._paths.get(source)
 
     def path_of(self, name: str) -> Path | None:
-        """The note of that name, in any folder."""
+        """The path of the note with this name, in any folder."""
         paths = (Path(folder, f"{name}.md") for folder in sorted(self._folders))
         return next((path for path in paths if os.path.lexists(path)), None)
 
     def is_taken(self, name: str) -> bool:
-        """Whether a note of that name exists or is about to; file systems may not tell cases apart."""
+        """True if a note of this name exists or is planned; case is ignored, as some file systems do."""
         return name.casefold() in self._names
 
     def check_collision(self, name: str, source: str) -> None:
-        """`NoteUnreadable` when the note of that name may hold the source and does not show it.
+        """Raise `NoteUnreadable` if the note of this name may hold the source, but its frontmatter cannot be read.
 
-        Another session's note is no such case: it says its own source, or is whole and has none.
+        Another session's note does not raise: it has its own source, or it is valid and has none.
         """
-        if name.casefold() in self._telling:
+        if name.casefold() in self._with_sources:
             return
         for folder in sorted(self._folders):
             path = Path(folder, f"{name}.md")
@@ -100,18 +97,23 @@ class SourceTable:
                 )
 
     def plan(self, name: str) -> None:
-        """Keep a name for a note that will be written."""
+        """Reserve the name of a note that will be written."""
         self._names.add(name.casefold())
 
     def add(self, source: str, path: Path) -> None:
-        """A note was written."""
+        """Add a source of a note that was written."""
         self._paths[source] = path
         self._names.add(note_name(path.name).casefold())
-        self._telling.add(note_name(path.name).casefold())
+        self._with_sources.add(note_name(path.name).casefold())
         self._seen.add(f"{path.parent}{os.sep}{path.name}")
 
+    def add_all(self, sources: Iterable[str], path: Path) -> None:
+        """Add all sources of a note that was written."""
+        for source in sources:
+            self.add(source, path)
+
     def refresh(self) -> None:
-        """Look at notes that were not there before."""
+        """Read notes that were added since."""
         for folder in self._folders:
             try:
                 names = os.listdir(folder)
@@ -119,9 +121,9 @@ class SourceTable:
                 continue
             for name in sorted(names):
                 if is_markdown(name) and not name.startswith(".") and f"{folder}{os.sep}{name}" not in self._seen:
-                    self._look(folder, name)
+                    self._read_note(folder, name)
 
-    def _look(self, folder: str, name: str) -> None:
+    def _read_note(self, folder: str, name: str) -> None:
         path = f"{folder}{os.sep}{name}"
         self._seen.add(path)
         self._folders.add(folder)
@@ -130,9 +132,9 @@ class SourceTable:
         found = _SOURCES.search(head)
         if not found:
             return
-        self._telling.add(note_name(name).casefold())
+        self._with_sources.add(note_name(name).casefold())
         ident = _ID.search(head)
-        # Somebody's copy of a note in Obsidian (`<id> 1.md`) holds the same source; the note of that id counts.
+        # A copy made in Obsidian (`<id> 1.md`) has the same source; the note named after the id counts.
         is_original = ident is not None and ident[1].decode() == note_name(name)
         for source in _SOURCE.findall(found[1]):
             key = source.decode("utf-8", "replace")
@@ -141,7 +143,7 @@ class SourceTable:
 
 
 def _hidden_source(path: Path, source: str) -> str:
-    """Why a note's sources cannot be told, or ""."""
+    """The reason why a note's sources cannot be read, "" if they can."""
     try:
         data, _ = files.read_bytes(path)
     except NoteUnreadable as error:
@@ -149,14 +151,14 @@ def _hidden_source(path: Path, source: str) -> str:
     if _SOURCES.search(_read_head(str(path))):
         return ""
     for problem in find_frontmatter(Source.from_bytes(data)).problems:
-        if problem.code in _HIDING:
+        if problem.code in _HIDING_KEYS:
             return f"its frontmatter cannot be read ({problem.message})"
     native_id = source.partition(":")[2].partition("/")[0]
     return "its sources cannot be read, though it names this one" if native_id.encode() in data else ""
 
 
 def _read_head(path: str) -> bytes:
-    """The frontmatter of a file, or what a look at it gave."""
+    """The frontmatter of a file, b"" if there is none or the file cannot be read."""
     try:
         with open(path, "rb") as file:
             head = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf")
@@ -171,12 +173,12 @@ def _read_head(path: str) -> bytes:
     return head[: closer.start() + 1] if closer else b""
 
 
-_SAID = frozenset((PromptKind.TYPED, PromptKind.STEERING))
+_QUOTED = frozenset((PromptKind.TYPED, PromptKind.STEERING))
 
 
 @dataclass(frozen=True, slots=True)
-class Joining:
-    """A transcript that begins with a ticket: `at` is where, `note` the session it goes on with, None where that is gone."""
+class Continuation:
+    """A transcript that begins with a ticket at `at`; `note` is the note of the session that it continues, None if it is gone."""
 
     ticket: Ticket
     at: At
@@ -184,21 +186,21 @@ class Joining:
 
     @property
     def time(self) -> datetime:
-        """When it began: of several the first one is folded in first."""
+        """The start of the transcript; the earliest of several is imported first."""
         return self.at.time or self.ticket.at
 
 
 class Tickets:
-    """The tickets of a vault, as an import of one transcript asks for them; a vault without any costs one look."""
+    """Finds the tickets in one transcript; in a vault without tickets this costs one file check."""
 
     def __init__(self, vault: Vault, table: SourceTable) -> None:
         self._vault = vault
         self._table = table
-        self._are_there = has_tickets(vault.root)
+        self._has_any = has_tickets(vault.root)
         self._known: dict[tuple[str, str], Ticket | None] = {}
 
-    def told(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events, with prompts that `cru` gave as what they are."""
+    def mark_resumed(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events, with each prompt that has a ticket replaced by `Resumed`."""
         for event in events:
             ticket = self._ticket(event)
             if ticket and isinstance(event, Prompted):
@@ -207,25 +209,25 @@ class Tickets:
             else:
                 yield event
 
-    def first(self, dialect: Dialect, transcript: Transcript, source: str) -> Joining | None:
-        """What a transcript that no note names goes on with: its first prompt says so.  Only its head is read."""
-        if not self._are_there:
+    def first(self, dialect: Dialect, transcript: Transcript, source: str) -> Continuation | None:
+        """The session that a transcript continues, by its first prompt; only the start of the transcript is read."""
+        if not self._has_any:
             return None
         with closing(dialect.read(transcript)) as events:  # type: ignore[type-var]  # dialects' are generators
-            prompts = (e for e in events if isinstance(e, Prompted) and e.kind in _SAID and not e.at.agent)
+            prompts = (e for e in events if isinstance(e, Prompted) and e.kind in _QUOTED and not e.at.agent)
             first = next(prompts, None)
         ticket = self._ticket(first) if first else None
         if first is None or ticket is None:
             return None
         note = self._note_of(ticket)
-        # A copy of a transcript that was folded in, as a fork is: it makes a note of its own, as other copies do.
-        is_copy = note is not None and source not in note.session.sources and _is_told(note.session, first.at)
-        return None if is_copy else Joining(ticket, first.at, note)
+        # A copy of a transcript that the note holds, such as a fork: it gets its own note, as other copies do.
+        is_copy = note is not None and source not in note.session.sources and _opened_phase(note.session, first.at)
+        return None if is_copy else Continuation(ticket, first.at, note)
 
     def _ticket(self, event: Event | None) -> Ticket | None:
-        if not self._are_there or not isinstance(event, Prompted) or event.kind not in _SAID or event.at.agent:
+        if not self._has_any or not isinstance(event, Prompted) or event.kind not in _QUOTED or event.at.agent:
             return None
-        mark = find_resume_mark(event.text.lstrip().removeprefix('"'))  # some clients put what they are given in quotes
+        mark = find_resume_mark(event.text.lstrip().removeprefix('"'))  # some clients quote the prompt
         if mark is None:
             return None
         if mark not in self._known:
@@ -236,29 +238,29 @@ class Tickets:
         try:
             ticket = find_ticket(self._vault.root, token)
         except VaultError as error:
-            # Nobody knows then whose this is: it waits, and the others are imported.
+            # Its session is unknown for now, so it is left to the next import.
             raise TranscriptError(f"begins with a ticket that cannot be looked up ({error})", error.hint) from error
         return ticket if ticket and ticket.session == session else None
 
     def _note_of(self, ticket: Ticket) -> Note | None:
         named = [self._read(ticket.session), self._read(name_now(self._vault.root, ticket.session))]
         found = [note for note in named if note]
-        # After a rename somebody else may have got the name: who began after the ticket was issued is not meant.
-        there = (note for note in found if not (note.session.started and note.session.started > ticket.at))
-        return next(there, next(iter(found), None))
+        # After a rename another session may have this name; one that began after the ticket was issued is not meant.
+        earlier = (note for note in found if not (note.session.started and note.session.started > ticket.at))
+        return next(earlier, next(iter(found), None))
 
     def _read(self, session_id: str) -> Note | None:
         path = self._table.path_of(session_id)
         return self._vault.read(path) if path else None
 
 
-def _is_told(session: Session, at: At) -> bool:
-    """Whether a phase of the note was opened by this very prompt."""
+def _opened_phase(session: Session, at: At) -> bool:
+    """True if a phase of the note was opened by the prompt at `at`."""
     time = whole_seconds(at.time)
     return time is not None and any(p.started == time and p.name.startswith(RESUMED) for p in session.phases)
 
 
-def who_was_before(session: Session) -> str:
-    """Who a note says was at work last, `name@version`."""
+def last_agent(session: Session) -> str:
+    """The agent of the note's last phase, as `name@version`; "" if unknown."""
     agents = [phase.agent for phase in session.phases if phase.agent] or list(session.participants)
     return str(agents[-1]) if agents else ""

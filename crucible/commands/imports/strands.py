@@ -1,12 +1,13 @@
-"""One log of a native session during an import: its recorder, its note, and its events.
+"""One log of a native session (a "strand": the trunk or a subagent) during an import: its recorder, its note, its events.
 
-An event is recorded and stored at once, so that memory does not grow with the transcript.
+Each event is recorded and stored at once, so memory does not grow with the transcript.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
@@ -14,6 +15,7 @@ from typing import TypeAlias
 from crucible.analysis.findings.detector import Detector
 from crucible.clients.events import (
     Answered,
+    CallEnd,
     ContinuedIn,
     Event,
     Faulted,
@@ -23,10 +25,13 @@ from crucible.clients.events import (
     Replied,
     Resumed,
     Rewound,
+    SubagentReturned,
+    SubagentStarted,
     ToolUsed,
     Unknown,
     Unreadable,
 )
+from crucible.clients.log_files import SubagentFile
 from crucible.documents.recording.entry_texts import intervention
 from crucible.documents.recording.session_draft import Draft
 from crucible.documents.recording.session_recorder import Recorder
@@ -35,22 +40,22 @@ from crucible.documents.session.refresh import TranscriptText
 from crucible.documents.session.session import Prose, Session, Status
 from crucible.documents.session.shared_notes import holds_others, place_in
 from crucible.documents.session.status_rules import is_our_reason
-from crucible.documents.session.sync_mark import rows_by_source
+from crucible.documents.session.sync_mark import HEARD, rows_by_source
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.notes.vault import Note
 
 _SECOND = timedelta(seconds=1)
 _INSTANT = timedelta(microseconds=1)
-_SAID = {PromptKind.TYPED, PromptKind.STEERING}
-"""Prompts whose words a note holds as they are."""
+_QUOTED = {PromptKind.TYPED, PromptKind.STEERING}
+"""Prompts that a note holds word for word."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastSecond:
-    """`known_until` is the time after which all is new, None when the note tells no time.
+    """Where a note ends in a log, found by time.
 
-    `ends_before`: the transcript stops before the note does.  `undecided`: words of that second are not in the note, and
-    no time parts them from words that are.
+    Events after `known_until` are new; None if the note has no times.  `ends_before`: the log ends before the note does.
+    `undecided`: the last second has words that are not in the note, and their times do not separate them from words that are.
     """
 
     known_until: datetime | None
@@ -58,12 +63,12 @@ class LastSecond:
     undecided: bool = False
 
 
-def look_at_last_second(note: Note, events: Iterable[Event]) -> LastSecond:
-    """Where the note ends among these events of one log."""
-    last = _last_told(note.session)
+def find_last_second(note: Note, events: Iterable[Event]) -> LastSecond:
+    """Find where the note ends among the events of one log."""
+    last = _last_time(note.session)
     if last is None:
         return LastSecond(None)
-    lines = set(map(_bare, note.source.text.split("\n")))
+    lines = set(map(_unquoted, note.source.text.split("\n")))
     known = last
     ends_before = True
     new: list[datetime] = []
@@ -82,24 +87,24 @@ def look_at_last_second(note: Note, events: Iterable[Event]) -> LastSecond:
     return LastSecond(last + _SECOND, ends_before, bool(new))
 
 
-def _last_told(session: Session) -> datetime | None:
+def _last_time(session: Session) -> datetime | None:
     phases = (time for phase in session.all_phases() for time in (phase.started, phase.ended))
     return max((t for t in (session.started, session.ended, *phases) if t), default=None)
 
 
 def _lines(event: Event) -> set[str]:
-    """The lines that a prompt or an answer has in a note."""
+    """The lines that a note has for a prompt or an answer."""
     if isinstance(event, Replied):
         rendered = render_entry(Prose(event.text))
-    elif isinstance(event, Prompted) and event.kind in _SAID and event.text.strip():
+    elif isinstance(event, Prompted) and event.kind in _QUOTED and event.text.strip():
         rendered = render_entry(intervention(event))
     else:
         return set()
-    return set(map(_bare, rendered)) - {""}
+    return set(map(_unquoted, rendered)) - {""}
 
 
-def _bare(line: str) -> str:
-    """Without the marks of the quotes it stands in; inline work stands in more of them."""
+def _unquoted(line: str) -> str:
+    """The line without quote marks, since inline work is nested in more of them."""
     return line.strip("> \t\r")
 
 
@@ -107,15 +112,15 @@ OpenWriter: TypeAlias = Callable[["Strand"], FlightWriter | None]
 """Gives a strand its id, and a writer unless nothing may be written."""
 
 _HELD = 500
-"""Events before the first word that are kept in memory; more are read again later."""
+"""Events kept in memory before the first message; if there are more, the log is read again."""
 
 
 class Strand:
-    """A trunk, or one subagent's log.
+    """The trunk's log or one subagent's.
 
-    `note` is the note that holds it already, or that it joins, `title` what a subagent was asked for in a few words.
-    `id` is the session's id, "" until somebody said something.  A subagent is named after its `trunk`, and waits until that has an id.
-    `said`, where it is set, keeps what was said, for a refresh.
+    `note` is the note that holds it already, or that it joins.  `title`, `kind` and `call` are a subagent's: its task in a few
+    words, its type, and the id of the call that started it.  `id` is the session's id, "" before the first message; a
+    subagent's id begins with its `trunk`'s.  `text`, if set, collects the log's texts for a refresh.
     """
 
     def __init__(
@@ -136,39 +141,41 @@ class Strand:
         self.trunk = trunk
         self.id = note.name if note else ""
         self.first_prompt = ""
+        self.text: TranscriptText | None = None
         self.overflowed = False
-        self.saw_rows = False
+        """True if events were dropped from memory: the log must be read again to store them."""
+        self.has_rows = False
+        """True if the log has a row that this version understands."""
         self.ends_before = False
         self._open_writer = open_writer
         self._writer: FlightWriter | None = None
         self._opened = False
         self._held: list[tuple[Event, str]] = []
-        self.said: TranscriptText | None = None
 
     @property
     def mark(self) -> str:
-        """The row that its note is synced to, "" when that does not say."""
-        return mark_of(self.note, self.source)
+        """The row that its note is synced to, "" if the note has none."""
+        return synced_row(self.note, self.source)
 
     @property
     def base(self) -> Draft:
-        """What the note holds of this log; all of it when nothing came after."""
+        """The part of this log that the note holds; all of it without news."""
         return self.recorder.base or self.recorder.draft()
 
     @property
     def has_news(self) -> bool:
-        """Whether something came after what the note holds."""
+        """True if the log has more than the note."""
         return self.note is None or self.recorder.base is not None
 
     def take(self, event: Event, secrets: Mapping[str, int]) -> None:
-        """Record one event, from which `secrets` were taken out, and keep it whole."""
+        """Record a redacted event and store it; `secrets` counts what was redacted, by rule."""
         recorder = self.recorder
         recorder.add(event, secrets)
-        if self.said:
-            self.said.add(event)
+        if self.text:
+            self.text.add(event)
         if isinstance(event, Unknown | Unreadable):
             return
-        self.saw_rows = True
+        self.has_rows = True
         if isinstance(event, Prompted) and not self.first_prompt:
             self.first_prompt = event.text
         if self._opened:
@@ -179,15 +186,15 @@ class Strand:
         elif self.note is None or self._is_due:
             self._hold(event)
 
-    def hear(self, event: Event, secrets: Mapping[str, int]) -> None:
-        """Record what another log tells of this one; whole it is kept there."""
+    def add_from_parent(self, event: Event, secrets: Mapping[str, int]) -> None:
+        """Record an event of the parent's log about this one; it is stored with the parent's events."""
         self.recorder.add(event, secrets)
-        if self.said:
-            self.said.hear(event)
+        if self.text:
+            self.text.hear(event)
         self.open()
 
     def open(self) -> None:
-        """Begin, if that is due and was not done."""
+        """Start to store events if there is something to store."""
         if not self._opened and self._is_due and self._can_be_named:
             self._begin()
 
@@ -199,15 +206,15 @@ class Strand:
     def _can_be_named(self) -> bool:
         return bool(self.id or self.trunk is None or self.trunk.id)
 
-    def keep(self, event: Event) -> None:
-        """Keep an event whole and know its place; what is kept already is not kept twice."""
+    def store(self, event: Event) -> None:
+        """Record an event for its place only, and store it; an event that is stored already is not stored again."""
         self.recorder.add(event)
         if not self._opened:
             self._begin()
         self._write(event, self._place())
 
     def _place(self) -> str:
-        """The phase in the note, where others are told in it, too."""
+        """The phase in the note, which may hold other sessions' phases too."""
         place, base = self.recorder.place, self.recorder.base
         if self.note is None or base is None or not holds_others(self.note.session, self.source):
             return place
@@ -217,7 +224,7 @@ class Strand:
         self._opened = True
         writer = self._open_writer(self)
         if self.overflowed:
-            return  # all of it is read again, so that events keep their order
+            return  # the whole log is read again, which keeps the events in order
         self._writer = writer
         for event, place in self._held:
             self._write(event, place)
@@ -235,10 +242,10 @@ class Strand:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the note's status may change without a row more; not when this is an older copy of what it tells.
+        """True if the note's status may change without a new row; False for an older copy of the log.
 
-        One that says `active` waits for its client's end, or for time to pass.  A pause of ours ends when a human ticks its
-        tasks, or was for a reason that is none any more.
+        An active session waits for its client to end or for the idle time.  A pause set by `cru` ends when the user ticks
+        its tasks, or when its reason no longer applies.
         """
         if self.note is None or self.ends_before:
             return False
@@ -247,26 +254,26 @@ class Strand:
             session.status is Status.PAUSED and is_our_reason(session.pause_reason)
         )
 
-    def again(self, open_writer: OpenWriter, lost: LastSecond) -> Strand:
-        """The same log from its start, with what is later than all that the note tells as its news."""
+    def reread(self, open_writer: OpenWriter, last: LastSecond) -> Strand:
+        """A strand to read the same log from its start; what is later than the note's times is news."""
         old = self.recorder
         recorder = Recorder(
             old.client,
             agent=old.agent,
             kind=self.kind,
             work_name=old.work_name,
-            known_until=lost.known_until,
+            known_until=last.known_until,
             cwd=old.calling.folder,
             details=old.details,
             judge=Detector(),
         )
         new = Strand(recorder, self.source, self.note, open_writer)
-        new.title, new.kind, new.call, new.said = self.title, self.kind, self.call, self.said
-        new.ends_before = lost.ends_before
+        new.title, new.kind, new.call, new.text = self.title, self.kind, self.call, self.text
+        new.ends_before = last.ends_before
         return new
 
 
-def mark_of(note: Note | None, source: str) -> str:
+def synced_row(note: Note | None, source: str) -> str:
     """The row in `synced_to` for a source, "" if there is none."""
     if note is None:
         return ""
@@ -274,7 +281,7 @@ def mark_of(note: Note | None, source: str) -> str:
 
 
 def written_at(path: Path) -> datetime:
-    """When a file was last written to."""
+    """The modification time of a file, in whole seconds."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
 
 
@@ -283,13 +290,13 @@ _ENDS = Answered | Interrupted | Faulted | Rewound | ContinuedIn
 
 
 class WholeTurns:
-    """`cut` tells, once all events were asked for, whether some were left for the next time."""
+    """Drops the events of an unfinished last turn; `cut` is True if it dropped any, once all events were read."""
 
     def __init__(self) -> None:
         self.cut = False
 
     def until_last_end(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events without those of a turn that has no end yet; a turn is held in memory until its end."""
+        """The events without those of a turn that has no end; a turn is held in memory until its end."""
         held: list[Event] = []
         for event in events:
             if _is_end(event):
@@ -304,5 +311,74 @@ class WholeTurns:
 
 
 def _is_end(event: Event) -> bool:
-    """Whether the trunk's own turn is over; the oldest versions have a subagent's rows between."""
+    """True if the trunk's own turn ends here; old versions of Claude Code log subagents' rows in between."""
     return not event.at.agent and (isinstance(event, _ENDS) or (isinstance(event, Replied) and event.final))
+
+
+class SubagentResults:
+    """The subagents' tasks and results in one native session's logs; a result gets its subagent's id as `at.agent`."""
+
+    def __init__(self, files: Sequence[SubagentFile]) -> None:
+        self._agents = {file.call: file.agent for file in files if file.call}
+        self._tasks: dict[str, SubagentStarted] = {}
+        self._results: defaultdict[str, list[SubagentReturned]] = defaultdict(list)
+        self._unnamed: dict[str, SubagentReturned] = {}
+
+    def add_task(self, event: SubagentStarted) -> None:
+        """Add a task, or its subagent's id once it is known."""
+        first = self._tasks.setdefault(event.call, event)
+        if event.agent and not first.agent:
+            self._tasks[event.call] = replace(first, agent=event.agent)
+
+    def add_result(self, event: SubagentReturned) -> SubagentReturned | None:
+        """Add a result and assign it to its subagent; None while the subagent is unknown."""
+        task = self._tasks.get(event.call)
+        agent = event.agent or self._agents.get(event.call, "") or (task.agent if task else "")
+        if not agent:
+            self._unnamed[event.call] = event
+            return None
+        result = _assigned(event, agent)
+        if result not in self._results[agent]:  # a parent's transcript may be read twice
+            self._results[agent].append(result)
+        return result
+
+    def assign(self, call: str, agent: str) -> SubagentReturned | None:
+        """Assign a call to a subagent; its result, None if there is none."""
+        event = self._unnamed.pop(call, None)
+        return _assigned(event, agent) if event else None
+
+    def task_of(self, result: SubagentReturned) -> SubagentStarted | None:
+        """The task of a subagent that left a report and no log; None if the result is not a report."""
+        is_report = result.end is CallEnd.OK and result.text.strip()
+        return self._tasks.get(result.call) if is_report else None
+
+    def merge(self, agent: str, events: Iterable[Event], mark: str) -> Iterator[Event]:
+        """Merge a subagent's results into its events: each before the subagent's next task, or at the end.
+
+        `mark` is the note's `synced_to`.  A result that the note holds keeps its place, so that the rows after it are new.
+        """
+        pending = list(self._results.get(agent, ()))
+        own, heard, _ = mark.partition(HEARD)
+        line, row = 1, ""
+        for event in events:
+            is_later = isinstance(event, Prompted) and event.at.agent == agent
+            is_known = bool(heard) and row.startswith(own) and not event.at.row.startswith(own or "-")
+            while pending and (is_known or (is_later and _is_before(pending[0], event))):
+                yield _at_line(pending.pop(0), line)
+                is_known = False
+            yield event
+            line, row = event.at.line, event.at.row
+        yield from (_at_line(result, line) for result in pending)
+
+
+def _is_before(result: SubagentReturned, event: Event) -> bool:
+    return result.at.time is not None and event.at.time is not None and result.at.time < event.at.time
+
+
+def _assigned(event: SubagentReturned, agent: str) -> SubagentReturned:
+    return replace(event, at=replace(event.at, agent=agent), agent=agent)
+
+
+def _at_line(result: SubagentReturned, line: int) -> SubagentReturned:
+    """Place a result after a line of the subagent's own file."""
+    return replace(result, at=replace(result.at, line=line))

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 from crucible.clients.launch.session_marks import resume_mark
 from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.fold import Folding
-from crucible.commands.imports.import_report import Importing, ImportOptions, ImportReport
-from crucible.commands.imports.imports import import_all
+from crucible.commands.imports.import_report import ImportOptions, ImportReport, ReportDraft
+from crucible.commands.imports.imports import Search, import_all
 from crucible.commands.imports.note_sources import SourceTable
-from crucible.commands.imports.transcript_search import Search
+from crucible.commands.imports.session_logs import SessionLogs
 from crucible.commands.rename.rename import rename_named
 from crucible.core import files
 from crucible.documents.session.session import Callout, Intervention, Session, Status
@@ -333,17 +332,17 @@ def test_who_looked_at_the_notes_before_another_process_wrote_folds_nothing_twic
     halves.second.read(halves.vault)
     (transcript,) = DIALECTS["codex"].find(halves.second.path)
     with ExitStack() as stack:
-        folding = Folding(
+        logs = SessionLogs(
             halves.vault,
             DIALECTS["codex"],
             transcript,
             options=ImportOptions(LATER),
             table=early,
-            outcome=Importing(),
+            report=ReportDraft(),
             stack=stack,
         )
-        folding.fold()
-    assert not any(strand.has_news for strand in folding.strands if strand is folding.trunk)
+        logs.read()
+    assert not any(strand.has_news for strand in logs.strands if strand is logs.trunk)
 
 
 def test_three_processes_at_once_fold_it_in_once(tmp_path: Path) -> None:

@@ -1,0 +1,385 @@
+"""Read the logs of one native session: its trunk and its subagents.
+
+Events go to the recorder of their log and whole to the event log.  This module finds the parent of each subagent and picks
+the ids of new notes; what the notes will hold is decided in `session_notes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from crucible.analysis.findings.detector import Detector
+from crucible.clients.events import (
+    At,
+    Event,
+    SubagentReturned,
+    SubagentStarted,
+    Titled,
+    Unknown,
+    Unreadable,
+)
+from crucible.clients.launch.session_marks import OWN_MARK
+from crucible.clients.log_files import SubagentFile, Transcript
+from crucible.clients.redact import redactor_of
+from crucible.clients.registry import Dialect
+from crucible.commands.imports.import_report import (
+    ImportOptions,
+    ReportDraft,
+    UnreadableRow,
+    reason_at,
+    unreadable_rows,
+)
+from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent, source_name
+from crucible.commands.imports.session_notes import is_inline
+from crucible.commands.imports.strands import (
+    LastSecond,
+    Strand,
+    SubagentResults,
+    WholeTurns,
+    find_last_second,
+    synced_row,
+    written_at,
+)
+from crucible.core.errors import TranscriptError
+from crucible.documents.recording.pending_calls import Details
+from crucible.documents.recording.session_recorder import Recorder
+from crucible.documents.session.names import new_session_id, slugify
+from crucible.documents.session.refresh import TranscriptText
+from crucible.documents.session.session_id import LONGEST_ID
+from crucible.documents.session.titles import UNTITLED, key_words
+from crucible.vault.events.event_recorder import FlightWriter
+from crucible.vault.notes.projects import project_of
+from crucible.vault.notes.vault import Note, Vault
+
+_MOST_UNREADABLE = 1000
+"""A file that begins with this many unreadable rows is given up."""
+_TITLE_SLUG, _SLUG = 40, 24
+"""Code points of a trunk's title and of a subagent's title in a file name."""
+
+
+class SessionSkippedError(Exception):
+    """The options exclude this session; `reason` is a key of the report's `left_out`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class SessionDeferredError(Exception):
+    """This session continues another one from `time` on; it is imported after all others have notes."""
+
+    def __init__(self, time: datetime) -> None:
+        super().__init__(str(time))
+        self.time = time
+
+
+class SessionLogs:
+    """The logs of one transcript; `events` counts the events that were read, `project` is known after `read`.
+
+    Event logs stay open until `stack` closes.  Without `may_join`, a session that continues another one's note raises
+    `SessionDeferredError`.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        dialect: Dialect,
+        transcript: Transcript,
+        *,
+        options: ImportOptions,
+        table: SourceTable,
+        report: ReportDraft,
+        stack: ExitStack,
+        may_join: bool = True,
+    ) -> None:
+        self.transcript = transcript
+        self.project: str | None = None
+        self.events = 0
+        self._vault = vault
+        self._dialect = dialect
+        self._options = options
+        self._table = table
+        self._report = report
+        self._stack = stack
+        self._may_join = may_join
+        self._writers: dict[str, FlightWriter] = {}
+        self._strands: dict[str, Strand] = {}
+        self._results = SubagentResults(transcript.subagents)
+        self._with_file = {file.agent for file in transcript.subagents}
+        self._redact = options.redact or redactor_of(vault.settings.secrets)
+        self._details = Details(vault.settings.details)
+        self._turns = WholeTurns()
+        self._tickets = Tickets(vault, table)
+
+    @property
+    def trunk(self) -> Strand:
+        """The session's own log."""
+        return self._strands[""]
+
+    @property
+    def strands(self) -> list[Strand]:
+        """Every log with work in it, the trunk's first and every parent before its children."""
+        return [strand for strand in self._strands.values() if strand.recorder.has_work]
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """Read all files.
+
+        Raises `SessionSkippedError`, `SessionDeferredError`, and `TranscriptError` if the trunk cannot be opened.
+        """
+        self._strands[""] = self._strand("", "", "Work")
+        if self.trunk.note is None:
+            self._join()
+        self._check_options()
+        self._read_log("")
+        if self.trunk.recorder.has_work:
+            for strand in self.strands:
+                strand.open()
+            self._read_subagents()
+            self._find_parents()
+
+    def _join(self) -> None:
+        """If `cru` resumed another session with this one, record it in that session's note."""
+        continued = self._tickets.first(self._dialect, self.transcript, self.trunk.source)
+        if continued is None:
+            return
+        if not self._may_join:
+            raise SessionDeferredError(continued.time)
+        note = continued.note
+        # Another process may have added it to the note since the table was read.
+        if note is not None and self.trunk.source in note.session.sources:
+            self._table.add(self.trunk.source, note.path)
+            self._strands[""] = self._strand("", "", "Work")
+        elif note is not None:
+            recorder = Recorder(
+                self.transcript.client,
+                joins=True,
+                after=last_agent(note.session),
+                details=self._details,
+                judge=Detector(),
+            )
+            self._strands[""] = Strand(recorder, self.trunk.source, note, self._open)
+
+    def _check_options(self) -> None:
+        """Skip a session that has a note which the options exclude; a new session's project is checked later."""
+        options, note = self._options, self.trunk.note
+        if options.only_session and (note is None or note.name != options.only_session):
+            raise SessionSkippedError("session")
+        if note:
+            self.project = note.session.project
+            self._check_project()
+
+    def _check_project(self) -> None:
+        if self._options.only_project is not None and self.project != self._options.only_project:
+            raise SessionSkippedError("project")
+
+    def _read_log(self, agent: str) -> None:
+        """Read a log; read it again by time if the row that its note was synced to is gone."""
+        self._read_events(agent)
+        old = self._strands[agent]
+        if old.note is None or old.recorder.joins or old.recorder.synced_found or not old.has_rows:
+            return
+        events = (self._redact(event)[0] for event in self._events(agent))
+        last = find_last_second(old.note, (e for e in events if e.at.agent == agent))
+        if not agent:
+            self._strands.clear()  # logs inside the trunk are read again too
+        self._strands[agent] = old.reread(self._open, last)
+        self._read_events(agent, again=True)
+        self._report_lost_mark(self.transcript.path_of(agent), self._strands[agent], last)
+
+    def _events(self, agent: str) -> Iterator[Event]:
+        events = self._dialect.read(self.transcript, agent)
+        if agent:
+            return self._results.merge(agent, events, self._strands[agent].mark)
+        events = self._tickets.mark_resumed(events)
+        return self._turns.until_last_end(events) if self._options.whole_turns else events
+
+    def _read_events(self, agent: str, again: bool = False) -> None:
+        unreadable: list[UnreadableRow] = []
+        path, strand = self.transcript.path_of(agent), self._strands[agent]
+        for event in self._events(agent):
+            self.events += 1
+            if isinstance(event, Unreadable):
+                unreadable.append(UnreadableRow(path, event.at.line, event.reason))
+                if len(unreadable) >= _MOST_UNREADABLE and not strand.has_rows:
+                    break
+            elif isinstance(event, Unknown):
+                self._report.unknown_rows[event.type] += not again
+            if isinstance(event, SubagentReturned) and event.agent and event.agent == event.at.agent:
+                strand.add_from_parent(*self._redact(event))
+                continue
+            if event.at.agent == agent:
+                strand.take(*self._redact(event))
+            elif event.at.agent not in self._with_file:
+                self._strand_inside(event.at.agent).take(*self._redact(event))
+            else:
+                continue
+            if isinstance(event, SubagentStarted):
+                self._results.add_task(event)
+            elif isinstance(event, SubagentReturned):
+                self._pass_result(event)
+        if not again:
+            is_ours = strand.has_rows or self._dialect.sniff(path)
+            self._report.unreadable += unreadable_rows(path, unreadable, "" if is_ours else self._dialect.name)
+        if strand.overflowed and strand.id:
+            self._store_events(agent)
+
+    def _pass_result(self, event: SubagentReturned) -> None:
+        """Pass a result in the parent's log to the subagent, whose own log may be missing or lack the report."""
+        result = self._results.add_result(event)
+        if result is None or result.agent in self._with_file:
+            return  # results are merged when its own file is read
+        if result.agent not in self._strands:
+            task = self._results.task_of(result)
+            if task is None:
+                return
+            strand = self._strand_inside(result.agent)
+            strand.add_from_parent(*self._redact(replace(task, at=result.at, agent=result.agent)))
+        self._strands[result.agent].add_from_parent(*self._redact(result))
+
+    def _report_lost_mark(self, path: Path, strand: Strand, last: LastSecond) -> None:
+        """Report a missing sync mark if rows may be lost; an older copy of a transcript only counts as such."""
+        mark = strand.mark
+        if last.undecided or (mark and strand.has_news):
+            gone = f"is gone from here ({mark})" if mark else "is not named in its `synced_to`"
+            reason = f"the last row in the note {strand.id} {gone}: only later rows are added"
+            self._report.unreadable.append(UnreadableRow(path, 0, reason))
+        elif mark and strand is self.trunk:
+            self._report.left_out["copy"] += 1
+
+    def _store_events(self, agent: str) -> None:
+        """Store the events of a log whose events before its first message did not fit into memory."""
+        strand = self._strands[agent]
+        again = Strand(Recorder(self.transcript.client, agent=agent), strand.source, None, self._open)
+        again.id = strand.id
+        for event in self._tickets.mark_resumed(self._dialect.read(self.transcript, agent)):
+            if event.at.agent == agent and not isinstance(event, Unknown | Unreadable):
+                again.store(self._redact(event)[0])
+
+    # --- subagents ---------------------------------------------------------------------------------------------------
+
+    def _read_subagents(self) -> None:
+        pending = [file for file in self.transcript.subagents if self._is_due(file)]
+        while pending:
+            # Files whose call was seen come first: their parents know their titles.
+            file = next((f for f in pending if self._parent_of(f.call, f.agent)), pending[0])
+            pending.remove(file)
+            self._strands[file.agent] = self._subagent_strand(file)
+            try:
+                self._read_log(file.agent)
+            except TranscriptError as error:
+                self._report.unreadable.append(UnreadableRow(file.path, 0, reason_at(error, file.path)))
+
+    def _is_due(self, file: SubagentFile) -> bool:
+        """False for a subagent of a turn that has not ended: it is imported with that turn."""
+        return not self._turns.cut or self._parent_of(file.call, file.agent) is not None or file.depth > 1
+
+    def _strand_inside(self, agent: str) -> Strand:
+        """The log of a subagent that has no file of its own."""
+        if agent not in self._strands:
+            self._strands[agent] = self._subagent_strand(SubagentFile(agent, self.transcript.path))
+        return self._strands[agent]
+
+    def _subagent_strand(self, file: SubagentFile) -> Strand:
+        parent = self._parent_of(file.call, file.agent)
+        work = parent.recorder.calling.delegation(file.call, file.agent) if parent else None
+        kind = self._redact_text(file.kind) or (work.kind if work else "")
+        title = (self._redact_text(file.description) or (work.title if work else "")).rstrip(" .")
+        strand = self._strand(file.agent, kind, title or kind or "Work")
+        strand.title, strand.kind, strand.call = title, kind, file.call
+        return strand
+
+    def _redact_text(self, text: str) -> str:
+        """Redact a text that is not part of an event but goes into titles and file names."""
+        event, _ = self._redact(Titled(At(0), text))
+        return event.title if isinstance(event, Titled) else ""
+
+    def _parent_of(self, call: str, agent: str) -> Strand | None:
+        found = (s for s in self._strands.values() if s.recorder.calling.delegation(call, agent))
+        return next((strand for strand in found if strand.recorder.agent != agent), None)
+
+    def _find_parents(self) -> None:
+        for agent, strand in self._strands.items():
+            if agent:
+                strand.parent = self._parent_of(strand.call, agent) or self._parent_by_task(strand)
+
+    def _parent_by_task(self, strand: Strand) -> Strand | None:
+        """The log with a call that has the same task text as this subagent's first prompt."""
+        for other in self._strands.values():
+            for work in other.recorder.calling.delegations:
+                if not work.agent and work.task and work.task.strip() == strand.first_prompt.strip():
+                    work.agent = strand.recorder.agent
+                    if result := self._results.assign(work.call, work.agent):
+                        strand.add_from_parent(*self._redact(result))
+                    return other
+        return None
+
+    # --- strands and their ids ---------------------------------------------------------------------------------------
+
+    def _strand(self, agent: str, kind: str, work_name: str) -> Strand:
+        source = source_name(self.transcript.client, self.transcript.native_id, agent)
+        path = self._table.find(source)
+        note: Note | None = self._vault.read(path) if path and path.exists() else None
+        recorder = Recorder(
+            self.transcript.client,
+            agent=agent,
+            kind=kind,
+            work_name=work_name,
+            synced=synced_row(note, source),
+            cwd=self.trunk.recorder.calling.folder if agent else "",
+            details=self._details,
+            judge=Detector(),
+        )
+        strand = Strand(recorder, source, note, self._open, self.trunk if agent else None)
+        strand.text = TranscriptText() if note and self._options.refresh else None
+        return strand
+
+    def _open(self, strand: Strand) -> FlightWriter | None:
+        """Give a strand its id and its event log (None in a dry run), at its first message or its first news."""
+        if not strand.id:
+            strand.id = self._trunk_id(strand) if strand is self.trunk else self._subagent_id(strand)
+        if self._options.dry_run:
+            return None
+        inline = is_inline(strand, self.trunk, self._vault.settings.subagents)
+        home = self.trunk.id if inline else strand.id
+        if home not in self._writers:
+            limit = self._vault.settings.flight.max_value_bytes
+            self._writers[home] = self._stack.enter_context(FlightWriter(self._vault.root, home, limit))
+        return self._writers[home]
+
+    def _trunk_id(self, strand: Strand) -> str:
+        """The id of a new session.  Raises `SessionSkippedError` if its prompt or its project exclude it."""
+        if OWN_MARK in strand.first_prompt:
+            raise SessionSkippedError("own")
+        folder = strand.recorder.calling.folder
+        self.project = self._redact_text(project_of(folder, self._options.projects)) or None
+        self._check_project()
+        day = (strand.recorder.started or written_at(self.transcript.path)).date()
+        words = key_words(strand.recorder.title or UNTITLED, _TITLE_SLUG)
+        name = new_session_id(words, day, partial(self._is_taken, strand))
+        self._table.plan(name)
+        return name
+
+    def _is_taken(self, strand: Strand, name: str) -> bool:
+        """True if the name is another session's.  Raises `NoteUnreadable` if its note may be this session's own."""
+        taken = self._table.is_taken(name)
+        if taken:
+            self._table.check_collision(name, strand.source)
+        return taken
+
+    def _subagent_id(self, strand: Strand) -> str:
+        words = (
+            key_words(strand.title, _SLUG) if strand.title else f"{strand.kind or 'agent'}-{strand.recorder.agent[:8]}"
+        )
+        name = f"{self.trunk.id[: LONGEST_ID - _SLUG - 5]}-{slugify(words, _SLUG)}"
+        free, number = name, 2
+        while self._is_taken(strand, free):
+            free, number = f"{name}-{number}", number + 1
+        self._table.plan(free)
+        return free

@@ -1,0 +1,332 @@
+"""Decide what the notes of one native session hold, then write them.
+
+`plan_notes` compares each log with its note and does no I/O.  `write_notes` creates and updates the notes of a batch of sessions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import chain, groupby
+from typing import TypeAlias
+
+from crucible.commands.imports.import_report import SESSION_ERRORS, ImportOptions, ReportDraft, UnreadableRow, reason_at
+from crucible.commands.imports.note_sources import SourceTable
+from crucible.commands.imports.strands import Strand
+from crucible.core.errors import CrucibleError
+from crucible.core.settings.settings import VaultSettings
+from crucible.documents.markdown.source import Edit
+from crucible.documents.recording.call_lines import relative
+from crucible.documents.recording.report_lines import summary_of
+from crucible.documents.recording.session_draft import ChildNote, Draft, SessionContext, session_of
+from crucible.documents.session.counted_properties import spent_in, spent_lines
+from crucible.documents.session.markup import render_session
+from crucible.documents.session.merge import merge
+from crucible.documents.session.merge_head import merged_tasks
+from crucible.documents.session.refresh import refresh
+from crucible.documents.session.session import Decision, Failure, Mode, Prose, Session, Status
+from crucible.documents.session.shared_notes import as_guest, holds_others
+from crucible.documents.session.status_rules import CLOSED, IDLE_REASON, Client, Turn, is_our_reason
+from crucible.documents.session.task_block import CLOSED_TASKS
+from crucible.vault.events.event_summary import Facts, save_meta
+from crucible.vault.notes.vault import Note, Vault
+
+_THREADS = 8
+"""Threads that write notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNote:
+    """A log's note: `base` is what an import wrote to it before (equal to `now` for a new note), `now` what it is to hold."""
+
+    strand: Strand
+    base: Session
+    now: Session
+
+
+# --- decide ----------------------------------------------------------------------------------------------------------
+
+
+def is_inline(strand: Strand, trunk: Strand, mode: str) -> bool:
+    """True if a subagent's work is in its parent's note already, or goes there by the setting `mode`."""
+    if strand is trunk:
+        return False
+    if strand.note:
+        return trunk.note is not None and strand.note.path == trunk.note.path
+    return mode == Mode.INLINE
+
+
+def plan_notes(
+    strands: Sequence[Strand],
+    settings: VaultSettings,
+    options: ImportOptions,
+    *,
+    project: str | None,
+    started: datetime,
+) -> list[PlannedNote]:
+    """The notes of a session's logs, the trunk's first; inline work is part of its parent's note.
+
+    `strands` has the trunk first and every parent before its children.  `started` is used when no event has a time.
+    """
+    trunk = strands[0]
+    context = SessionContext(
+        id="",
+        source="",
+        now=options.now,
+        idle=timedelta(minutes=settings.idle_minutes),
+        project=project,
+        started=started,
+        client=options.client,
+    )
+    children: defaultdict[Strand, list[Strand]] = defaultdict(list)
+    for strand in strands[1:]:
+        children[strand.parent or trunk].append(strand)
+    planned: dict[Strand, PlannedNote] = {}
+    for strand in reversed(strands):
+        below = [(planned[child], is_inline(child, trunk, settings.subagents)) for child in children[strand]]
+        own = _context_of(strand, trunk, context, children[strand])
+        planned[strand] = _plan_note(strand, below, own, settings.subagents, trunk.recorder.calling.folder)
+    return [planned[strand] for strand in strands if not is_inline(strand, trunk, settings.subagents)]
+
+
+def _context_of(strand: Strand, trunk: Strand, context: SessionContext, children: Sequence[Strand]) -> SessionContext:
+    return replace(
+        context,
+        id=strand.id,
+        source=strand.source,
+        parent=(strand.parent or trunk).id if strand is not trunk else None,
+        title=strand.title,
+        calls={child.call: child.recorder.agent for child in children if child.call},
+        open_tasks=_open_tasks(strand),
+    )
+
+
+def _plan_note(
+    strand: Strand, children: Sequence[tuple[PlannedNote, bool]], context: SessionContext, mode: str, folder: str
+) -> PlannedNote:
+    """Plan one note; each of `children` comes with whether it is inline."""
+    after = {c.strand.recorder.agent: _child(c.strand, c.now, inline, mode, folder) for c, inline in children}
+    before = {
+        c.strand.recorder.agent: _child(c.strand, c.base, inline, mode, folder)
+        for c, inline in children
+        if c.strand.note
+    }
+    base = _written_before(strand, replace(context, children=before))
+    if context.client is Client.UNKNOWN and not strand.has_news and _is_at_rest(base):
+        context = replace(context, client=Client.ENDED)  # without knowledge of the client, a final status stays
+    linked = _linked(strand)
+    loose = tuple(c.strand.recorder.agent for c, _ in children if c.strand.parent is None and c.strand.id not in linked)
+    now = session_of(strand.recorder.draft(), replace(context, children=after, loose=loose))
+    inline_notes = [child for child, inline in children if inline]
+    if base:
+        base = _with_inline(base, [child.base for child in inline_notes if child.strand.note])
+    return PlannedNote(strand, base or now, _with_inline(now, [child.now for child in inline_notes]))
+
+
+def _child(strand: Strand, session: Session, inline: bool, setting: str, folder: str) -> ChildNote:
+    """How a parent's note shows a subagent; an existing note of its own is linked even if the setting is `inline`."""
+    mode = Mode.INLINE if inline else Mode(setting)
+    prose = [entry for entry in session.all_entries() if isinstance(entry, Prose)]
+    summary = summary_of(relative(prose[-1].text, folder)) if prose and session.status is Status.COMPLETED else None
+    return ChildNote(
+        strand.id,
+        Mode.LINK if mode is Mode.INLINE and not inline else mode,
+        strand.kind,
+        session.model,
+        session.tokens_used,
+        summary,
+        tuple(session.all_entries()) if inline else (),
+        strand.recorder.task,
+    )
+
+
+def _written_before(strand: Strand, context: SessionContext) -> Session | None:
+    """What the last import wrote to the note, None if there is no note.
+
+    Whether the client was running then is not recorded, so it is derived from the note's status.  A status that an import
+    may have set counts as written, although tasks may have been ticked since, or an older version used another rule.
+    """
+    if strand.note is None:
+        return None
+    note = strand.note.session
+    client = Client.RUNNING if note.status is Status.ACTIVE else Client.ENDED
+    base = session_of(strand.base, replace(context, client=client))
+    if not _is_imported_status(note, strand.base):
+        return base
+    return replace(base, status=note.status, ended=note.ended, pause_reason=note.pause_reason)
+
+
+def _is_imported_status(note: Session, written: Draft) -> bool:
+    """True if an import may have set the note's status when it wrote `written`."""
+    if note.status is Status.PAUSED:
+        return is_our_reason(note.pause_reason)
+    ended = Status.FAILED if written.turn is Turn.FAULTED else Status.COMPLETED
+    has_ended = written.turn in CLOSED or _ends_in_prose(written)
+    return has_ended and (note.status, note.ended) == (ended, written.ended)
+
+
+def _ends_in_prose(written: Draft) -> bool:
+    """True if an open turn ends in the agent's words, which at the end of a file may have counted as its answer."""
+    entries = [entry for phase in written.phases[-1:] for part in (phase, *phase.parts) for entry in part.entries]
+    kept = [entry for entry in entries if not isinstance(entry, Decision | Failure)]
+    return written.turn is Turn.OPEN and isinstance(kept[-1] if kept else None, Prose)
+
+
+def _is_at_rest(base: Session | None) -> bool:
+    """True if a note says that its client has ended; a pause for the idle time does not say so."""
+    return base is not None and base.status is not Status.ACTIVE and base.pause_reason != IDLE_REASON
+
+
+def _open_tasks(strand: Strand) -> tuple[str, ...] | None:
+    """The open tasks that the note will have, including edits by the user; None without a note."""
+    if strand.note is None:
+        return None
+    note, drafts = strand.note.session, (strand.base, strand.recorder.draft())
+    base, now = (Session("", sources=(strand.source,), tasks=draft.tasks) for draft in drafts)
+    if strand.recorder.is_guest:
+        base, now = as_guest(note, base, now)
+    tasks = merged_tasks(note.tasks, base.tasks, now.tasks)
+    return tuple(task.content for task in tasks if task.status not in CLOSED_TASKS)
+
+
+def _linked(strand: Strand) -> set[str | None]:
+    if strand.note is None:
+        return set()
+    return {entry.link for entry in strand.note.session.all_entries() if hasattr(entry, "link")}
+
+
+def _with_inline(session: Session, inline: Sequence[Session]) -> Session:
+    """Add the sources and tokens of inline work, which has no note of its own."""
+    if not inline:
+        return session
+    parts = (session, *inline)
+    return replace(
+        session,
+        sources=tuple(source for part in parts for source in part.sources),
+        synced_to=tuple(row for part in parts for row in part.synced_to),
+        tokens_used=sum(part.tokens_used or 0 for part in parts) or None,
+        tokens_cached=sum(part.tokens_cached or 0 for part in parts) or None,
+        usage=spent_lines(spent for part in parts for spent in spent_in(part.usage)),
+    )
+
+
+# --- act -------------------------------------------------------------------------------------------------------------
+
+_Outcome: TypeAlias = "tuple[str, str] | UnreadableRow"
+"""The name of a list in the report with the id to add to it, or an error."""
+
+
+def write_notes(
+    vault: Vault,
+    table: SourceTable,
+    options: ImportOptions,
+    batch: Sequence[Sequence[PlannedNote]],
+    report: ReportDraft,
+) -> None:
+    """Write the notes of a batch, one list of notes a session, in several threads; a dry run only reports.
+
+    Errors of one note are reported.  Any other error is raised after everything that was written is in the report.
+    """
+
+    def write(group: Iterable[Sequence[PlannedNote]]) -> list[tuple[list[_Outcome], Exception | None]]:
+        return [_write_session(vault, table, options, notes) for notes in group]
+
+    groups = _by_note(batch)
+    if len(groups) == 1 or options.dry_run:
+        written = write(batch)
+    else:
+        # Waiting for the disk takes much longer than everything else.
+        with ThreadPoolExecutor(_THREADS) as pool:
+            written = list(chain.from_iterable(pool.map(write, groups)))
+    for outcome in chain.from_iterable(outcomes for outcomes, _ in written):
+        if isinstance(outcome, UnreadableRow):
+            report.unreadable.append(outcome)
+        else:
+            getattr(report, outcome[0]).append(outcome[1])
+    for _, error in written:
+        if error:
+            raise error
+
+
+def _by_note(batch: Iterable[Sequence[PlannedNote]]) -> list[list[Sequence[PlannedNote]]]:
+    """Group sessions that share a note, so that one thread writes them in order."""
+    groups: dict[object, list[Sequence[PlannedNote]]] = {}
+    for notes in batch:
+        note = notes[0].strand.note if notes else None
+        groups.setdefault(note.path if note else id(notes), []).append(notes)
+    return list(groups.values())
+
+
+def _write_session(
+    vault: Vault, table: SourceTable, options: ImportOptions, notes: Sequence[PlannedNote]
+) -> tuple[list[_Outcome], Exception | None]:
+    """The outcome of each note, and the error that stopped the rest of them."""
+    outcomes: list[_Outcome] = []
+    try:
+        outcomes.extend(_write_note(vault, table, options, planned) for planned in notes)
+    except (CrucibleError, OSError) as error:
+        return outcomes, error
+    return outcomes, None
+
+
+def _write_note(vault: Vault, table: SourceTable, options: ImportOptions, planned: PlannedNote) -> _Outcome:
+    strand, written = planned.strand, planned.now
+    try:
+        if strand.note is None:
+            outcome = "created", written.id
+            if not options.dry_run:
+                created = vault.create(written.id, render_session(written))
+                table.add_all(written.sources, created.path)
+        else:
+            changed = _update(vault, table, options, planned, strand.note)
+            outcome = "updated" if changed else "unchanged", strand.id
+            if changed and (strand.recorder.is_guest or holds_others(changed.session, strand.source)):
+                written = changed.session  # the transcript holds only a part of it
+        if not options.dry_run and outcome[0] != "unchanged":
+            # An archived session must not get a folder again.
+            save_meta(vault.root, strand.id, _facts(written), make=False)
+    except SESSION_ERRORS as error:
+        path = strand.note.path if strand.note else vault.sessions / f"{strand.id}.md"
+        return UnreadableRow(path, 0, reason_at(error, path))
+    return outcome
+
+
+def _update(vault: Vault, table: SourceTable, options: ImportOptions, planned: PlannedNote, note: Note) -> Note | None:
+    """Update a note; returns it as it is now, None if nothing changed."""
+    strand, recorder = planned.strand, planned.strand.recorder
+
+    def merge_edits(fresh: Note) -> list[Edit]:
+        if recorder.joins and strand.source in fresh.session.sources:
+            return []  # another process added it since the note was read
+        return merge(fresh.source, fresh.session, planned.base, planned.now, is_guest=recorder.is_guest)
+
+    def refresh_edits(fresh: Note) -> list[Edit]:
+        """Upgrade a note of an older version, unless it holds several sessions."""
+        if strand.text is None or recorder.is_guest or holds_others(fresh.session, strand.source):
+            return []
+        return refresh(fresh.source, fresh.session, planned.now, strand.text)
+
+    if options.dry_run:
+        return note if merge_edits(note) or refresh_edits(note) else None
+    written = vault.update(note.path, merge_edits)
+    if strand.text:
+        written = vault.update(note.path, refresh_edits)
+    table.add_all(planned.now.sources, note.path)
+    return None if written.source == note.source else written
+
+
+def _facts(session: Session) -> Facts:
+    """The facts of a session that its event log keeps."""
+    agents = [str(phase.agent) for phase in session.all_phases() if phase.agent]
+    switches = tuple(agent for agent, _ in groupby(agents))
+    return Facts(
+        started=session.started,
+        ended=session.ended,
+        initial_agent=switches[0] if switches else None,
+        agent_switches=switches or None,
+        project=session.project,
+        ended_cleanly=session.status is Status.COMPLETED,
+    )
