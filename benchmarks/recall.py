@@ -25,7 +25,7 @@ from benchmarks.kept import cru
 from benchmarks.measuring import Figure, clock, in_turns, median_ratio
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.text.words import stop_words
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Question
 from crucible.vault.notes.init_vault import init_vault
 
@@ -141,7 +141,7 @@ def against_fts5(scratch: Path, events: int = EVENTS, asked: int = _ASKED) -> Me
     """Both in turns."""
     root = scratch / "recall"
     words = generate(root, events)
-    recall = open_embedded(root, VaultSettings())
+    recall = EmbeddedRecall(root, VaultSettings())
     build = _seconds(recall.refresh)
     figures = recall.figures()
     rival = _fts5(scratch / "fts5.db", _texts(root))

@@ -20,7 +20,7 @@ from benchmarks.kept import cru, kept_vault
 from benchmarks.measuring import Figure, clock, good_run, in_turns, median_ratio, offline
 from benchmarks.rivals import Missing, Qmd, find_qmd
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.question_words import read_question
 from crucible.search.recall import Question
 from crucible.vault.notes.vault import Vault
@@ -118,7 +118,7 @@ def _libraries(vault: Vault, folder: Path, home: Path, qmd: Qmd, graded: Sequenc
     told_words = [" ".join(read_question(text).words) for text in as_asked]
     found = {"as asked": as_asked, "without stop words": told_words}
     theirs = {name: _ask_qmd(qmd, folder, home, texts) for name, texts in found.items()}
-    open_ = open_embedded(vault.root, VaultSettings())
+    open_ = EmbeddedRecall(vault.root, VaultSettings())
     ours = {name: _ask_ours(open_, texts) for name, texts in found.items()}
     return [_recall(name, ours[name], theirs[name], graded) for name in found] + [
         *(_time(name, ours[name], theirs[name], _THIRD) for name in found),

@@ -24,7 +24,7 @@ from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session import edits
 from crucible.documents.session.session import Entry, Phase, Session
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Answer, Question
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select
@@ -131,7 +131,7 @@ class Vault:
         `hits` are single events, `sessions` whole sessions, each best first.
         """
         asked = Question(question, project=project, since=since, until=until, limit=limit)
-        engine = open_embedded(self.root, self._notes.settings, shelf=ItemShelf(self._notes))
+        engine = EmbeddedRecall(self.root, self._notes.settings, items=ItemShelf(self._notes))
         return engine.ask(asked, datetime.now(UTC))
 
     def _row(self, row: Row) -> SessionRow:

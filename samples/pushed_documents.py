@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from random import Random
 
-from crucible.search.postgres.address import library
+from crucible.search.postgres.address import postgres_client
 from crucible.search.postgres.team_recall import open_pusher
-from crucible.search.postgres.terms import Shelved
+from crucible.search.postgres.terms import ItemFacts
 from crucible.search.recall import Document, Event, EventKind
 
 _WORDS = [f"word{number}" for number in range(400)] + ["retry", "bucket", "TokenBucket", "src/limiter.py"]
@@ -58,7 +58,7 @@ class Held:
     def document(self, path: str) -> Document | None:
         return self.held.get(path)
 
-    def shelved(self, path: str) -> Shelved | None:
+    def item_facts(self, path: str) -> ItemFacts | None:
         del path
         return None
 
@@ -92,7 +92,7 @@ def _push(address: str, count: int, seed: int) -> None:
 
 def _main(address: str, count: int, *seeds: int) -> int:
     """How many of them failed.  Forked, so that what eight processes need is loaded once, and nothing of it is begun before."""
-    library()
+    postgres_client()
     context = multiprocessing.get_context("fork")
     writers = [context.Process(target=_push, args=(address, count, seed)) for seed in seeds[1:]]
     for writer in writers:

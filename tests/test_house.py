@@ -46,8 +46,7 @@ LATE = {
     "crucible.integrations.hooks.background": {"crucible.integrations.hooks.sync"},
     "crucible.commands.idle.idle_check": {"crucible.commands.idle.idle_timeout"},
     "crucible.integrations.mcp.server": {"crucible.integrations.mcp.tool_service"},
-    "crucible.search.embedded.index_update": {"crucible.search.embedded.documents"},
-    "crucible.search.embedded.note_changes": {"crucible.vault.index.index"},
+    "crucible.search.embedded.index_update": {"crucible.search.embedded.documents", "crucible.vault.index.index"},
     "crucible.search.embedded.hits": {"crucible.search.embedded.documents", "crucible.search.event_records"},
     "crucible.vault.notes.vault": {"crucible.documents.session.session_reader"},
 }

@@ -16,9 +16,8 @@ from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
 from crucible.documents.knowledge.novelty import Similar
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
-from crucible.search.embedded.index_update import Progress
-from crucible.search.recall import Recall
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
+from crucible.search.recall import Progress, Recall
 from crucible.vault.notes.projects import named_project_of
 from crucible.vault.notes.vault import Vault
 
@@ -86,7 +85,7 @@ def has_server() -> bool:
 def open_own_index(vault: Vault, viewer: Audience = EVERYTHING, progress: Progress | None = None) -> EmbeddedRecall:
     """The embedded engine over a vault."""
     shelf = ItemShelf(vault, viewer)
-    return open_embedded(vault.root, vault.settings, shelf=shelf, progress=progress)
+    return EmbeddedRecall(vault.root, vault.settings, items=shelf, progress=progress)
 
 
 def similar_here(vault: Vault) -> Similar:

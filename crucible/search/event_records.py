@@ -18,7 +18,7 @@ _MOST = 200_000
 _DEEPEST = 8
 
 
-def read_wholes(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+def read_call_texts(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     """The texts of calls by the keys of their records."""
     wanted = {key for some in keys for key in some}
     found: dict[str, EventRecord] = {}
@@ -31,7 +31,7 @@ def read_wholes(root: Path, session: str, keys: Collection[tuple[str, ...]]) -> 
     for some in keys:
         records = [found[key] for key in some if key in found]
         if some and len(records) == len(some):
-            texts[some] = text_of(records[0], records[1] if len(records) > 1 else None)
+            texts[some] = call_text(records[0], records[1] if len(records) > 1 else None)
     return texts
 
 
@@ -43,7 +43,7 @@ def records_of(root: Path, session: str) -> Iterator[EventRecord]:
         return
 
 
-def text_of(record: EventRecord, returned: EventRecord | None) -> str:
+def call_text(record: EventRecord, returned: EventRecord | None) -> str:
     """The whole text of a call and its result."""
     values = record.values
     if record.type == USED:

@@ -40,24 +40,24 @@ _EAST = late_pattern(
 _UNSAID = late_pattern("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
 
 
-def plain(text: str) -> str:
+def indexable(text: str) -> str:
     """The text without what no index takes: lone surrogates and control characters."""
     return text if text.isascii() and text.isprintable() else _UNSAID.sub(" ", text)
 
 
-def value_of(text: str) -> str:
+def field_value(text: str) -> str:
     """The value of a field as it is indexed, and looked for: in small letters, of a long one its beginning."""
-    return plain(text).lower()[:_LONGEST_VALUE]
+    return indexable(text).lower()[:_LONGEST_VALUE]
 
 
-def spoken(text: str) -> str:
+def with_name_parts(text: str) -> str:
     """The text for the index, followed by the parts of names written as one word."""
-    return "\n".join(pieces_of(text))
+    return "\n".join(pieces_of_text(text))
 
 
-def pieces_of(text: str) -> list[str]:
+def pieces_of_text(text: str) -> list[str]:
     """The text, and the parts of each of its names for itself: no phrase reaches from one piece into another."""
-    text = _apart(plain(text))
+    text = _apart(indexable(text))
     return [text, *_parts(text)]
 
 
@@ -135,7 +135,7 @@ _MEANT = {
 }
 
 
-def meant_kinds(asked: ParsedQuestion) -> frozenset[EventKind]:
+def hinted_kinds(asked: ParsedQuestion) -> frozenset[EventKind]:
     """Decisions where a question asks what was decided, errors where it asks what failed."""
     return frozenset(kind for kind, words in _MEANT.items() if not words.isdisjoint(asked.words))
 
@@ -154,7 +154,7 @@ def read_question(text: str) -> ParsedQuestion:
     # What is pasted from a terminal brings its colours along.
     begin = text[:_LONGEST_QUESTION]
     bare = begin if begin.isprintable() else ANSI.sub("", begin)
-    shown = _apart(plain(bare)).translate(_QUOTES)
+    shown = _apart(indexable(bare)).translate(_QUOTES)
     for negated, field, value, is_quoted in _tokens(shown):
         if field:
             (not_facts if negated else facts).append((field, value.lower()))
@@ -164,7 +164,7 @@ def read_question(text: str) -> ParsedQuestion:
             phrases.append(value)
         else:
             said.append(value)
-    words = _searched(said)
+    words = _search_words(said)
     names = names_in(" ".join(said))
     return ParsedQuestion(
         tuple(words[:_MOST_WORDS]),
@@ -216,7 +216,7 @@ def _is_fact(field: str, value: str) -> bool:
     return field in FIELDS and bool(WORD.search(value)) and (field != "kind" or value in _KINDS)
 
 
-def _searched(said: Iterable[str]) -> list[str]:
+def _search_words(said: Iterable[str]) -> list[str]:
     """Distinct lower-case words, with the parts of names; stop words only if there is nothing else."""
     found: dict[str, None] = {}
     for word in words_in(" ".join(said)):
@@ -266,12 +266,12 @@ class NamedTime(NamedTuple):
     weekday: int | None = None
 
 
-def moments_in(text: str) -> tuple[NamedTime, ...]:
+def times_in(text: str) -> tuple[NamedTime, ...]:
     """The times that a question names."""
-    return tuple(dict.fromkeys(_told(" ".join(text[:_LOOKED_AT].split()))))
+    return tuple(dict.fromkeys(_times_in_order(" ".join(text[:_LOOKED_AT].split()))))
 
 
-def _told(text: str) -> Iterator[NamedTime]:
+def _times_in_order(text: str) -> Iterator[NamedTime]:
     for found in _DATE.finditer(text):
         year, month, day = found.groups()
         yield NamedTime(int(month), int(year), int(day) if day else None)
@@ -294,7 +294,7 @@ def _is_month(name: str, before: str) -> bool:
     return name in _MONTHS
 
 
-def is_then(moments: Sequence[NamedTime], first: int) -> bool:
+def is_at_time(moments: Sequence[NamedTime], first: int) -> bool:
     """Whether something of this second since 1970 was at one of the times; what is not dated was at none."""
     if not moments or not first:
         return False

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
+from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 USUAL, MOST = 5, 20
 """Hits of an answer, unless more are asked for, and at most."""
 MOST_CONTEXT = 50
 """Events that are shown before, and after, each hit at most."""
+
+
+Progress = Callable[[int, int], None]
+"""Called with the number of notes done, and of all notes."""
 
 
 class EventKind(StrEnum):
@@ -36,6 +41,9 @@ class EventKind(StrEnum):
         """Accept the kinds of findings, such as `failure` for an error."""
         return {"failure": cls.ERROR, "report": cls.SUBAGENT, "instruction": cls.USER}.get(str(value))
 
+
+RECALLED, RECALLED_END = "<!-- cru:recalled -->", "<!-- /cru:recalled -->"
+"""Lines that `cru recall` prints around text for a model; notes contain them escaped or not."""
 
 LISTED = frozenset((EventKind.CORRECTION, EventKind.OUTCOME, EventKind.OPEN_END, EventKind.ENVIRONMENT))
 """Items of the findings block: what is above and below one has nothing to do with it, so a hit has no neighbours."""
@@ -200,3 +208,19 @@ class _Nothing:
 
 NO_ITEMS: ItemCatalog = _Nothing()
 """A shelf without items."""
+
+
+def hash_of(kind: EventKind, text: str, count: int) -> str:
+    """Eight hex digits of a text; `count` is the number of earlier events with the same text."""
+    told = f"{kind}\0{count}\0{text}" if count else f"{kind}\0{text}"
+    return blake2b(told.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+def seconds_of(at: datetime | None) -> int | None:
+    """Seconds since 1970."""
+    return None if at is None else int(at.timestamp())
+
+
+def time_of(seconds: int | None) -> datetime | None:
+    """The time again."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -31,10 +31,8 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.search.echoes import RECALLED, RECALLED_END
-from crucible.search.event_records import USED, records_of, string_in, text_of
-from crucible.search.recall import Document, Event, EventKind
-from crucible.search.session_cards import hash_of
+from crucible.search.event_records import USED, call_text, records_of, string_in
+from crucible.search.recall import RECALLED, RECALLED_END, Document, Event, EventKind, hash_of
 from crucible.vault.events.event_reader import EventRecord
 
 
@@ -81,7 +79,7 @@ def _leads_on(line: str) -> bool:
     return line.endswith(":") or line.startswith("#") or (line.startswith("**") and line.endswith("**"))
 
 
-class Whole(NamedTuple):
+class RecordedCall(NamedTuple):
     """The recorded form of a call: its full text, the keys of its records, and its time."""
 
     text: str
@@ -112,14 +110,14 @@ class PlacedEvent(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
-Recorded = Callable[[ToolCall], Whole | None]
+FindRecordedCall = Callable[[ToolCall], RecordedCall | None]
 """Asked for a session's calls in the order of its note."""
 
 _SUMMARY = "Summary"
 
 
 def document_of(
-    session: Session, path: str, recorded: Recorded | None = None
+    session: Session, path: str, recorded: FindRecordedCall | None = None
 ) -> tuple[Document, tuple[PlacedEvent, ...]]:
     """The session as a document, and the places of its events; `path` is relative to the vault."""
     placed = tuple(events_of(session, recorded))
@@ -139,7 +137,7 @@ def document_of(
     )
 
 
-def events_of(session: Session, recorded: Recorded | None = None) -> Iterator[PlacedEvent]:
+def events_of(session: Session, recorded: FindRecordedCall | None = None) -> Iterator[PlacedEvent]:
     """Every event, in the order of the note."""
     teller = _EventBuilder(session, recorded)
     above = Phase("", entries=session.preamble)
@@ -159,7 +157,7 @@ class _EventBuilder:
     Ids stay when a note grows: they depend on the text, and on earlier events only if these have the same text.
     """
 
-    def __init__(self, session: Session, recorded: Recorded | None) -> None:
+    def __init__(self, session: Session, recorded: FindRecordedCall | None) -> None:
         self._session = session
         self._recorded = recorded
         self._alone = str(session.participants[0]) if len(session.participants) == 1 else ""
@@ -297,12 +295,12 @@ def _labelled(text: str, label: str, more: str | None) -> str:
 _RETURNED, _TOLD = "ToolReturned", "tool"
 
 
-def recorded_calls(root: Path, session: str) -> Recorded:
+def recorded_calls(root: Path, session: str) -> FindRecordedCall:
     """What the recorder has of each call of a session's note."""
-    return wholes_of(records_of(root, session))
+    return match_records(records_of(root, session))
 
 
-def wholes_of(records: Iterable[EventRecord]) -> Recorded:
+def match_records(records: Iterable[EventRecord]) -> FindRecordedCall:
     """The same, of records in the order of events."""
     told: dict[str, deque[tuple[EventRecord, list[EventRecord]]]] = defaultdict(deque)
     used: dict[tuple[str, str], list[EventRecord]] = {}
@@ -318,14 +316,14 @@ def wholes_of(records: Iterable[EventRecord]) -> Recorded:
         elif record.type == _RETURNED and (waiting := used.get((record.agent, string_in(values, "call")))) is not None:
             waiting.append(record)
 
-    def recorded(call: ToolCall) -> Whole | None:
+    def recorded(call: ToolCall) -> RecordedCall | None:
         waiting = told.get(normal_line(call.call))
         if not waiting:
             return None
         record, returned = waiting.popleft()
         result = returned[0] if returned else None
         keys = (record.key, result.key) if result else (record.key,)
-        return Whole(text_of(record, result), keys, record.time) if all(keys) else None
+        return RecordedCall(call_text(record, result), keys, record.time) if all(keys) else None
 
     return recorded
 

@@ -17,7 +17,7 @@ from crucible.commands.imports.imports import import_transcripts
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.documents import place_note
-from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Document
 from crucible.vault.notes.vault import Vault
 
@@ -48,7 +48,7 @@ def _sessions(folder: Path) -> Iterator[Path]:
 
 def open_recall(vault: Vault) -> EmbeddedRecall:
     """As `cru recall` opens it."""
-    return open_embedded(vault.root, VaultSettings(), shelf=ItemShelf(vault))
+    return EmbeddedRecall(vault.root, VaultSettings(), items=ItemShelf(vault))
 
 
 def documents(vault: Vault) -> Iterator[Document]:

@@ -326,7 +326,7 @@ def types_on(shelf: ItemShelf) -> Type:
 
     @cache
     def known() -> dict[str, str]:
-        return {path: facts.type for path, (_, facts) in shelf.shelved().items()}
+        return {path: facts.type for path, (_, facts) in shelf.facts().items()}
 
     def type_of(hit: Hit) -> str:
         return known().get(hit.path, "")

@@ -27,7 +27,7 @@ from crucible.memory.bookmarks.make_bookmark import mark
 from crucible.memory.history.compact_memory import compact, live_sessions
 from crucible.memory.history.memory_log import completes_milestone
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Recall
 from crucible.vault.events.spool_reader import Spooled
 from crucible.vault.index.index import Index
@@ -180,7 +180,7 @@ def _helpers(vault: Vault, user: UserSettings, one: StoppedSession) -> StopHelpe
     roots = [*([one.cwd] if one.cwd else []), *(path for paths in user.projects.values() for path in paths)]
 
     def recall() -> Recall:
-        return open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault))
+        return EmbeddedRecall(vault.root, vault.settings, items=ItemShelf(vault))
 
     has_recall = vault.root.joinpath(*_RECALL).is_dir()
     return StopHelpers(

@@ -20,7 +20,7 @@ from crucible.documents.knowledge.item_weight import Audience
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.integrations.hooks.paused_notice import ROOM, ClientStart, units
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Recall
 from crucible.vault.index.schema import View
 from crucible.vault.notes.projects import project_folder
@@ -84,5 +84,5 @@ def brief_start(at: StartPlace, notice: str, early: Callable[[str], object]) -> 
 
 def _recall_of(vault: Vault, project: str) -> Callable[[], tuple[Recall, Type]] | None:
     shelf = ItemShelf(vault, Audience("project", project))
-    found = open_embedded(vault.root, vault.settings, shelf=shelf)
+    found = EmbeddedRecall(vault.root, vault.settings, items=shelf)
     return (lambda: (found, types_on(shelf))) if found.figures().notes else None

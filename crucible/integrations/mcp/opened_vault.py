@@ -14,7 +14,7 @@ from crucible.documents.knowledge.item_weight import Audience as Viewer
 from crucible.documents.knowledge.items import ItemScope
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.postgres.address import chosen_address
 from crucible.search.postgres.team_recall import open_postgres
 from crucible.search.recall import Recall
@@ -62,7 +62,7 @@ def open_own(place: ServerContext, viewer: Viewer | None = None) -> EmbeddedReca
     """The vault's own index, as it is seen from where the client works, or by that viewer."""
     vault = vault_of(place)
     shelf = ItemShelf(vault, viewer_of(place) if viewer is None else viewer)
-    return open_embedded(vault.root, vault.settings, shelf=shelf)
+    return EmbeddedRecall(vault.root, vault.settings, items=shelf)
 
 
 def viewer_of(place: ServerContext) -> Viewer:

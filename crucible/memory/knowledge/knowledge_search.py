@@ -57,7 +57,7 @@ class ItemShelf:
                 self._cards.setdefault(note_name(path.rpartition("/")[2]), []).append(card)
         return {path: card.words for path, card in cards.items() if card.words}
 
-    def shelved(self) -> Mapping[str, tuple[Audience, WeightFacts]]:
+    def facts(self) -> Mapping[str, tuple[Audience, WeightFacts]]:
         """Of every active item by its note's path for whom it is, and what its weight depends on."""
         return {path: (card.place, card.facts) for path, card in self._refreshed().items() if card.words}
 

@@ -1,1 +1,4 @@
-"""The search engine in this process, built on tantivy."""
+"""The search engine in this process, built on tantivy; its index is a cache in the vault.
+
+Start with `EmbeddedRecall` in `embedded_recall`.
+"""

@@ -1,4 +1,4 @@
-"""A note as the index stores it: which words and facts of its events and of the session are indexed.
+"""Derive the index's documents from a note: the words and facts of its events and of the whole session.
 
 Imported late, since a question about unchanged notes derives nothing.
 """
@@ -6,6 +6,7 @@ Imported late, since a question about unchanged notes derives nothing.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,18 +14,27 @@ from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError
 from crucible.core.files import inside, read_bytes
+from crucible.core.patterns import late_pattern
+from crucible.core.processes import cores, spread
 from crucible.documents.markdown.source import NOWHERE, Source
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
-from crucible.search.echoes import without_echoes
-from crucible.search.question_words import names_in, plain, spoken, value_of, words_in
-from crucible.search.recall import Document, Event, EventKind
-from crucible.search.session_cards import TextPlace, dump_card, seconds_of
+from crucible.search.embedded.index_format import TextPlace, dump_card
+from crucible.search.question_words import field_value, indexable, names_in, with_name_parts, words_in
+from crucible.search.recall import RECALLED, Document, Event, EventKind, Progress, seconds_of
 from crucible.search.session_events import PlacedEvent, document_of, events_of, recorded_calls
+
+_WORTH_PROCESSES = 100
+"""From this many notes on, several processes are faster despite their start-up time."""
+_CHUNK = 20
+"""Notes handed to a process at a time."""
 
 
 class Indexed(NamedTuple):
-    """A document: `number` is its event's place in the card, `facts` are `field:value`, times are epochs."""
+    """A document of the index: an event, with its place in the card as `number`, or a whole session.
+
+    `facts` are `field:value`, times are seconds since 1970.
+    """
 
     number: int
     text: str
@@ -35,7 +45,10 @@ class Indexed(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """What is indexed of a note: its events, the session as a whole (None for an item), and its card."""
+    """The documents of a note: its events, the whole session (None for an item), and its card.
+
+    `size` is the number of bytes of text.
+    """
 
     path: str
     sha: str
@@ -44,63 +57,73 @@ class Derived(NamedTuple):
     events: tuple[Indexed, ...] = ()
     whole: Indexed | None = None
     size: int = 0
-    """Bytes of text."""
+
+
+def derive_notes(root: str, paths: Sequence[str], progress: Progress | None = None) -> Iterator[Derived | None]:
+    """Derive the documents of many notes, in order; None for a note that is gone or unreadable."""
+    chunks = [(root, paths[at : at + _CHUNK]) for at in range(0, len(paths), _CHUNK)]
+    done = 0
+    for derived in spread(_derive_chunk, chunks, cores() if len(paths) >= _WORTH_PROCESSES else 1):
+        yield from derived
+        done += len(derived)
+        if progress:
+            progress(done, len(paths))
+
+
+def _derive_chunk(chunk: tuple[str, Sequence[str]]) -> list[Derived | None]:
+    root, paths = chunk
+    return [derive_note(root, path) for path in paths]
 
 
 def derive_note(root: str, path: str) -> Derived | None:
-    """Read a note; None where it is gone or cannot be read."""
+    """Derive the documents of a note; None if it is gone or unreadable."""
     try:
         data, _ = read_bytes(inside(Path(root), Path(root, path)))
     except CrucibleError:
         return None
     document, placed = place_note(root, path, data)
-    return _derived(document, placed, sha_of(data))
+    return _derive(document, placed, hashlib.sha256(data).hexdigest()[:32])
 
 
 def place_note(root: str, path: str, data: bytes) -> tuple[Document, tuple[PlacedEvent, ...]]:
-    """The session in a note's bytes, and the places of its events."""
-    session = _session(path, data)
+    """Read the session in a note's bytes; also return the places of its events."""
+    session = _read_session(path, data)
     return document_of(session, path, recorded_calls(Path(root), session.id))
 
 
 def noted_events(path: str, data: bytes) -> dict[str, Event]:
-    """Every event as the note alone has it, by id."""
-    return {one.event.id: one.event for one in events_of(_session(path, data))}
+    """The events of a note by id, with the texts of the note instead of the event log's."""
+    return {one.event.id: one.event for one in events_of(_read_session(path, data))}
 
 
-def _session(path: str, data: bytes) -> Session:
+def _read_session(path: str, data: bytes) -> Session:
     return read_session(Source.from_bytes(data), path.rpartition("/")[2].removesuffix(".md"))
 
 
 def derive_item(document: Document, sha: str) -> Derived:
-    """The same of what is no session: its events are kept as they are, and no session is found by it."""
+    """Derive the documents of a knowledge item: only its events, since it is no session."""
     return derive_document(document, sha)._replace(whole=None)
 
 
 def derive_document(document: Document, sha: str) -> Derived:
-    """The same for a session without a note at hand: places are unknown."""
+    """Derive the documents of a session whose note is not at hand; the places of its events are unknown."""
     placed = tuple(PlacedEvent(event, event.text, NOWHERE) for event in document.events)
-    return _derived(document, placed, sha)
+    return _derive(document, placed, sha)
 
 
-def sha_of(data: bytes) -> str:
-    """As the index of notes has it."""
-    return hashlib.sha256(data).hexdigest()[:32]
-
-
-def _derived(document: Document, placed: Sequence[PlacedEvent], sha: str) -> Derived:
+def _derive(document: Document, placed: Sequence[PlacedEvent], sha: str) -> Derived:
     card = dump_card(document, [TextPlace(*one.lines, one.keys) for one in placed])
-    common = _common(document)
+    common = _session_facts(document)
     texts = [without_echoes(one.event, one.noted) for one in placed]
-    bare = tuple(
+    indexed = tuple(
         _indexed(at, event, text, common)
         for at, (event, text) in enumerate(zip(document.events, texts, strict=True))
         if text or event.title
     )
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     headings = _headings(document)
-    whole = _whole(document, bare, common, headings)
-    events = tuple(_under_its_heading(one, document.events[one.number], headings) for one in bare)
+    whole = _whole(document, indexed, common, headings)
+    events = tuple(_with_heading(one, document.events[one.number], headings) for one in indexed)
     return Derived(document.path, sha, document.session, card, events, whole, size)
 
 
@@ -108,40 +131,40 @@ def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> I
     at = seconds_of(event.at) or 0
     if event.title:
         text = f"{event.title}\n{text}" if text else event.title
-    return Indexed(number, spoken(text), " ".join(names_in(text)), (*common, *facts_of(event)), at, at)
+    return Indexed(number, with_name_parts(text), " ".join(names_in(text)), (*common, *facts_of(event)), at, at)
 
 
 _HEADED = frozenset({EventKind.AGENT, EventKind.DECISION, EventKind.ERROR, EventKind.MILESTONE, EventKind.OBSERVATION})
 
 
 def _headings(document: Document) -> dict[str, str]:
-    """The phases' headings, except those that only repeat the beginning of a prompt: the prompt is an event, too."""
+    """The headings by phase, without those that only repeat the beginning of a prompt, which is indexed anyway."""
     found = {event.phase: event.phase_name for event in document.events if event.phase}
     for event in document.events:
-        if event.kind is EventKind.USER and event.phase in found and _begins_so(event.text, event.phase_name):
+        if event.kind is EventKind.USER and event.phase in found and _begins_with(event.text, event.phase_name):
             del found[event.phase]
     return found
 
 
-def _begins_so(text: str, heading: str) -> bool:
-    """Whether a heading is a text's beginning; of a cut one the last word may be half."""
+def _begins_with(text: str, heading: str) -> bool:
+    """Return whether a text begins with a heading; the last word of a shortened heading may be cut."""
     begin = words_in(heading.lower())[: -1 if heading.endswith("…") else None]
     return bool(begin) and words_in(text[: 2 * len(heading)].lower())[: len(begin)] == begin
 
 
-def _under_its_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -> Indexed:
-    """With the words of its phase's heading: a paragraph seldom says again what it is about.
+def _with_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -> Indexed:
+    """Add the words of the phase's heading to a paragraph, which rarely repeats its topic.
 
-    A call, and what a subagent did, is looked for by its own words.
+    Tool calls and subagents are found by their own words only.
     """
     heading = headings.get(event.phase) if event.kind in _HEADED else None
-    return indexed._replace(text=f"{indexed.text}\n{spoken(heading)}") if heading else indexed
+    return indexed._replace(text=f"{indexed.text}\n{with_name_parts(heading)}") if heading else indexed
 
 
 def _whole(
     document: Document, events: Sequence[Indexed], common: tuple[str, ...], headings: Mapping[str, str]
 ) -> Indexed:
-    """The document of a session: properties, date in words, headings, and all events."""
+    """The document of a whole session: its properties, its date in words, its headings, and all events."""
     head = "\n".join(_head(document))
     names = dict.fromkeys(names_in(head))
     facts = dict.fromkeys(common)
@@ -151,12 +174,12 @@ def _whole(
     times = [event.first for event in events if event.first]
     started = seconds_of(document.started) or min(times, default=0)
     others = [one for one in dict.fromkeys(headings.values()) if one != document.title]
-    text = "\n".join([spoken(head), *map(spoken, others), *(event.text for event in events)])
+    text = "\n".join([with_name_parts(head), *map(with_name_parts, others), *(event.text for event in events)])
     return Indexed(0, text, " ".join(names), tuple(facts), started, max([started, *times]))
 
 
 def _head(document: Document) -> Iterator[str]:
-    yield plain(document.title)
+    yield indexable(document.title)
     if document.started:
         yield _date_words(document.started)
     yield from (document.project, document.branch, *document.tags)
@@ -166,14 +189,14 @@ def _date_words(at: datetime) -> str:
     return f"{at:%A} {at.day} {at:%B} {at.year} {at:%Y-%m-%d}"
 
 
-def _common(document: Document) -> tuple[str, ...]:
+def _session_facts(document: Document) -> tuple[str, ...]:
     pairs = [("session", document.session), ("project", document.project), ("branch", document.branch)]
     pairs += [("tag", tag) for tag in document.tags]
     return tuple(_facts(pairs))
 
 
 def facts_of(event: Event) -> tuple[str, ...]:
-    """What an event is found by beside its words."""
+    """The `field:value` facts by which an event is found, besides its words."""
     name, _, version = event.agent.partition("@")
     pairs = [("kind", event.kind.value), ("agent", name), ("channel", event.channel), ("phase", event.phase)]
     if version:
@@ -183,4 +206,51 @@ def facts_of(event: Event) -> tuple[str, ...]:
 
 
 def _facts(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    return (f"{field}:{value_of(value)}" for field, value in pairs if value)
+    return (f"{field}:{field_value(value)}" for field, value in pairs if value)
+
+
+# --- echoes: text that search itself put into a session ---------------------------------------------------------------
+
+_TOOL = late_pattern(
+    r"(?:mcp__\w*__|[\w-]*[./])?recall_(?:context|search|timeline|get)\b"
+    # The user chooses the server's name; the names of these tools are ours.
+    r"|[\w-]+_recall_(?:context|search|timeline|get)\b"
+    r"|(?:[\w-]*(?:cru|crucible)[\w-]*(?:__|[._/]))?session_(?:resume_context|show|list)\b"
+)
+_SHELL = late_pattern(r"\S*(?:bash|shell|exec|command|terminal|powershell|\bsh\b|\bcmd\b|\brun)\S*", re.IGNORECASE)
+"""The name of a tool that runs commands.  The input of other tools may mention a command without running it."""
+_FLAGS = r"(?:-\S{1,400}[ \t]++(?:(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s\"'-]\S{0,400})[ \t]++)?){0,12}"
+_BEFORE = (
+    r"(?:\w+=\S*|time|env|sudo|nice|exec|command|do|then|uv[ \t]++run|poetry[ \t]++run|\S*python[\d.]*[ \t]++-m)\s++"
+)
+_COMMAND = late_pattern(
+    # Only where a command begins: a `grep` for our commands does not run them.
+    rf"(?:\A\S++\s|[\n⏎;&|(`]|\s-\w*c[ \t]++[\"'])[ \t]*+(?:{_BEFORE}){{0,4}}(?:[^\s\"';&|()=]*/)?(?:cru|crucible)[ \t]++{_FLAGS}"
+    r"(?:recall|knowledge (?:search|show|list)|session (?:show|resume))\b"
+)
+_MARKED = late_pattern(r"\\?<!-- cru:recalled -->[\s\S]*?(?:\\?<!-- /cru:recalled -->|$)")
+_RESUMED = "<!-- cru:resume "
+_SCANNED = 20_000
+"""Code points of a call that are scanned for a command."""
+
+
+def without_echoes(event: Event, noted: str = "") -> str:
+    """The text of an event to index, without text that search printed; "" if nothing else is left.
+
+    Indexed echoes would make search find its own answers. `noted` is the note's text of a recorded call.
+    """
+    text = event.text
+    if event.kind is EventKind.TOOL:
+        head = text[:_SCANNED]
+        if _TOOL.match(head) or (_SHELL.match(head) and _COMMAND.search(_command(head, noted))):
+            return ""
+    elif _RESUMED in text[:200] and event.kind is EventKind.USER:
+        # The prompt with which `cru` resumed the session: it only repeats the session.
+        return ""
+    return _MARKED.sub(" ", text) if RECALLED in text else text
+
+
+def _command(text: str, noted: str) -> str:
+    """The line with the call's command; the whole text if the note shortened that line."""
+    line = (noted or text).partition("\n")[0]
+    return line if " " in line and not line.endswith("…") else text

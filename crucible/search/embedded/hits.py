@@ -1,61 +1,152 @@
-"""Search results with texts, neighbours and snippets; each note is read once, however many of its events are shown."""
+"""Search hits with their texts, neighbours and snippets.  Each note is read once for all its events."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from crucible.core.files import LARGEST_NOTE
 from crucible.core.patterns import late_pattern
+from crucible.core.text.words import WORD
 from crucible.documents.markdown.code_spans import FORMAT, read_code
 from crucible.documents.markdown.containment import uncontain, uncontain_line
+from crucible.search.embedded.index_format import Card, RecallManifest, event_at, find_event, place_at
 from crucible.search.embedded.ranking import Ranked
-from crucible.search.embedded.recall_manifest import RecallManifest
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.tantivy_search import Sought
-from crucible.search.recall import LISTED, MOST_CONTEXT, Event, EventKind, Hit, ItemCatalog, SessionHit
-from crucible.search.session_cards import Card, event_at, find_event, hash_of, place_at
-from crucible.search.snippets import snippet_of
+from crucible.search.embedded.tantivy_search import SearchTerms
+from crucible.search.question_words import parts_of
+from crucible.search.recall import (
+    LISTED,
+    MOST_CONTEXT,
+    Event,
+    EventKind,
+    Hit,
+    ItemCatalog,
+    SessionHit,
+    Snippet,
+    hash_of,
+)
+
+WIDTH = 200
+"""Code points of a snippet, without its ellipses."""
+
+_SCANNED = 50_000
+"""Code points of a text from which a snippet is taken."""
+_BEFORE = 40
+"""Code points before the first mark."""
+_BLANKS = late_pattern(r"\s+")
+
+Analyze = Callable[[str], Sequence[str]]
+_Mark = tuple[int, int, frozenset[str]]
+
+
+def snippet_of(text: str, stems: Collection[str], analyze: Analyze) -> Snippet:
+    """The piece of a text with most of the question's `stems`, as one line; `analyze` turns text into stems."""
+    line = _BLANKS.sub(" ", text[:_SCANNED]).strip()
+    marks = _marks(line, frozenset(stems), analyze) if stems else []
+    start = _start(line, marks)
+    end = min(start + WIDTH, len(line))
+    if end < len(line) and (blank := line.rfind(" ", start + WIDTH // 2, end)) > 0:
+        end = blank
+    inside = [(first, last) for first, last, _ in marks if start <= first and last <= end]
+    before, after = "…" if start else "", "…" if end < len(line) or len(text) > _SCANNED else ""
+    shift = len(before) - start
+    return Snippet(f"{before}{line[start:end]}{after}", tuple((first + shift, last + shift) for first, last in inside))
+
+
+def clean_snippet(text: str, snippet: Snippet, clean: Callable[[str], str], analyze: Analyze) -> str:
+    """The snippet of the redacted text: the redaction of a snippet itself could miss half a secret."""
+    scanned = text[:_SCANNED]
+    redacted = clean(scanned)
+    if redacted == scanned:
+        return snippet.text
+    stems = {stem for first, last in snippet.marks for stem in analyze(snippet.text[first:last])}
+    return snippet_of(redacted, stems, analyze).text
+
+
+def _marks(line: str, stems: frozenset[str], analyze: Analyze) -> list[_Mark]:
+    """The places of the question's words, each with its stems; a word such as `TokenBucket` is marked as a whole."""
+    words = list(WORD.finditer(line))
+    matching = _matching_words({word[0] for word in words}, stems, analyze)
+    return [(word.start(), word.end(), matching[word[0]]) for word in words if word[0] in matching]
+
+
+def _matching_words(words: Collection[str], stems: frozenset[str], analyze: Analyze) -> dict[str, frozenset[str]]:
+    """The words that contain any of the stems, with these stems."""
+    simple = [word for word in words if word.isascii() and len(word) < _SHORT and not parts_of(word)]
+    found = {}
+    # One call for all of them: each of these words has exactly one stem.
+    for word, stem in zip(simple, analyze(" ".join(simple)), strict=True):
+        if stem in stems:
+            found[word] = frozenset((stem,))
+    for word in set(words).difference(simple):
+        parts = (word, *parts_of(word), *(() if word.isascii() else word))
+        held = stems.intersection(one for part in parts for one in analyze(part))
+        if held:
+            found[word] = held
+    return found
+
+
+_SHORT = 64
+
+
+def _start(line: str, marks: Sequence[_Mark]) -> int:
+    """The start of the best piece: at a blank, a little before its first mark."""
+    if len(line) <= WIDTH or not marks:
+        return 0
+    best, most = 0, 0
+    for at, (first, _, _) in enumerate(marks):
+        held: set[str] = set()
+        for begin, _, which in marks[at : at + WIDTH // 2]:
+            if begin > first + WIDTH - _BEFORE:
+                break
+            held |= which
+        if len(held) > most:
+            best, most = first, len(held)
+    start = max(min(best - _BEFORE, len(line) - WIDTH), 0)
+    blank = line.find(" ", start, best)
+    return blank + 1 if start and blank >= 0 else start
+
 
 _CALL = late_pattern(r"[-*+] +`([^`]+)` (?:→|->)(?: (.*))?$")
 _MARKS = "❌🚫⏹⏳"
 _LABEL = late_pattern(r"\n\n(?=(?:Rationale|Alternatives|Cause|Resolution|Summary): )")
-_UNTOLD = late_pattern(r"(?:\n{1,2}By:[^\n]*)?(?:\n{1,2}Source:[^\n]*)?\Z")
-"""The last lines of a decision's or error's callout: author and source."""
+_ATTRIBUTION = late_pattern(r"(?:\n{1,2}By:[^\n]*)?(?:\n{1,2}Source:[^\n]*)?\Z")
+"""The last lines of a callout for a decision or an error: author and source."""
 _LINKED = late_pattern(r"^(?:mode:.*|(?:→ *|-> *)?!?\[\[.*\]\] *)(?:\n|$)", re.MULTILINE)
-"""The lines of a subagent's callout that are not its words."""
+"""The lines of a subagent's callout that are not part of its report."""
 _QUOTE = late_pattern(r"^> ?")
 _HEAD = 20_000
 _FORMAT = late_pattern(rf"^format: {FORMAT}$", re.MULTILINE)
-"""If a note writes this differently, the hash does not match and the whole note is read."""
-_LIKELY = 3
-"""How many events of the same words are tried before the note is read whole."""
+"""If a note writes its format differently, hashes do not match and the whole note is read."""
+_MOST_REPEATS = 3
+"""Events with the same text that are tried before the whole note is parsed."""
 
 
-def events_of_card(root: str, card: Card, wanted: Sequence[int]) -> dict[int, Event]:
-    """Events of a card by place, with their texts and current lines; "" is the text of one that is gone."""
+def events_of_card(root: str, card: Card, numbers: Sequence[int]) -> dict[int, Event]:
+    """Events of a card by number, with their texts and current lines; a deleted event has the text ""."""
     try:
         data = _bytes_of(os.path.realpath(f"{root}/{card.path}"), root)
     except (OSError, ValueError):
-        return {at: event_at(card, at) for at in wanted}
+        return {at: event_at(card, at) for at in numbers}
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     found: dict[int, Event] = {}
     if "\r" not in text:
         lines, form = text.split("\n"), FORMAT if _FORMAT.search(text, 0, _HEAD) else 1
-        for at in wanted:
-            if (told := _short(card, lines, at, form)) is not None:
-                found[at] = event_at(card, at, told)
-    if len(found) < len(wanted):
-        found = {**_whole(card, data, wanted), **found}
-    return _with_records(root, card, found)
+        for at in numbers:
+            if (event_text := _text_at(card, lines, at, form)) is not None:
+                found[at] = event_at(card, at, event_text)
+    if len(found) < len(numbers):
+        found = {**_parse_events(card, data, numbers), **found}
+    return _with_call_texts(root, card, found)
 
 
 def _bytes_of(path: str, root: str) -> bytes:
-    """A note's bytes.  Its events' hashes prove it complete, so it is not hashed as a whole."""
+    """The bytes of a note.  Raises `ValueError` for a path outside the vault and for anything but a note."""
     if not path.startswith(root.rstrip(os.sep) + os.sep):
         raise ValueError(f"{path}: leads out of the vault")
     descriptor = os.open(path, _READ)
@@ -69,39 +160,40 @@ def _bytes_of(path: str, root: str) -> bytes:
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-def _short(card: Card, lines: Sequence[str], at: int, form: int) -> str | None:
+def _text_at(card: Card, lines: Sequence[str], at: int, form: int) -> str | None:
+    """The text of an event at its indexed place, if its hash matches; the note need not be parsed then."""
     event, place = event_at(card, at), place_at(card, at)
     identity = event.id.rpartition("#")[2]
     for text in _candidates(event, lines[place.first : place.end], lines[event.line - 1 : event.line], form):
-        if any(hash_of(event.kind, text, count) == identity for count in range(_LIKELY)):
+        if any(hash_of(event.kind, text, count) == identity for count in range(_MOST_REPEATS)):
             return text
     return None
 
 
 def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: int) -> Iterator[str]:
-    """What the lines may say."""
+    """Texts of the event that the lines may contain."""
     if event.kind is EventKind.TOOL:
-        if own and (told := _call(own[0], form)):
-            yield told
+        if own and (text := _call(own[0], form)):
+            yield text
         return
     if not lines or not lines[0].startswith(">"):
         yield uncontain("\n".join(lines).strip("\n"), form=form)
         return
     body = "\n".join(_QUOTE.sub("", line) for line in lines[1:]).strip("\n")
     if event.kind is EventKind.USER:
-        yield from (uncontain(text, form=form) for text in _words(body))
+        yield from (uncontain(text, form=form) for text in _user_texts(body))
     elif event.kind is EventKind.SUBAGENT:
         rest = uncontain(_LABEL.sub("\n", _LINKED.sub("", body).strip("\n")), form=form)
         yield f"{event.agent}\n{rest}" if rest else event.agent
     else:
         title = lines[0].partition("]")[2].lstrip("+-").strip()
-        body = _UNTOLD.sub("", body) if event.kind in (EventKind.DECISION, EventKind.ERROR) else body
+        body = _ATTRIBUTION.sub("", body) if event.kind in (EventKind.DECISION, EventKind.ERROR) else body
         text = uncontain(_LABEL.sub("\n", body), form=form)
         yield f"{uncontain_line(title, form=form)}\n{text}".strip("\n") if title else text
 
 
-def _words(body: str) -> Iterator[str]:
-    """A user's words, and what was made of them."""
+def _user_texts(body: str) -> Iterator[str]:
+    """The text of a user's callout: the quoted words and the note after them."""
     if body[:1] != '"':
         yield body
         return
@@ -124,150 +216,149 @@ def _call(line: str, form: int) -> str:
     return f"{call}\n{result}" if result else call
 
 
-def _whole(card: Card, data: bytes, wanted: Sequence[int]) -> dict[int, Event]:
-    """The note read as a session.  What changed since it was indexed is found by its id, or gone."""
-    # Reading whole notes takes twice as long to load as a query takes, and is hardly ever needed.
+def _parse_events(card: Card, data: bytes, numbers: Sequence[int]) -> dict[int, Event]:
+    """Parse the whole note, and find the events by their ids; a changed event keeps its empty text."""
+    # Late: loading this takes twice as long as a query, and is rarely needed.
     from crucible.search.embedded.documents import noted_events  # noqa: PLC0415
 
     noted = noted_events(card.path, data)
     found = {}
-    for at in wanted:
+    for at in numbers:
         event = event_at(card, at)
         now = noted.get(event.id)
-        # Lines that were put in above it move it.
         found[at] = replace(event, text=now.text, line=now.line) if now else event
     return found
 
 
-def _with_records(root: str, card: Card, found: dict[int, Event]) -> dict[int, Event]:
-    """Replace the texts of recorded calls by their full texts."""
+def _with_call_texts(root: str, card: Card, found: dict[int, Event]) -> dict[int, Event]:
+    """Replace the shortened texts of recorded tool calls by their full texts."""
     keys = {at: some for at, event in found.items() if event.text and (some := place_at(card, at).keys)}
     if not keys:
         return found
-    # Late for the same reason: few hits are calls that were recorded.
-    from crucible.search.event_records import read_wholes  # noqa: PLC0415
+    # Late: few hits are recorded calls.
+    from crucible.search.event_records import read_call_texts  # noqa: PLC0415
 
-    texts = read_wholes(Path(root), card.session, set(keys.values()))
-    wholes = {at: replace(found[at], text=texts[some]) for at, some in keys.items() if some in texts}
-    return {**found, **wholes}
+    texts = read_call_texts(Path(root), card.session, set(keys.values()))
+    full = {at: replace(found[at], text=texts[some]) for at, some in keys.items() if some in texts}
+    return {**found, **full}
 
 
 _Place = tuple[str, int]
-"""A note's path, and which of its card's events."""
+"""The path of a note, and the number of an event in its card."""
 
 
 class EventCache:
-    """Events that were read, by the number of their note in the index, which changes whenever the note does."""
+    """Events read before, by the number of their note in the index, which changes whenever the note does."""
 
     def __init__(self) -> None:
-        self._line = ""
+        self._lineage = ""
         self._events: dict[tuple[int, int], Event] = {}
         self._size = 0
 
-    def of(self, line: str) -> dict[tuple[int, int], Event]:
-        """What is kept of the index that has this line, where numbers mean the same; others are forgotten."""
-        if line != self._line or self._size > _MOST_KEPT:
-            self._line, self._events, self._size = line, {}, 0
+    def of(self, lineage: str) -> dict[tuple[int, int], Event]:
+        """The cached events of an index; a rebuilt index has another lineage, and its numbers mean other notes."""
+        if lineage != self._lineage or self._size > _MOST_CACHED:
+            self._lineage, self._events, self._size = lineage, {}, 0
         return self._events
 
     def add(self, number: int, at: int, event: Event) -> None:
-        """Keep one more."""
+        """Add an event to the cache."""
         self._events[number, at] = event
-        self._size += len(event.text) + _OF_EACH
+        self._size += len(event.text) + _EVENT_SIZE
 
 
-_MOST_KEPT, _OF_EACH = 4_000_000, 500
-"""Code points, and what each event counts beside its text."""
+_MOST_CACHED, _EVENT_SIZE = 4_000_000, 500
+"""Code points of the cache, and those that each event counts besides its text."""
 
 
 class EventReader:
-    """Events with their words; `cards` are of every note that is shown."""
+    """Reads events with their texts; `cards` are those of all notes that are needed."""
 
     def __init__(
-        self, root: str, shelf: ItemCatalog, cards: Mapping[str, Card], manifest: RecallManifest, kept: EventCache
+        self, root: str, items: ItemCatalog, cards: Mapping[str, Card], manifest: RecallManifest, cache: EventCache
     ) -> None:
+        self.cards = cards
         self._root = root
-        self._shelf = shelf
-        self._cards = cards
+        self._items = items
         self._rows = manifest.rows
-        self._kept = kept
-        self._known = kept.of(manifest.line)
-        self._texts: dict[_Place, Event] = {}
+        self._cache = cache
+        self._cached = cache.of(manifest.lineage)
+        self._events: dict[_Place, Event] = {}
 
     def places_of(self, ids: Iterable[str]) -> dict[str, _Place]:
-        """Where events are, by id."""
+        """The places of events by id, without unknown ids."""
         found = {}
         for identity in ids:
             session, _, digits = identity.rpartition("#")
-            for path, card in self._cards.items():
+            for path, card in self.cards.items():
                 at = find_event(card, digits) if card.session == (session or identity) else None
                 if at is not None and event_at(card, at).id == identity:
                     found[identity] = (path, at)
         return found
 
     def neighbours(self, place: _Place, before: int, after: int) -> tuple[list[_Place], list[_Place]]:
-        """The events before and after one, in the order of the note."""
+        """The places before and after a place, in the order of the note."""
         path, at = place
-        end = len(self._cards[path].kinds)
+        end = len(self.cards[path].kinds)
         first, last = max(at - max(before, 0), 0), min(at + max(after, 0), end - 1)
         return [(path, n) for n in range(first, at)], [(path, n) for n in range(at + 1, last + 1)]
 
     def events(self, places: Iterable[_Place]) -> tuple[Event, ...]:
-        """The events, each with its whole text."""
-        given = list(places)
+        """The events at some places, each with its full text; the text of a deleted event is ""."""
+        places = list(places)
         missing: dict[str, set[int]] = {}
-        for path, at in given:
-            if (path, at) in self._texts:
+        for path, at in places:
+            if (path, at) in self._events:
                 continue
-            if known := self._known.get((self._rows[path].number, at)):
-                self._texts[path, at] = known
+            if known := self._cached.get((self._rows[path].number, at)):
+                self._events[path, at] = known
             else:
                 missing.setdefault(path, set()).add(at)
-        for path, wanted in missing.items():
-            self._read(path, sorted(wanted))
-        return tuple(self._texts[place] for place in given)
+        for path, numbers in missing.items():
+            self._read(path, sorted(numbers))
+        return tuple(self._events[place] for place in places)
 
-    def told(self, places: Iterable[_Place]) -> tuple[Event, ...]:
-        """The same without those that are gone since they were indexed."""
+    def existing(self, places: Iterable[_Place]) -> tuple[Event, ...]:
+        """Like `events`, without events deleted since they were indexed."""
         return tuple(event for event in self.events(places) if event.text or event.title)
 
-    def _read(self, path: str, wanted: Sequence[int]) -> None:
+    def _read(self, path: str, numbers: Sequence[int]) -> None:
         number = self._rows[path].number
-        for at, event in self._events_of(path, wanted).items():
-            self._texts[path, at] = event
+        for at, event in self._events_of(path, numbers).items():
+            self._events[path, at] = event
             if event.text:
-                self._kept.add(number, at, event)
+                self._cache.add(number, at, event)
 
-    def _events_of(self, path: str, wanted: Sequence[int]) -> dict[int, Event]:
-        card = self._cards[path]
-        if any(event_at(card, at).kind is EventKind.KNOWLEDGE for at in wanted):
-            document = self._shelf.document(path)
+    def _events_of(self, path: str, numbers: Sequence[int]) -> dict[int, Event]:
+        card = self.cards[path]
+        if any(event_at(card, at).kind is EventKind.KNOWLEDGE for at in numbers):
+            document = self._items.document(path)
             events = document.events if document else ()
-            return {at: events[at] if at < len(events) else event_at(card, at) for at in wanted}
-        return events_of_card(self._root, card, wanted)
+            return {at: events[at] if at < len(events) else event_at(card, at) for at in numbers}
+        return events_of_card(self._root, card, numbers)
 
 
-def hits_of(shown: EventReader, cards: Mapping[str, Card], ranked: Iterable[Ranked], sought: Sought) -> tuple[Hit, ...]:
-    """The finds as hits, in their order."""
-    places = [(one, place) for one in ranked if (place := _place_of(cards, one))]
-    context = min(max(sought.question.context, 0), MOST_CONTEXT)
-    around = [shown.neighbours(place, context, context) for _, place in places]
-    # All of them at once, so that each note is read once.
-    shown.events([place for _, place in places] + [one for two in around for some in two for one in some])
+def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -> tuple[Hit, ...]:
+    """Build the hits of ranked events, in their order."""
+    places = [(one, place) for one in ranked if (place := _place_of(reader.cards, one))]
+    context = min(max(terms.question.context, 0), MOST_CONTEXT)
+    around = [reader.neighbours(place, context, context) for _, place in places]
+    # Read all events at once, so that each note is read once.
+    reader.events([place for _, place in places] + [one for two in around for some in two for one in some])
     hits = []
     for (one, place), (before, after) in zip(places, around, strict=True):
-        event = next(iter(shown.told([place])), None)
+        event = next(iter(reader.existing([place])), None)
         if event is None:
             continue
-        snippet = snippet_of(event.text or event.title, sought.marked, analyze)
+        snippet = snippet_of(event.text or event.title, terms.marked, analyze)
         hits.append(
             Hit(
                 event,
                 one.score,
                 one.parts,
                 snippet,
-                () if event.kind in LISTED else shown.told(before),
-                () if event.kind in LISTED else shown.told(after),
+                () if event.kind in LISTED else reader.existing(before),
+                () if event.kind in LISTED else reader.existing(after),
                 place[0],
             )
         )
@@ -282,7 +373,7 @@ def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:
 
 
 def session_hits(root: str, cards: Mapping[str, Card], ranked: Iterable[Ranked]) -> tuple[SessionHit, ...]:
-    """The sessions as hits, in order, without sessions whose note is gone."""
+    """Build the hits of ranked sessions, in order, without sessions whose note was deleted."""
     found = [
         (one, cards[one.found.path])
         for one in ranked

@@ -1,4 +1,4 @@
-"""Update the search index: compare the vault with what was indexed, and write what differs.
+"""Update the search index: compare the vault with the index, and write what differs.
 
 Damaged parts are dropped, so that their notes are indexed again; small parts are joined.
 """
@@ -7,78 +7,140 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from crucible.core.processes import cores, spread
+from crucible.core.errors import IndexBroken
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.embedded.note_changes import NoteChanges, Notes, flight_states
+from crucible.search.embedded.index_format import EMPTY_MANIFEST, ITEM, IndexedNote, IndexPart, RecallManifest
 from crucible.search.embedded.recall_files import RecallStore
-from crucible.search.embedded.recall_manifest import EMPTY, ITEM, IndexedNote, IndexPart, RecallManifest
 from crucible.search.embedded.segments import engine, join_parts, refusals, write_part
-from crucible.search.recall import ItemCatalog
+from crucible.search.recall import ItemCatalog, Progress
+from crucible.vault.index.freshness import FolderRows, compare_folders
+from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest
+from crucible.vault.index.scan import joined, scan_notes
 
 if TYPE_CHECKING:
     from crucible.search.embedded.documents import Derived
 
-
-Progress = Callable[[int, int], None]
-"""Told how many notes of how many were read."""
-
-_WORTH_PROCESSES = 100
-"""Notes; fewer are read sooner by one process than by several that must start."""
-_CHUNK = 20
-"""Notes handed to a process at a time."""
-
-_Chunk = tuple[str, Sequence[str]]
-
-
-def derive_all(
-    root: str, paths: Sequence[str], progress: Progress | None = None
-) -> Generator[Derived | None, None, None]:
-    """What the index takes of each note, in order; None for one that is gone or cannot be read."""
-    done = 0
-    for some in _chunks(root, paths):
-        yield from some
-        done += len(some)
-        if progress:
-            progress(done, len(paths))
-
-
-def _chunks(root: str, paths: Sequence[str]) -> Iterator[list[Derived | None]]:
-    chunks = [(root, paths[at : at + _CHUNK]) for at in range(0, len(paths), _CHUNK)]
-    many = len(paths) >= _WORTH_PROCESSES
-    if many:
-        # Late for the reason above; once, before the processes part.
-        import crucible.search.embedded.documents  # noqa: F401, PLC0415
-    yield from spread(_derive_chunk, chunks, cores() if many else 1)
-
-
-def _derive_chunk(given: _Chunk) -> list[Derived | None]:
-    from crucible.search.embedded.documents import derive_note  # noqa: PLC0415  late for the reason above
-
-    root, paths = given
-    return [derive_note(root, path) for path in paths]
-
+_ARCHIVED = ".jsonl.zst"
+_Stamp = tuple[int, ...]
 
 _BATCH = 9_000
 """Events in a batch: an interrupted update keeps finished batches, and parts of this size can be joined."""
 _APART = 8
-"""This many notes at most get a part each: in a small vault, word counts then never include deleted text.
-a word is."""
+"""At most this many notes get a part each: in a small vault, word counts then never include deleted text."""
 _TIERS = ((128, 16), (2_048, 16), (10_000, 64))
 """Parts with fewer documents than the first number are joined once there are as many as the second."""
 _BUILT = 8
 """An update with this many batches is a full build, whose parts are joined at the end."""
 
+_Entry: TypeAlias = "tuple[str, Derived | None, str]"
+"""A note or item by path, with its derived documents and the state of its event log."""
+
+
+class CurrentNotes(NamedTuple):
+    """The hashes of all notes by path, None if nothing changed since `token`; "" is no token."""
+
+    token: str
+    hashes: Mapping[str, str] | None
+
+
+class NoteChanges:
+    """Detects changed notes in the vault at `root`, a real path.  The index of notes is read only if it changed."""
+
+    def __init__(self, root: str, settings: VaultSettings) -> None:
+        self._root = root
+        self._settings = settings
+        self._loaded: tuple[_Stamp, Manifest] = ((), EMPTY)
+
+    def current(self, known_token: str) -> CurrentNotes:
+        """Bring the index of notes up to date, and return its hashes unless its token is `known_token`."""
+        folder = IndexFolder(self._root)
+        manifest = self._load(folder)
+        if not (manifest.whole and manifest.token and self._is_fresh(folder, manifest)):
+            # Late: usually nothing differs, and the code that reads notes takes as long to load as this check.
+            from crucible.vault.index.index import Index  # noqa: PLC0415
+
+            refreshed = Index(self._root, self._settings).refresh()
+            manifest = self._load(folder)
+            if refreshed.unsaved or not manifest.token:
+                paths = [str(row["path"]) for row in refreshed.view.rows("sessions")]
+                return CurrentNotes("", _hash_notes(self._root, paths))
+        if manifest.token == known_token:
+            return CurrentNotes(known_token, None)
+        hashes = {}
+        for name, lines in folder.read_blocks(manifest, set(manifest.folders)).items():
+            rows = FolderRows(name, lines)
+            for note in rows.names():
+                row = rows.get(note)
+                hashes[joined(name, note)] = row.sha if row else ""
+        return CurrentNotes(manifest.token if manifest.whole else "", hashes)
+
+    def _is_fresh(self, folder: IndexFolder, manifest: Manifest) -> bool:
+        """Return whether the index of notes matches the files on disk."""
+        seen = scan_notes(self._root, self._settings.sessions, None)
+        try:
+            return compare_folders(folder, manifest, seen.scans, seen.within).is_empty()
+        except IndexBroken:
+            return False
+
+    def _load(self, folder: IndexFolder) -> Manifest:
+        """The manifest of the index of notes; the same object while its file is unchanged."""
+        stamp = _stamp_of(folder)
+        if not stamp or stamp != self._loaded[0]:
+            # The stamp is taken before the file is read: if the file is replaced in between, it is read again.
+            self._loaded = (stamp, folder.load())
+        return self._loaded[1]
+
+
+def _stamp_of(folder: IndexFolder) -> _Stamp:
+    if folder.unusable:
+        return ()
+    try:
+        found = os.lstat(f"{folder.path}/manifest.toon")
+        return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, os.stat(folder.path).st_ino)
+    except OSError:
+        return ()
+
+
+def _hash_notes(root: str, paths: list[str]) -> dict[str, str]:
+    """The hashes of notes by path, for a read-only vault that has no index of notes."""
+    found = {}
+    for path in paths:
+        with suppress(OSError):
+            found[path] = sha256(Path(root, path).read_bytes()).hexdigest()[:32]
+    return found
+
+
+def event_log_states(root: str) -> dict[str, str]:
+    """By session, a text that changes whenever its event log is written, archived or deleted."""
+    found: dict[str, str] = {}
+    with suppress(OSError), os.scandir(os.path.join(root, ".crucible", "flight")) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                status = os.stat(f"{entry.path}/tools.jsonl")
+                found[entry.name] = f"{status.st_size}-{status.st_mtime_ns}"
+    with suppress(OSError), os.scandir(os.path.join(root, ".crucible", "archive")) as entries:
+        for entry in entries:
+            if entry.name.endswith(_ARCHIVED):
+                with suppress(OSError):
+                    status = entry.stat()
+                    session = entry.name.removesuffix(_ARCHIVED)
+                    found[session] = f"{found.get(session, '')}a{status.st_size}-{status.st_mtime_ns}"
+    return found
+
 
 class IndexSource(NamedTuple):
-    """Where the words come from: the vault at `root`, which must be real, what sees its notes, and the shelf."""
+    """The sources of the index: the vault at `root`, a real path, with its notes and its knowledge items."""
 
     root: str
     settings: VaultSettings
-    noticing: NoteChanges
-    shelf: ItemCatalog
+    notes: NoteChanges
+    items: ItemCatalog
 
 
 class IndexState(NamedTuple):
@@ -90,152 +152,149 @@ class IndexState(NamedTuple):
 
 
 class IndexChanges(NamedTuple):
-    """What differs: notes and items to be indexed, and what is gone."""
+    """Notes and items to index, those to remove, and the current hashes, item stamps and event log states."""
 
     notes: Sequence[str]
     items: Sequence[str]
     gone: Sequence[str]
     stamps: Mapping[str, str]
-    shas: Mapping[str, str]
-    flights: Mapping[str, str]
+    hashes: Mapping[str, str]
+    logs: Mapping[str, str]
     token: str
 
-    def is_empty(self) -> bool:
-        """Whether nothing differs."""
-        return not (self.notes or self.items or self.gone)
+    def total(self) -> int:
+        """The number of notes and items that differ."""
+        return len(self.notes) + len(self.items) + len(self.gone)
 
 
 def refresh(
     store: RecallStore, source: IndexSource, progress: Progress | None = None, *, patience: float = 0.0
 ) -> IndexState:
     """Update the index; wait `patience` seconds for another writer.  Raises `OSError` if it cannot be written."""
-    manifest = _sound(store, store.load())
-    wanted = _compare(store, manifest, source)
-    if _is_true(store, manifest, wanted):
+    manifest = _intact(store, store.load())
+    changes = _compare(store, manifest, source)
+    if _is_current(store, manifest, changes):
         return IndexState(manifest)
     with store.locked(patience) as is_ours:
         if not is_ours:
-            return IndexState(manifest, behind=len(wanted.notes) + len(wanted.items) + len(wanted.gone))
-        current = _sound(store, store.load())
+            return IndexState(manifest, behind=changes.total())
+        current = _intact(store, store.load())
         if current != manifest:
             manifest = current
-            wanted = _compare(store, manifest, source)
-        if _is_true(store, manifest, wanted):
+            changes = _compare(store, manifest, source)
+        if _is_current(store, manifest, changes):
             return IndexState(manifest)
-        return _IndexWriter(store, source, manifest, wanted, progress).go_on()
+        return _IndexWriter(store, source, manifest, changes, progress).write()
 
 
-def _is_true(store: RecallStore, manifest: RecallManifest, wanted: IndexChanges) -> bool:
-    # The token may be older although nothing differs: then rows are compared again next time, which is no reason to write.
-    known = wanted.token == manifest.token or not wanted.token
-    return manifest.whole and wanted.is_empty() and known and store.is_current(manifest)
+def _is_current(store: RecallStore, manifest: RecallManifest, changes: IndexChanges) -> bool:
+    # An older token alone is no reason to write; the rows are then compared again next time.
+    is_known = changes.token == manifest.token or not changes.token
+    return manifest.is_complete and not changes.total() and is_known and store.is_current(manifest)
 
 
-def _sound(store: RecallStore, manifest: RecallManifest) -> RecallManifest:
-    """Without what is damaged, or was written by another engine."""
-    if manifest.line and manifest.engine != engine():
-        return EMPTY
+def _intact(store: RecallStore, manifest: RecallManifest) -> RecallManifest:
+    """The manifest without damaged parts; an empty one if another version of the engine wrote it."""
+    if manifest.lineage and manifest.engine != engine():
+        return EMPTY_MANIFEST
     damaged = store.damaged(manifest)
     if not damaged:
         return manifest
-    lost = {(path, at) for part in damaged for path, at in part.members.items()}
+    lost = {(path, number) for part in damaged for path, number in part.members.items()}
     rows = {path: row for path, row in manifest.rows.items() if (path, row.number) not in lost}
     parts = tuple(part for part in manifest.parts if part not in damaged)
     return manifest._replace(rows=rows, parts=parts, token="")
 
 
 def _compare(store: RecallStore, manifest: RecallManifest, source: IndexSource) -> IndexChanges:
-    notes = source.noticing.look(manifest.token)
-    stamps = source.shelf.stamps()
-    flights = flight_states(source.root)
+    notes = source.notes.current(manifest.token)
+    stamps = source.items.stamps()
+    logs = event_log_states(source.root)
     rows = manifest.rows
-    if notes.shas is None and store.known(manifest).is_same(flights, stamps):
-        return IndexChanges((), (), (), stamps, {}, flights, notes.token)
-    shas = _shas(notes, rows)
-    changed = [path for path, sha in shas.items() if _differs(rows.get(path), sha, flights)]
+    if notes.hashes is None and store.known(manifest).is_same(logs, stamps):
+        return IndexChanges((), (), (), stamps, {}, logs, notes.token)
+    hashes = notes.hashes
+    if hashes is None:
+        hashes = {path: row.sha for path, row in rows.items() if row.log_state != ITEM}
+    changed = [path for path, sha in hashes.items() if _differs(rows.get(path), sha, logs)]
     items = [name for name, stamp in stamps.items() if name not in rows or rows[name].sha != stamp]
-    gone = [path for path in rows if path not in shas and path not in stamps]
+    gone = [path for path in rows if path not in hashes and path not in stamps]
     if changed or items or gone:
-        stale = _mostly_dead(manifest, {*changed, *items, *gone})
-        changed += [path for path in stale if path in shas]
+        stale = _mostly_outdated(manifest, {*changed, *items, *gone})
+        changed += [path for path in stale if path in hashes]
         items += [path for path in stale if path in stamps]
-    return IndexChanges(changed, items, gone, stamps, shas, flights, notes.token)
+    return IndexChanges(changed, items, gone, stamps, hashes, logs, notes.token)
 
 
-def _shas(notes: Notes, rows: Mapping[str, IndexedNote]) -> Mapping[str, str]:
-    """Of notes that are as they were, what was indexed."""
-    if notes.shas is not None:
-        return notes.shas
-    return {path: row.sha for path, row in rows.items() if row.flight != ITEM}
+def _differs(row: IndexedNote | None, sha: str, logs: Mapping[str, str]) -> bool:
+    return row is None or row.sha != sha or row.log_state != logs.get(row.session, "")
 
 
-def _differs(row: IndexedNote | None, sha: str, flights: Mapping[str, str]) -> bool:
-    return row is None or row.sha != sha or row.flight != flights.get(row.session, "")
-
-
-def _mostly_dead(manifest: RecallManifest, changing: set[str]) -> list[str]:
-    """The current documents of parts that are mostly outdated."""
+def _mostly_outdated(manifest: RecallManifest, changing: set[str]) -> list[str]:
+    """The notes whose current documents are in parts that are mostly outdated."""
     rows, found = manifest.rows, []
     for part in manifest.parts:
-        live = [path for path, at in part.members.items() if path in rows and rows[path].number == at]
+        live = [path for path, number in part.members.items() if path in rows and rows[path].number == number]
         if 2 * len(live) < len(part.members):
             found += [path for path in live if path not in changing]
     return found
 
 
 class _IndexWriter:
-    """The writer at work, the lock held."""
+    """Writes the changes to the index.  The caller holds the lock."""
 
     def __init__(
         self,
         store: RecallStore,
         source: IndexSource,
         manifest: RecallManifest,
-        wanted: IndexChanges,
+        changes: IndexChanges,
         progress: Progress | None,
     ) -> None:
-        self._store, self._source, self._wanted, self._progress = store, source, wanted, progress
-        if not manifest.line:
-            manifest = EMPTY._replace(line=os.urandom(6).hex(), engine=engine())
+        self._store, self._source, self._changes, self._progress = store, source, changes, progress
+        if not manifest.lineage:
+            manifest = EMPTY_MANIFEST._replace(lineage=os.urandom(6).hex(), engine=engine())
         self._manifest = manifest
-        self._rows = {path: row for path, row in manifest.rows.items() if path not in set(wanted.gone)}
+        self._rows = {path: row for path, row in manifest.rows.items() if path not in set(changes.gone)}
 
-    def go_on(self) -> IndexState:
+    def write(self) -> IndexState:
+        """Write all changes in batches, then join small parts."""
         changed = batches = 0
         for batch in _batches(self._derived()):
             changed, batches = changed + len(batch), batches + 1
-            self._write(batch)
+            self._write_batch(batch)
         self._join(is_building=batches >= _BUILT)
-        self._manifest = self._manifest._replace(whole=True)
-        self._commit(self._manifest.parts, self._wanted.token)
-        return IndexState(self._manifest, changed + len(self._wanted.gone))
+        self._manifest = self._manifest._replace(is_complete=True)
+        self._commit(self._manifest.parts, self._changes.token)
+        return IndexState(self._manifest, changed + len(self._changes.gone))
 
-    def _derived(self) -> Iterator[tuple[str, Derived | None, str]]:
-        """Each note or item with its derived documents and the state of its event log."""
-        wanted = self._wanted
-        for path, one in zip(wanted.notes, derive_all(self._source.root, wanted.notes, self._progress), strict=True):
-            yield path, one, wanted.flights.get(one.session if one else _stem(path), "")
-        if wanted.items:
-            # Late, as above: a question about unchanged notes derives nothing.
-            from crucible.search.embedded.documents import derive_item  # noqa: PLC0415
+    def _derived(self) -> Iterator[_Entry]:
+        changes = self._changes
+        if not (changes.notes or changes.items):
+            return
+        # Late: a question about unchanged notes derives nothing.
+        from crucible.search.embedded.documents import derive_item, derive_notes  # noqa: PLC0415
 
-            for name in wanted.items:
-                document = self._source.shelf.document(name)
-                yield name, derive_item(document, wanted.stamps[name]) if document else None, ITEM
+        notes = derive_notes(self._source.root, changes.notes, self._progress)
+        for path, one in zip(changes.notes, notes, strict=True):
+            yield path, one, changes.logs.get(one.session if one else _stem(path), "")
+        for name in changes.items:
+            document = self._source.items.document(name)
+            yield name, derive_item(document, changes.stamps[name]) if document else None, ITEM
 
-    def _write(self, batch: Sequence[tuple[str, Derived | None, str]]) -> None:
+    def _write_batch(self, batch: Sequence[_Entry]) -> None:
         parts, heads = list(self._manifest.parts), self._manifest.heads
         first = self._manifest.numbers + 1
-        numbered = {first + at: one for at, (_, one, _) in enumerate(batch) if one}
+        numbered = {number: one for number, (_, one, _) in enumerate(batch, first) if one}
         groups = [{number: one} for number, one in numbered.items()]
         for group in groups if len(groups) <= _APART else [numbered]:
-            with self._store.building() as folder, refusals(_refused):
+            with self._store.building() as folder, refusals(_write_error):
                 written = write_part(folder, group)
                 parts.append(self._store.take(written))
                 heads = written.heads
-        for at, (path, one, flight) in enumerate(batch):
-            sha = self._wanted.stamps.get(path, "") if flight == ITEM else self._wanted.shas.get(path, "")
-            self._rows[path] = _row(path, one, flight, first + at, sha)
+        for number, (path, one, log) in enumerate(batch, first):
+            sha = (self._changes.stamps if log == ITEM else self._changes.hashes).get(path, "")
+            self._rows[path] = _row(path, one, log, number, sha)
         self._manifest = self._manifest._replace(heads=heads, numbers=first + len(batch))
         self._commit(parts, "")
 
@@ -246,38 +305,36 @@ class _IndexWriter:
         )
 
     def _join(self, *, is_building: bool) -> None:
-        """Make one of many small parts."""
+        """Join small parts, tier by tier; after a full build, all parts."""
         least = 0
         for most, many in ((_TIERS[-1][0], _BUILT),) if is_building else _TIERS:
-            some = [part for part in self._manifest.parts if least <= part.documents < most]
+            parts = [part for part in self._manifest.parts if least <= part.documents < most]
             least = most
-            if len(some) < many:
+            if len(parts) < many:
                 continue
-            with self._store.building() as folder, refusals(_refused):
-                written = join_parts(folder, some, self._store.folder, self._manifest.heads, self._rows)
+            with self._store.building() as folder, refusals(_write_error):
+                written = join_parts(folder, parts, self._store.folder, self._manifest.heads, self._rows)
                 one = self._store.take(written)
-            self._commit([*(part for part in self._manifest.parts if part not in some), one], "")
+            self._commit([*(part for part in self._manifest.parts if part not in parts), one], "")
 
 
-def _refused(reason: str) -> OSError:
+def _write_error(reason: str) -> OSError:
     return OSError(errno.EIO, reason)
 
 
-def _row(path: str, derived: Derived | None, flight: str, number: int, sha: str) -> IndexedNote:
+def _row(path: str, derived: Derived | None, log: str, number: int, sha: str) -> IndexedNote:
     if derived is None:
-        # Remembered, so that it is not tried again before it is another.
-        return IndexedNote(sha, _stem(path), flight, number, 0, 0)
-    return IndexedNote(derived.sha, derived.session, flight, number, len(derived.events), derived.size)
+        # An unreadable note gets a row too, so that it is not read again before it changes.
+        return IndexedNote(sha, _stem(path), log, number, 0, 0)
+    return IndexedNote(derived.sha, derived.session, log, number, len(derived.events), derived.size)
 
 
 def _stem(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md")
 
 
-def _batches(
-    derived: Iterable[tuple[str, Derived | None, str]],
-) -> Iterator[list[tuple[str, Derived | None, str]]]:
-    batch: list[tuple[str, Derived | None, str]] = []
+def _batches(derived: Iterable[_Entry]) -> Iterator[list[_Entry]]:
+    batch: list[_Entry] = []
     events = 0
     for one in derived:
         batch.append(one)

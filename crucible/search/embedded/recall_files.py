@@ -1,9 +1,9 @@
 """The files of the search index in `.crucible/cache/recall/`, and how new ones replace them.
 
 The files of a part never change. A writer adds new files, then the two meta files that name them, and last the
-manifest; files that no manifest names are removed. A reader thus sees the old index or the new one and never waits.
-tantivy does not notice damaged files, so the manifest holds a digest of each; files whose stamp changed are compared
-with it at each question.
+manifest; files that the manifest does not name are removed. A reader thus sees the old index or the new one and never
+waits. tantivy does not detect damaged files, so the manifest holds a digest of each file. Each question compares the
+stamps of all files, and the digests of those whose stamp changed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from crucible.core.locks import hold
-from crucible.search.embedded.recall_manifest import (
-    EMPTY,
+from crucible.search.embedded.index_format import (
+    EMPTY_MANIFEST,
     SIDES,
     FileStamp,
     IndexPart,
@@ -31,54 +31,53 @@ from crucible.search.embedded.recall_manifest import (
 from crucible.search.embedded.segments import WrittenPart
 
 _MANIFEST, _META, _LOCK, _BUILDING = "index.json", "meta.json", "lock", "building"
-_ENGINES = (".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json")
-"""What tantivy opens by itself in the folder of a side, through symlinks and pipes, too."""
+_ENGINE_FILES = (".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json")
+"""Files that tantivy opens in the folder of a side, even if they are symlinks or pipes."""
 _LARGEST_MANIFEST = 1024 * 1024 * 1024
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class RecallStore:
-    """The index in a folder, whose parents must be real; it need not exist."""
+    """The index in a folder, which need not exist and must not be reached through a symlink."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._sure: set[tuple[str, FileStamp]] = set()
-        """Files that were compared byte by byte because their stamps changed, such as after a restore."""
-        self._loaded: tuple[tuple[int, ...], RecallManifest] = ((), EMPTY)
-        self._metas: tuple[RecallManifest, dict[str, bytes]] = (EMPTY, {})
-        self._current: tuple[RecallManifest, list[_Numbers]] = (EMPTY, [])
-        """The manifest whose meta files were compared, and their stamps then."""
-        self._known = (EMPTY, known_of(EMPTY))
+        self._verified: set[tuple[str, FileStamp]] = set()
+        """Files whose digest was checked because their stamp changed, such as after a restore."""
+        self._loaded: tuple[tuple[int, ...], RecallManifest] = ((), EMPTY_MANIFEST)
+        self._metas: tuple[RecallManifest, dict[str, bytes]] = (EMPTY_MANIFEST, {})
+        self._current: tuple[RecallManifest, list[_Numbers]] = (EMPTY_MANIFEST, [])
+        """The manifest whose meta files were last compared, and their stamps at that time."""
+        self._known = (EMPTY_MANIFEST, known_of(EMPTY_MANIFEST))
 
     def load(self) -> RecallManifest:
-        """The manifest; an empty one for none, or one that is damaged, of another schema, or made somewhere else.
+        """Load the manifest; an empty one if it is missing, damaged, of another schema, or made for another folder.
 
-        As long as its file stays, it is the same value.
+        The same object is returned while the file is unchanged.
         """
         try:
             self._check_real()
             stamp = _numbers(f"{self.folder}/{_MANIFEST}")
             if stamp != self._loaded[0]:
                 found = load_manifest(_bytes_of(self.folder / _MANIFEST))
-                is_ours = found is not None and found.home == self.folder.stat().st_ino
-                self._loaded = (stamp, found if found and is_ours else EMPTY)
+                is_ours = found is not None and found.folder_inode == self.folder.stat().st_ino
+                self._loaded = (stamp, found if found and is_ours else EMPTY_MANIFEST)
             return self._loaded[1]
         except OSError:
-            return EMPTY
+            return EMPTY_MANIFEST
 
     def known(self, manifest: RecallManifest) -> KnownState:
-        """What it knows of beside notes."""
+        """The state of event logs and items as of the manifest."""
         if self._known[0] is not manifest:
             self._known = (manifest, known_of(manifest))
         return self._known[1]
 
     def damaged(self, manifest: RecallManifest) -> tuple[IndexPart, ...]:
-        """The parts with a damaged file."""
-        found = [part for part in manifest.parts if not self._is_whole(part)]
-        return tuple(found)
+        """The parts with a damaged or missing file."""
+        return tuple(part for part in manifest.parts if not self._is_intact(part))
 
     def is_current(self, manifest: RecallManifest) -> bool:
-        """Whether the meta files name this manifest's segments."""
+        """Return whether the meta files name this manifest's segments."""
         try:
             stamps = [_numbers(f"{self.folder}/{side}/{_META}") for side in SIDES]
             if self._current[0] is manifest and self._current[1] == stamps:
@@ -94,7 +93,7 @@ class RecallStore:
 
     @contextmanager
     def locked(self, seconds: float) -> Iterator[bool]:
-        """Lock the index; False if another writer has it.  Raises `OSError` if it cannot be written."""
+        """Lock the index; yields False if another writer holds it.  Raises `OSError` if it cannot be written."""
         self._check_real()
         self.folder.mkdir(parents=True, exist_ok=True)
         with hold(self.folder / _LOCK, seconds) as lock:
@@ -102,7 +101,7 @@ class RecallStore:
 
     @contextmanager
     def building(self) -> Iterator[Path]:
-        """An empty folder to write a part in, removed in the end.  Call it holding the lock."""
+        """An empty temporary folder to write a part in.  The caller holds the lock."""
         path = self.folder / _BUILDING
         with suppress(FileNotFoundError):
             _remove_tree(path)
@@ -114,7 +113,7 @@ class RecallStore:
                 _remove_tree(path)
 
     def take(self, written: WrittenPart) -> IndexPart:
-        """Put a written part's files in their place, under the names that tantivy gave them."""
+        """Move the files of a written part into the index, with their names."""
         files = {}
         for side in SIDES:
             (self.folder / side).mkdir(exist_ok=True)
@@ -123,41 +122,41 @@ class RecallStore:
                 if prefixes and name.startswith(prefixes):
                     place = self.folder / side / name
                     (written.folder / side / name).replace(place)
-                    files[f"{side}/{name}"] = _stamp_of(place, _digest_of(place))
+                    files[f"{side}/{name}"] = FileStamp(*_numbers(place), _digest_of(place))
         return IndexPart(written.documents, written.members, written.segments, files)
 
     def commit(self, manifest: RecallManifest) -> RecallManifest:
-        """From here on this is the index; what it does not name is removed."""
-        kept = manifest._replace(home=self.folder.stat().st_ino)
-        self.point(kept)
+        """Make this manifest the current one, and remove files that it does not name."""
+        kept = manifest._replace(folder_inode=self.folder.stat().st_ino)
+        self._write_metas(kept)
         _replace(self.folder / _MANIFEST, dump_manifest(kept))
-        self._sweep(kept)
+        self._remove_unnamed(kept)
         self._loaded = (_numbers(self.folder / _MANIFEST), kept)
         return kept
 
-    def point(self, manifest: RecallManifest) -> None:
-        """Let the meta files name this manifest's segments."""
+    def _write_metas(self, manifest: RecallManifest) -> None:
+        """Write the meta files that name this manifest's segments."""
         for side in SIDES:
             (self.folder / side).mkdir(exist_ok=True)
             _replace(self.folder / side / _META, meta_of(manifest, side))
 
     def forget(self) -> None:
-        """Remove the manifest: the next writer begins with nothing."""
+        """Remove the manifest, so that the next writer rebuilds the index."""
         with suppress(FileNotFoundError):
             (self.folder / _MANIFEST).unlink()
 
-    def doubt(self, manifest: RecallManifest) -> None:
-        """Discard an index that passes its checks but that tantivy cannot open; not while another process writes it."""
+    def discard(self, manifest: RecallManifest) -> None:
+        """Discard an index that tantivy cannot open, unless another process is writing or has replaced it."""
         with suppress(OSError), self.locked(0) as is_ours:
             if is_ours and self.load() is manifest:
                 self.forget()
 
     def size(self) -> int:
-        """Bytes of all files."""
+        """The number of bytes of all files."""
         return sum(path.lstat().st_size for path in self.folder.rglob("*") if path.is_file())
 
-    def _is_whole(self, part: IndexPart) -> bool:
-        # Every file at every question: a shorter one would kill who has it mapped.
+    def _is_intact(self, part: IndexPart) -> bool:
+        # Check every file at every question: reading a mapped file that was truncated kills the process.
         folder = str(self.folder)
         try:
             for name, known in part.files.items():
@@ -169,16 +168,16 @@ class RecallStore:
         return True
 
     def _is_same(self, name: str, stamp: _Numbers, known: FileStamp) -> bool:
-        """Whether a file with another stamp has the bytes that were written."""
+        """Return whether a file with another stamp still has the digest of the written file."""
         now = FileStamp(*stamp, known.digest)
-        if (name, now) in self._sure:
+        if (name, now) in self._verified:
             return True
         if now.size != known.size or _digest_of(self.folder / name) != known.digest:
             return False
-        self._sure.add((name, now))
+        self._verified.add((name, now))
         return True
 
-    def _sweep(self, manifest: RecallManifest) -> None:
+    def _remove_unnamed(self, manifest: RecallManifest) -> None:
         named = {name for part in manifest.parts for name in part.files}
         for side in SIDES:
             for name in os.listdir(self.folder / side):
@@ -187,8 +186,8 @@ class RecallStore:
                         (self.folder / side / name).unlink()
 
     def _check_real(self) -> None:
-        """A vault may contain a symlink, through which we would write to, and clean up, a foreign folder."""
-        # By text: it is done at each question, and a `Path` takes as long to make as the question to the system.
+        """Raise `PermissionError` for symlinks, through which we would write to and clean up a foreign folder."""
+        # Text instead of `Path`: this runs at each question, and building a `Path` takes as long as a system call.
         folder = str(self.folder)
         for path in (folder, *(f"{folder}/{side}" for side in SIDES)):
             if os.path.islink(path):
@@ -196,12 +195,12 @@ class RecallStore:
         if os.path.realpath(folder) != folder:
             raise PermissionError(f"{folder}: reached through a symlink")
         for side in SIDES:
-            for name in _ENGINES:
+            for name in _ENGINE_FILES:
                 _clear(f"{folder}/{side}/{name}")
 
 
 def _clear(path: str) -> None:
-    """Nothing but an empty file stays: what the engine leaves itself."""
+    """Remove anything but the empty regular file that tantivy itself creates."""
     with suppress(FileNotFoundError, NotADirectoryError):
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size:
@@ -217,7 +216,7 @@ def _numbers(path: str | Path) -> _Numbers:
 
 
 def _bytes_of(path: Path) -> bytes:
-    """A regular file's bytes: at the end of a symlink or a pipe something endless may wait."""
+    """The bytes of a file.  Symlinks and pipes are refused: they may lead to endless data."""
     descriptor = os.open(path, _READ)
     with os.fdopen(descriptor, "rb") as file:
         return file.read(_LARGEST_MANIFEST)
@@ -230,10 +229,6 @@ def _digest_of(path: Path) -> str:
         while data := file.read(1 << 20):
             found.update(data)
     return found.hexdigest()
-
-
-def _stamp_of(path: Path, digest: str) -> FileStamp:
-    return FileStamp(*_numbers(path), digest)
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -1,7 +1,7 @@
-"""The schema of the index, and everything that writes with tantivy.
+"""The tantivy schema of the index, and everything that writes with tantivy.
 
-Each part is written as an index of its own, and its segments are then named in the meta file of the whole. tantivy's
-own writer would merge segments at any time, and offers no way to prevent it.
+Each part is written as a separate index, whose segments are then listed in the meta file of the main index. A tantivy
+writer on the main index could merge its segments at any time, which cannot be prevented.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crucible.search.embedded.recall_manifest import SIDES, IndexedNote, IndexPart
+from crucible.search.embedded.index_format import SIDES, IndexedNote, IndexPart
 
 if TYPE_CHECKING:
     import tantivy
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 _LONGEST_WORD = 72
-"""Bytes: a hash of 64 digits is found, a line of base64 is not kept."""
+"""Bytes: keeps hashes of 64 digits, but not lines of base64."""
 _HEAP = 30_000_000
 _LARGE_HEAP = 200_000_000
-"""Bytes of memory for a writer; with less than a batch needs it begins a new segment."""
+"""Bytes of memory for a writer; with too little memory it splits a batch into several segments."""
 _MANY = 2_000
-"""Events of a batch from which on it gets the larger one."""
+"""Batches with more events get the larger heap."""
 
 
 class WrittenPart(NamedTuple):
-    """A part in a folder: its segments and heads by side; files lie in `folder/side`."""
+    """A part written to a folder: its segments and heads by side; the files are in `folder/side`."""
 
     folder: Path
     documents: int
@@ -57,12 +57,12 @@ def refusals(kind: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def engine() -> str:
-    """The engine and its version: another may not read what this one wrote."""
+    """The name and version of the engine: another version may be unable to read the index."""
     return f"tantivy {_tantivy().__version__}"
 
 
 def _tantivy() -> Any:
-    # 17 MB that only a search needs: every other command would load them.
+    # Late: 17 MB that only a search needs.
     import tantivy  # noqa: PLC0415
 
     return tantivy
@@ -84,15 +84,15 @@ def _analyzer() -> tantivy.TextAnalyzer:
 
 
 def analyze(text: str) -> list[str]:
-    """The words of a text as the index has them: lower case, without accents, stemmed."""
+    """Split a text into stems, as in the index: lower case, without accents, stemmed."""
     return _analyzer().analyze(text)
 
 
 @cache
 def schema_of(side: str) -> tantivy.Schema:
-    """The schema.  Positions of words are not stored: they would take a fifth of the text.
+    """The schema of a side.  Positions of words are not stored: they would take a fifth of the size of the text.
 
-    `note` is the number in the note's row, `event` says which of its card's; `first` and `last` are when it was.
+    `note` is the number of the note, `event` the number of the event in its card; `first` and `last` are times.
     """
     found: tantivy.SchemaBuilder = _tantivy().SchemaBuilder()
     found.add_text_field("text", tokenizer_name="said", index_option="freq")
@@ -111,7 +111,7 @@ def schema_of(side: str) -> tantivy.Schema:
 def _registered(index: tantivy.Index) -> tantivy.Index:
     module = _tantivy()
     named = module.TextAnalyzerBuilder(module.Tokenizer.whitespace()).build()
-    # Its own way is a thread that opens whatever is there when a meta file changes, in the middle of a writing.
+    # By default a thread reopens the index when a meta file changes, even in the middle of an update.
     index.config_reader("manual")
     index.register_tokenizer("said", _analyzer())
     index.register_tokenizer("named", named)
@@ -119,12 +119,12 @@ def _registered(index: tantivy.Index) -> tantivy.Index:
 
 
 def open_side(folder: Path) -> tantivy.Searcher:
-    """A searcher over what the meta file in a folder names at this moment."""
+    """Open a searcher for the segments that the meta file in a folder lists now."""
     return _registered(_tantivy().Index.open(str(folder))).searcher()
 
 
 def write_part(folder: Path, derived: Mapping[int, Derived]) -> WrittenPart:
-    """Index some notes, by their numbers, in an empty folder."""
+    """Index notes, given by their numbers, in an empty folder."""
     given = derived.values()
     documents = sum(len(one.events) for one in given)
     heap = _LARGE_HEAP if documents > _MANY else _HEAP
@@ -154,15 +154,15 @@ def _documents(derived: Derived, side: str, number: int) -> Iterable[tantivy.Doc
     yield document
 
 
-def _document(said: Indexed | None, number: int) -> tantivy.Document:
+def _document(indexed: Indexed | None, number: int) -> tantivy.Document:
     document: tantivy.Document = _tantivy().Document()
     document.add_unsigned("note", number)
-    if said:
-        document.add_text("text", said.text)
-        document.add_text("names", said.names)
-        for fact in said.facts:
+    if indexed:
+        document.add_text("text", indexed.text)
+        document.add_text("names", indexed.names)
+        for fact in indexed.facts:
             document.add_text("facts", fact)
-        document.add_integer("first", said.first)
+        document.add_integer("first", indexed.first)
     return document
 
 
@@ -173,21 +173,21 @@ def join_parts(
     heads: Mapping[str, dict[str, Any]],
     rows: Mapping[str, IndexedNote],
 ) -> WrittenPart:
-    """Make one part of several small ones, in an empty folder, without what `rows` say is dead."""
+    """Merge small parts into one, in an empty folder, without documents that `rows` say are outdated."""
     import shutil  # noqa: PLC0415  hardly anybody joins parts
 
     members = [(path, at) for part in parts for path, at in part.members.items()]
     live = {path: at for path, at in members if path in rows and rows[path].number == at}
-    dead = [at for path, at in members if live.get(path) != at]
+    outdated = [at for path, at in members if live.get(path) != at]
     for side in SIDES:
         (folder / side).mkdir(parents=True)
         for name in (name for part in parts for name in part.files if name.startswith(f"{side}/")):
-            # Copied: a second name for a file would change its stamp.
+            # Copy instead of link: a hard link would change the stamp of the original.
             shutil.copyfile(store / name, folder / name)
         segments = [one for part in parts for one in part.segments.get(side, ())]
-        told = {**heads[side], "segments": segments, "opstamp": _last_stamp(segments)}
-        (folder / side / "meta.json").write_text(json.dumps(told))
-        _merge(folder / side, dead)
+        meta = {**heads[side], "segments": segments, "opstamp": _last_stamp(segments)}
+        (folder / side / "meta.json").write_text(json.dumps(meta))
+        _merge(folder / side, outdated)
     return _written(folder, sum(rows[path].events for path in live), live)
 
 
@@ -195,11 +195,11 @@ def _last_stamp(segments: Iterable[dict[str, Any]]) -> int:
     return max([(one.get("deletes") or {}).get("opstamp", 0) for one in segments], default=0)
 
 
-def _merge(folder: Path, dead: Iterable[int]) -> None:
-    """Its own rule merges eight and more segments of up to 10,000 documents into one when it commits."""
+def _merge(folder: Path, outdated: Iterable[int]) -> None:
+    """Merge segments: on commit, tantivy merges eight or more segments of up to 10,000 documents into one."""
     module = _tantivy()
     writer = _registered(module.Index.open(str(folder))).writer(_HEAP, 1)
-    for number in dead:
+    for number in outdated:
         writer.delete_documents_by_term("note", number)
     writer.commit()
     writer.wait_merging_threads()
@@ -208,9 +208,9 @@ def _merge(folder: Path, dead: Iterable[int]) -> None:
 def _written(folder: Path, documents: int, members: Mapping[str, int]) -> WrittenPart:
     segments, heads = {}, {}
     for side in SIDES:
-        told = json.loads((folder / side / "meta.json").read_text())
-        segments[side] = told.pop("segments")
-        told.pop("opstamp")
-        told.pop("payload", None)
-        heads[side] = told
+        meta = json.loads((folder / side / "meta.json").read_text())
+        segments[side] = meta.pop("segments")
+        meta.pop("opstamp")
+        meta.pop("payload", None)
+        heads[side] = meta
     return WrittenPart(folder, documents, members, segments, heads)

@@ -1,4 +1,4 @@
-"""A question as tantivy queries, and their matches that are still current; also corrects misspelled words."""
+"""Search with tantivy: turn a question into queries, drop outdated matches, and correct misspelled words."""
 
 from __future__ import annotations
 
@@ -7,39 +7,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.core.errors import IndexBroken
 from crucible.core.text.words import stop_words
+from crucible.search.embedded.index_format import SIDES, Card, RecallManifest, load_card
 from crucible.search.embedded.recall_files import RecallStore
-from crucible.search.embedded.recall_manifest import SIDES, RecallManifest
 from crucible.search.embedded.segments import analyze, open_side, refusals, schema_of
-from crucible.search.question_words import ParsedQuestion, names_in, value_of, words_in
-from crucible.search.recall import EventKind, Question
-from crucible.search.session_cards import Card, load_card, seconds_of
+from crucible.search.question_words import ParsedQuestion, field_value, names_in, words_in
+from crucible.search.recall import EventKind, Question, seconds_of
 
 OFTEN = 100
-"""Counting stops here: a word in this many sessions is as likely to be meant as one in more."""
+"""Counting stops here: words in more sessions are no likelier corrections."""
 
 Count = Callable[[Sequence[str]], Mapping[str, int]]
-"""In how many sessions and items each of these stems is, at most `OFTEN`; one that is in none may be left out."""
+"""Returns the number of sessions and items with each stem, at most `OFTEN`; absent stems may be omitted."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORTEST, _LONGEST = 4, 30
-"""Letters: of shorter words everything is near, longer ones are no words."""
-_MOST_STRANGE, _SHARE = 3, 6
-"""Misspelled words of a question that are corrected: each costs a search for six hundred words.  None if they are less than a
-sixth of the question: the other words suffice then."""
+"""Letters of a word that is corrected: too many words are similar to shorter ones."""
+_MOST_UNKNOWN, _SHARE = 3, 6
+"""At most three words are corrected, since each costs a search for 600 words; none if less than a sixth is unknown."""
 _MOST_NEAR = 3
-"""Of each, those in the most sessions."""
+"""Corrections of a word: those in the most sessions."""
 
 
 def near_stems(words: Sequence[str], count: Count) -> tuple[str, ...]:
-    """The stems that were probably meant by words that the index does not contain."""
+    """The likely corrections, as stems, of words that are not in the index."""
     stems = {word: analyze(word) for word in words}
     known = count([stem for some in stems.values() for stem in some])
-    strange = [word for word in words if _is_word(word) and not any(known.get(stem) for stem in stems[word])]
+    unknown = [word for word in words if _is_word(word) and not any(known.get(stem) for stem in stems[word])]
     found: dict[str, None] = {}
-    if len(strange) * _SHARE < len(words):
+    if len(unknown) * _SHARE < len(words):
         return ()
-    for word in strange[:_MOST_STRANGE]:
-        # Stems of misspelt words are none: `elevaton` has no letter in common with what is cut off of `elevation`.
+    for word in unknown[:_MOST_UNKNOWN]:
+        # Vary the word, not its stem: `elevaton` is stemmed differently from `elevation`.
         counts = count(list(dict.fromkeys(analyze(" ".join(_near(word))))))
         likely = sorted(filter(counts.get, counts), key=lambda stem: (-counts[stem], stem))
         found.update(dict.fromkeys(likely[:_MOST_NEAR]))
@@ -51,13 +49,13 @@ def _is_word(word: str) -> bool:
 
 
 def _near(word: str) -> Iterator[str]:
-    """Every word that is one letter apart."""
-    for made in dict.fromkeys(_changed(word)):
-        if made not in stop_words("search"):
-            yield made
+    """Every word that differs in one letter, without stop words."""
+    for variant in dict.fromkeys(_variants(word)):
+        if variant not in stop_words("search"):
+            yield variant
 
 
-def _changed(word: str) -> Iterator[str]:
+def _variants(word: str) -> Iterator[str]:
     for at in range(1, len(word) + 1):
         head, tail = word[:at], word[at:]
         for letter in _LETTERS:
@@ -74,19 +72,19 @@ if TYPE_CHECKING:
 
 
 WHOLE = 3.0
-"""What a name that is there whole counts more than a word."""
+"""The weight of a complete name, compared with a word."""
 NEAR = 0.6
 """The weight of a word that is similar to a misspelled one."""
 TOO_LONG = "the words of the question are too long to be searched for"
-"""What is said of a question that is vain."""
+"""Remark for a question that is unsearchable."""
 _TRIES = 4
-"""How often more is asked for because too much of what was found is dead."""
+"""Searches with a growing limit, if too many matches are outdated."""
 MOST_SESSIONS = 500
-"""That the beginning of an id may mean."""
+"""Sessions that the beginning of an id may match."""
 
 
 class Searchers(NamedTuple):
-    """An open index: searchers by side, none for an empty one; `paths` and the loaded `cards` by note number."""
+    """An open index: searchers by side, none for an empty index; `paths` and loaded `cards` by note number."""
 
     manifest: RecallManifest
     sides: Mapping[str, tantivy.Searcher]
@@ -103,35 +101,35 @@ class Match(NamedTuple):
     first: int
 
 
-class Sought(NamedTuple):
-    """A question with its words as the index has them.
+class SearchTerms(NamedTuple):
+    """A question with its words as stems, as in the index.
 
     Any of `stems`, `names` and `near` suffices; `near` are corrections of misspelled words. `phrases` and `nots` are
-    lists of words that must, or must not, follow each other.
+    sequences of stems that must, or must not, occur.
     """
 
     stems: tuple[str, ...]
     names: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...]
     nots: tuple[tuple[str, ...], ...]
-    asked: ParsedQuestion
+    parsed: ParsedQuestion
     question: Question
     near: tuple[str, ...] = ()
 
     @property
-    def is_vain(self) -> bool:
-        """Whether words were asked for, and none of them can be in an index: they are too long."""
-        given = self.asked.words or self.asked.phrases
+    def is_unsearchable(self) -> bool:
+        """True if the question has words, but all are too long for the index."""
+        given = self.parsed.words or self.parsed.phrases
         return bool(given) and not (self.stems or self.names or self.phrases)
 
     @property
     def marked(self) -> frozenset[str]:
-        """Every stem that a snippet marks."""
+        """The stems that a snippet marks."""
         return frozenset((*self.stems, *self.near, *(word for phrase in self.phrases for word in phrase)))
 
 
 def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
-    """Open what a manifest names.  Raises `IndexBroken` when it has been replaced meanwhile, or cannot be opened."""
+    """Open the index of a manifest.  Raises `IndexBroken` if it was replaced meanwhile or cannot be opened."""
     paths = {row.number: path for path, row in manifest.rows.items()}
     if not manifest.parts:
         return Searchers(manifest, {}, paths, {})
@@ -142,16 +140,18 @@ def open_searchers(store: RecallStore, manifest: RecallManifest) -> Searchers:
     return Searchers(manifest, sides, paths, {})
 
 
-def sought_of(asked: ParsedQuestion, question: Question) -> Sought:
-    """The question's words as the index has them."""
-    stems = dict.fromkeys(stem for word in asked.words for stem in analyze(word))
-    phrases = [tuple(analyze(phrase)) for phrase in asked.phrases]
-    nots = [tuple(analyze(text)) for text in asked.nots]
-    return Sought(tuple(stems), asked.names, tuple(filter(None, phrases)), tuple(filter(None, nots)), asked, question)
+def search_terms(parsed: ParsedQuestion, question: Question) -> SearchTerms:
+    """Turn the words of a question into stems, without corrections."""
+    stems = dict.fromkeys(stem for word in parsed.words for stem in analyze(word))
+    phrases = [tuple(analyze(phrase)) for phrase in parsed.phrases]
+    nots = [tuple(analyze(text)) for text in parsed.nots]
+    return SearchTerms(
+        tuple(stems), parsed.names, tuple(filter(None, phrases)), tuple(filter(None, nots)), parsed, question
+    )
 
 
 def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
-    """In how many sessions each stem is, at most `OFTEN`; of a word of items only, one."""
+    """The number of sessions with each stem, at most `OFTEN`; 1 for a stem of knowledge items only."""
     if not searchers.sides:
         return {}
     sessions, events = (searchers.sides[side] for side in ("sessions", "events"))
@@ -161,29 +161,29 @@ def count_stems(searchers: Searchers, stems: Sequence[str]) -> dict[str, int]:
         }
 
 
-def best(searchers: Searchers, side: str, sought: Sought, most: int) -> list[Match]:
-    """The best documents of a side, best first; of a question without words the newest."""
+def best(searchers: Searchers, side: str, terms: SearchTerms, most: int) -> list[Match]:
+    """The best documents of a side, best first; the newest for a question without words."""
     searcher = searchers.sides.get(side)
     if searcher is None:
         return []
-    query = _query(searchers, side, sought)
-    by_time = not (sought.stems or sought.names or sought.phrases)
+    query = _query(searchers, side, terms)
+    by_time = not (terms.stems or terms.names or terms.phrases)
     limit = most
     for _ in range(_TRIES):
         with refusals(IndexBroken):
             by = "first" if by_time else None
             hits = searcher.search(query, limit, count=False, order_by_field=by).hits
-            found = _live(searchers, side, hits, by_time)
+            found = _current(searchers, side, hits, by_time)
         if len(found) >= most or len(hits) < limit:
             break
         limit *= 4
     return found[:most]
 
 
-def _live(
+def _current(
     searchers: Searchers, side: str, hits: Sequence[tuple[Any, tantivy.DocAddress]], by_time: bool
 ) -> list[Match]:
-    """Without what a later writing replaced, and on the side of sessions without what is none."""
+    """The matches without outdated documents and, for sessions, without knowledge items."""
     searcher = searchers.sides[side]
     places = [place for _, place in hits]
 
@@ -200,8 +200,8 @@ def _live(
 
 
 def load_cards(searchers: Searchers, paths: Iterable[str]) -> dict[str, Card]:
-    """The cards of notes.  Raises `IndexBroken` for one that is no card."""
-    # Late for the reason in `segments`.
+    """Load the cards of notes, by path.  Raises `IndexBroken` for a damaged card."""
+    # Late: see `segments`.
     import tantivy  # noqa: PLC0415
 
     searcher, found = searchers.sides.get("sessions"), {}
@@ -222,44 +222,44 @@ def load_cards(searchers: Searchers, paths: Iterable[str]) -> dict[str, Card]:
 
 
 _MOST_CARDS = 500
-"""That are kept as long as an index is open: a card of a hundred events takes ten kilobytes."""
+"""Cards kept while an index is open: the card of a hundred events takes ten kilobytes."""
 
 
-def _query(searchers: Searchers, side: str, sought: Sought) -> tantivy.Query:
-    # Late for the reason in `segments`.
+def _query(searchers: Searchers, side: str, terms: SearchTerms) -> tantivy.Query:
+    # Late: see `segments`.
     import tantivy  # noqa: PLC0415
 
     query, occur = tantivy.Query, tantivy.Occur
-    any_of = _any_of(side, sought)
+    any_of = _any_of(side, terms)
     clauses = [(occur.Must, query.boolean_query(any_of))] if any_of else []
-    clauses += [(occur.Must, _words(side, phrase)) for phrase in sought.phrases]
+    clauses += [(occur.Must, _words(side, phrase)) for phrase in terms.phrases]
     if not clauses:
         clauses.append((occur.Must, query.all_query()))
-    # Which project something belongs to says nothing of how well it fits.
-    needed = _filters(searchers, side, sought)
+    # Filters must not change the score.
+    needed = _filters(searchers, side, terms)
     clauses += [(occur.Must, query.const_score_query(one, 0.0)) for one in needed]
-    clauses += [(occur.MustNot, _words(side, words)) for words in sought.nots if len(words) == 1]
-    clauses += [(occur.MustNot, _fact(searchers, side, field, [value])) for field, value in sought.asked.not_facts]
+    clauses += [(occur.MustNot, _words(side, words)) for words in terms.nots if len(words) == 1]
+    clauses += [(occur.MustNot, _fact(searchers, side, field, [value])) for field, value in terms.parsed.not_facts]
     return query.boolean_query(clauses)
 
 
-def _any_of(side: str, sought: Sought) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+def _any_of(side: str, terms: SearchTerms) -> list[tuple[tantivy.Occur, tantivy.Query]]:
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should
-    found = [(should, tantivy.Query.term_query(schema, "text", stem, "freq")) for stem in sought.stems]
-    for stem in sought.near:
+    found = [(should, tantivy.Query.term_query(schema, "text", stem, "freq")) for stem in terms.stems]
+    for stem in terms.near:
         near = tantivy.Query.term_query(schema, "text", stem, "freq")
         found.append((should, tantivy.Query.boost_query(near, NEAR)))
-    for name in sought.names:
-        # Who writes a name whole means it whole: its parts alone are also found.
+    for name in terms.names:
+        # A complete name counts more than its parts, which also match as words.
         whole = tantivy.Query.term_query(schema, "names", name, "basic")
         found.append((should, tantivy.Query.boost_query(whole, WHOLE)))
     return found
 
 
 def _words(side: str, words: Sequence[str]) -> tantivy.Query:
-    """Words that are all there: whether they follow each other only the text knows."""
+    """Match all of the words, in any order: the index does not store positions."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, must = schema_of(side), tantivy.Occur.Must
@@ -267,18 +267,18 @@ def _words(side: str, words: Sequence[str]) -> tantivy.Query:
     return each[0][1] if len(each) == 1 else tantivy.Query.boolean_query(each)
 
 
-def _filters(searchers: Searchers, side: str, sought: Sought) -> list[tantivy.Query]:
+def _filters(searchers: Searchers, side: str, terms: SearchTerms) -> list[tantivy.Query]:
     import tantivy  # noqa: PLC0415  as above
 
-    question = sought.question
-    wanted: dict[str, list[str]] = {}
-    for field, value in sought.asked.facts:
-        wanted.setdefault(field, []).append(value)
-    found = [_fact(searchers, side, field, values) for field, values in wanted.items()]
+    question = terms.question
+    by_field: dict[str, list[str]] = {}
+    for field, value in terms.parsed.facts:
+        by_field.setdefault(field, []).append(value)
+    found = [_fact(searchers, side, field, values) for field, values in by_field.items()]
     given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
-    found += [_fact(searchers, side, field, [value_of(value)]) for field, value in given.items() if value]
+    found += [_fact(searchers, side, field, [field_value(value)]) for field, value in given.items() if value]
     if question.project and side == "events":
-        # Which knowledge a project sees, the shelf knows: its domain's and everybody's, too.
+        # Keep knowledge items: a project also sees those of its domain and global ones, which is decided by weight.
         own = [found.pop(), _fact(searchers, side, "kind", [EventKind.KNOWLEDGE.value])]
         found.append(tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in own]))
     if question.kinds != frozenset(EventKind) and side == "events":
@@ -287,7 +287,7 @@ def _filters(searchers: Searchers, side: str, sought: Sought) -> list[tantivy.Qu
 
 
 def _times(side: str, question: Question) -> list[tantivy.Query]:
-    """A session counts that had begun and had not ended."""
+    """Limit the time; a session matches if any part of it is within the limits."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, kind, found = schema_of(side), tantivy.FieldType.Integer, []
@@ -303,28 +303,28 @@ _LATEST = 2**40
 
 
 def _fact(searchers: Searchers, side: str, field: str, values: Sequence[str]) -> tantivy.Query:
-    """Any of the values."""
+    """Match any of the values of a field."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should
     if field == "file":
         return tantivy.Query.boolean_query([(should, _file(side, value)) for value in values])
     if field == "session":
-        values = _sessions(searchers.manifest, values)
+        values = _session_ids(searchers.manifest, values)
     if not values:
         return tantivy.Query.empty_query()
-    return tantivy.Query.term_set_query(schema, "facts", [f"{field}:{value_of(value)}" for value in values])
+    return tantivy.Query.term_set_query(schema, "facts", [f"{field}:{field_value(value)}" for value in values])
 
 
-def _sessions(manifest: RecallManifest, values: Sequence[str]) -> list[str]:
-    """The ids that are meant: as they are, or all that begin so."""
+def _session_ids(manifest: RecallManifest, values: Sequence[str]) -> list[str]:
+    """The session ids that equal a value; if there is none, those that begin with it."""
     ids = {row.session.lower() for row in manifest.rows.values()}
     found = [one for value in values for one in ([value] if value in ids else sorted(ids)) if one.startswith(value)]
     return found[:MOST_SESSIONS]
 
 
 def _file(side: str, value: str) -> tantivy.Query:
-    """A path, or its last parts."""
+    """Match a path, or its last parts."""
     import tantivy  # noqa: PLC0415  as above
 
     schema, should = schema_of(side), tantivy.Occur.Should

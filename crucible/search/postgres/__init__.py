@@ -1,1 +1,4 @@
-"""A team's search server on PostgreSQL."""
+"""Search on a team's PostgreSQL server, which vaults push their notes to.
+
+Start with `open_postgres` and `open_pusher` in `team_recall`. The ranking is that of `embedded`.
+"""

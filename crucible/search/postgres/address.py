@@ -1,6 +1,6 @@
 """The address of a team's server and the connection to it.
 
-Every message about a server is our own: a library's message may repeat a password.
+Messages of the client library are never shown: they may contain a password.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible.core.errors import ServerFailed, UsageError
 from crucible.core.patterns import late_pattern
 
 VARIABLE = "CRUCIBLE_RECALL_BACKEND"
-"""The variable of the environment that counts before the setting."""
+"""The environment variable that overrides the setting."""
 
 EMBEDDED = "embedded"
 SCHEMES = ("postgresql://", "postgres://")
@@ -31,7 +31,7 @@ _PORTS = late_pattern(r"[\d,]*")
 
 
 class ServerPlace(NamedTuple):
-    """A server as it may be shown: never with a password."""
+    """The parts of a server's address that may be shown; never a password."""
 
     user: str
     host: str
@@ -43,7 +43,7 @@ class ServerPlace(NamedTuple):
 
 
 def chosen_address(backend: str, env: Mapping[str, str]) -> str | None:
-    """The server's address by the environment, else by the setting; None where the vault's own index is meant."""
+    """The server's address from the environment or the setting; None for the vault's own index."""
     chosen = env.get(VARIABLE) or backend
     if chosen in ("", EMBEDDED):
         return None
@@ -52,9 +52,9 @@ def chosen_address(backend: str, env: Mapping[str, str]) -> str | None:
     return chosen
 
 
-def library() -> Any:
-    """The client library.  Raises `ServerFailed` where it is not installed."""
-    # Only those who have a server need it, and it takes longer to load than most searches.
+def postgres_client() -> Any:
+    """Import the client library.  Raises `ServerFailed` if it is not installed."""
+    # Late: only users of a server need it, and loading it takes longer than most searches.
     try:
         import psycopg  # noqa: PLC0415
     except ImportError:
@@ -64,19 +64,19 @@ def library() -> Any:
 
 
 def place_of(address: str) -> ServerPlace:
-    """What may be shown of an address.  Raises `UsageError` for what is none."""
-    psycopg = library()
+    """The parts of an address that may be shown.  Raises `UsageError` for an invalid address."""
+    psycopg = postgres_client()
     try:
-        told: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(address)
+        fields: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.Error:
         raise UsageError("recall.backend: no address that can be read", _ADDRESS_HINT) from None
-    host = str(told.get("host") or told.get("hostaddr") or "")
-    named = host, str(told.get("dbname") or "")
-    if not all(map(_CLEAR.fullmatch, named)) or not _PORTS.fullmatch(str(told.get("port") or "")):
-        # A password with an @, a / or a : in it: what follows would be shown as the host.
+    host = str(fields.get("host") or fields.get("hostaddr") or "")
+    shown = host, str(fields.get("dbname") or "")
+    if not all(map(_CLEAR.fullmatch, shown)) or not _PORTS.fullmatch(str(fields.get("port") or "")):
+        # A password with an @, a / or a : in it would be shown as part of the host.
         raise UsageError("recall.backend: no host that can be read", _ADDRESS_HINT)
-    port = f":{told['port']}" if told.get("port") and not host.startswith("/") else ""
-    return ServerPlace(_shown(told.get("user")), host + port, _shown(told.get("dbname")))
+    port = f":{fields['port']}" if fields.get("port") and not host.startswith("/") else ""
+    return ServerPlace(_shown(fields.get("user")), host + port, _shown(fields.get("dbname")))
 
 
 def _shown(value: object) -> str:
@@ -125,18 +125,18 @@ _UNREACHED = (
     ("expected authentication request", _NONE_SUCH),
     ("certificate", "has a certificate that is not trusted"),
     ("ssl", "does not speak TLS as it is asked to"),
-    # In the language of the server: what more it says nobody can know here.
+    # The rest of a fatal error is in the server's language, so it cannot be interpreted here.
     ("fatal", "does not let you in"),
 )
 
 
-def failure(error: Exception, place: ServerPlace) -> ServerFailed:
-    """What is said of an error of the client library; raise it `from None`."""
+def server_error(error: Exception, place: ServerPlace) -> ServerFailed:
+    """The exception for an error of the client library; raise it `from None`."""
     words = str(error).lower()
     state = getattr(error, "sqlstate", None) or next((s for part, s in _BY_WORDS if part in words), "")
     if state in _BY_STATE:
         said, hint = _BY_STATE[state]
-    elif state.startswith("08") or (not state and isinstance(error, library().OperationalError)):
+    elif state.startswith("08") or (not state and isinstance(error, postgres_client().OperationalError)):
         if "does not exist" in words:
             what = "database" if 'database "' in words else "user"
             said, hint = f"has no such {what}", _LOOK[what]
@@ -152,17 +152,17 @@ if TYPE_CHECKING:
     import psycopg
 
 
-_SOME = 3
-"""Statements of a transaction."""
+_USUAL_STATEMENTS = 3
+"""Statements of a usual transaction."""
 _OLDEST = 130000
-"""PostgreSQL 13, as the server reports it."""
+"""The version number that PostgreSQL 13 reports."""
 
 
 class Server:
-    """One connection, opened when it is first needed and again after it was lost.  For one thread."""
+    """One connection, opened when first needed and reopened after it was lost.  Not thread-safe."""
 
     def __init__(self, address: str, seconds: float = 10.0, connecting: float | None = None) -> None:
-        """`seconds` limits each statement, and connecting unless that has its own limit."""
+        """`seconds` limits each statement, and connecting unless `connecting` limits that."""
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
         self.place: ServerPlace = place_of(address)
         self.seconds = max(0.1, seconds)
@@ -170,35 +170,35 @@ class Server:
         self._address = address
 
     @contextmanager
-    def connection(self, statements: int = _SOME) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """The connection for a few statements; every failure, also a silent server, is a `ServerFailed`."""
+    def connection(self, statements: int = _USUAL_STATEMENTS) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """The connection, for a few statements.  Every failure, even a server that hangs, is a `ServerFailed`."""
         silent = threading.Event()
         try:
             connection = self._connected()
-            with _impatience(connection.fileno(), statements * self.seconds + 1, silent):
+            with _time_limit(connection.fileno(), statements * self.seconds + 1, silent):
                 yield connection
-        except library().Error as error:
+        except postgres_client().Error as error:
             if self._open and self._open.broken:
                 self.close()
             if silent.is_set():
                 raise ServerFailed(f"{self.place} went silent", "try again when it answers") from None
-            raise failure(error, self.place) from None
+            raise server_error(error, self.place) from None
 
     def run(self, query: str, given: Any = None) -> list[tuple[Any, ...]]:
-        """The rows of one statement, which is a transaction by itself unless one is open."""
+        """Run one statement and return its rows; it is a transaction of its own unless one is open."""
         with self.connection(1) as connection:
             cursor = connection.execute(query.encode(), given)
             return cursor.fetchall() if cursor.description else []
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._open:
             with suppress(Exception):
                 self._open.close()
             self._open = None
 
     def __del__(self) -> None:
-        # A command asks once and ends: nobody need close what nobody holds.
+        # Commands ask one question and exit without closing the connection.
         self.close()
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -207,7 +207,7 @@ class Server:
         return self._open
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        opened: psycopg.Connection[tuple[Any, ...]] = library().connect(
+        opened: psycopg.Connection[tuple[Any, ...]] = postgres_client().connect(
             self._address,
             autocommit=True,
             connect_timeout=max(1, round(self._connecting)),
@@ -217,7 +217,7 @@ class Server:
         if opened.info.server_version < _OLDEST:
             opened.close()
             raise ServerFailed(f"{self.place} is older than PostgreSQL 13", "recall needs 13 or newer")
-        with _impatience(opened.fileno(), self._connecting + 1, threading.Event()):
+        with _time_limit(opened.fileno(), self._connecting + 1, threading.Event()):
             opened.execute(_BEGIN, [str(round(self.seconds * 1000)), str(round(self.seconds * 6000))])
         return opened
 
@@ -228,18 +228,18 @@ _BEGIN = b"""
         set_config('plan_cache_mode', 'force_custom_plan', false), set_config('jit', 'off', false),
         set_config('TimeZone', 'UTC', false)
 """
-"""Names are qualified, so a function of the same name in another schema is never called."""
+"""With this search path, a function of the same name in another schema is never called."""
 
 
 @contextmanager
-def _impatience(fileno: int, seconds: float, silent: threading.Event) -> Iterator[None]:
-    """End the connection when the block takes longer: a server that hangs keeps no timeout of its own."""
-    line = socket.socket(fileno=os.dup(fileno))
+def _time_limit(fileno: int, seconds: float, silent: threading.Event) -> Iterator[None]:
+    """Shut the connection down if the block takes longer: a hanging server does not enforce its own timeouts."""
+    connection = socket.socket(fileno=os.dup(fileno))
 
     def end() -> None:
         silent.set()
         with suppress(OSError):
-            line.shutdown(socket.SHUT_RDWR)
+            connection.shutdown(socket.SHUT_RDWR)
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True
@@ -248,4 +248,4 @@ def _impatience(fileno: int, seconds: float, silent: threading.Event) -> Iterato
         yield
     finally:
         timer.cancel()
-        line.close()
+        connection.close()

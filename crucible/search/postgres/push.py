@@ -1,14 +1,14 @@
 """Push the sessions and items of a vault to a team's server.
 
-A note's rows change in one transaction, by one writer at a time. The server keeps a digest of each note, so an
+The rows of a note change in one transaction, by one writer at a time. The server has a digest of each note, so an
 interrupted push can be repeated. A note that another copy of the vault pushed is removed only by that copy, and never
-replaced by an older one.
+replaced by an older state.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -18,17 +18,16 @@ from crucible.search.postgres.server_tables import check_ready
 from crucible.search.postgres.terms import (
     ITEM_COLUMNS,
     TERMS,
+    ItemFacts,
     SessionRows,
-    Shelved,
     aware,
     columns_of_item,
     key_of,
     month_of,
     rows_of,
 )
-from crucible.search.question_words import plain
-from crucible.search.recall import Document
-from crucible.search.session_cards import seconds_of
+from crucible.search.question_words import indexable
+from crucible.search.recall import Document, Progress, seconds_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -36,35 +35,32 @@ if TYPE_CHECKING:
 _Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
 
-Progress = Callable[[int, int], None]
-"""Told how many changed notes of how many were looked at."""
-
 _LONGEST = 1_000
-"""Code points of a title, a project and the like."""
+"""Code points of a title, a project and other short texts."""
 _ATTEMPTS = 3
 
 
 class Documents(Protocol):
-    """The notes of a vault, by their paths."""
+    """The notes of a vault by their paths."""
 
     def digests(self) -> Mapping[str, str]:
-        """Every note, and what changes whenever its words do."""
+        """A digest of each note, which changes with its text."""
         ...
 
     def document(self, path: str) -> Document | None:
-        """A note as it is searched; None where it is gone or cannot be read."""
+        """A note as a document; None if it is gone or cannot be read."""
         ...
 
-    def shelved(self, path: str) -> Shelved | None:
-        """What is known of an item of knowledge beside its words; None of a session."""
+    def item_facts(self, path: str) -> ItemFacts | None:
+        """The facts on which the weight and the audience of an item depend; None for a session."""
         ...
 
 
 class Pushed(NamedTuple):
     """The result of a push, in notes.
 
-    `refused` counts notes by project that this user may not write; `older` are paths of which another copy pushed a
-    later state; `unread` could not be read, `failed` were not accepted by the server.
+    `refused` counts notes in projects that this user may not write, by project. The others are paths: of `older`
+    notes another copy pushed a later state, `unread` ones could not be read, and the server rejected `failed` ones.
     """
 
     new: int = 0
@@ -77,8 +73,8 @@ class Pushed(NamedTuple):
     failed: tuple[str, ...] = ()
 
 
-class _There(NamedTuple):
-    """What the server has of a note."""
+class _Stored(NamedTuple):
+    """A note on the server."""
 
     digest: str
     clone: str
@@ -87,33 +83,33 @@ class _There(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What a push knows when it begins: what is there, and by session what of it is of notes that were renamed here."""
+    """The state at the begin of a push: notes on the server by key, and keys of renamed notes by session."""
 
-    there: Mapping[str, _There]
-    moved: Mapping[str, Sequence[str]]
+    stored: Mapping[str, _Stored]
+    renamed: Mapping[str, Sequence[str]]
     force: bool
 
 
 class _Note(NamedTuple):
-    """What is sent: a session, or an item of knowledge with what is known of it beside its words."""
+    """A note to push: a session, or a knowledge item with its facts."""
 
     path: str
     digest: str
     document: Document
-    item: Shelved | None
+    item: ItemFacts | None
 
     def rows(self) -> SessionRows:
-        """An item is as late as its last use: it counts before the same one without that."""
+        """The rows of the note.  The time of an item is its last use, so that a used item is newer than an unused one."""
         rows = rows_of(self.document)
         used = seconds_of(self.item[1].last_used) if self.item else None
         return rows._replace(last=max(rows.last, used or 0))
 
 
 class Pusher:
-    """Pushes one copy of a vault.  Not thread-safe; several processes may push at once, also the same notes."""
+    """Pushes one copy of a vault.  Not thread-safe; several processes may push the same notes at once."""
 
     def __init__(self, server: Server, vault: str, clone: str = "") -> None:
-        """`vault` is the same in every copy of a vault and in no other, `clone` is this copy's own."""
+        """`vault` identifies the vault, `clone` this copy of it."""
         self._server = server
         self._vault = vault
         self._clone = clone
@@ -122,22 +118,22 @@ class Pusher:
         self._today = date.min
 
     def push(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
-        """Send what is new or changed.  Raises `ServerFailed`; then what was sent stays, and the next push goes on.
+        """Send new and changed notes.  After a `ServerFailed`, the next push continues where this one stopped.
 
-        `force` sends also what is older than what another copy pushed.
+        `force` also replaces notes of which another copy pushed a later state.
         """
         check_ready(self._server)
         self._today = self._server.run("SELECT current_date")[0][0]
         digests = {path: f"{TERMS}:{digest}" for path, digest in source.digests().items()}
-        there = self._there()
-        changed = [path for path, digest in digests.items() if not _is_same(there.get(key_of(path)), digest)]
-        known = _Known(there, self._moved(there, digests), force)
+        stored = self._stored()
+        changed = [path for path, digest in digests.items() if not _is_same(stored.get(key_of(path)), digest)]
+        known = _Known(stored, self._renamed(stored, digests), force)
         counts: Counter[str] = Counter(same=len(digests) - len(changed))
         refused: Counter[str] = Counter()
         paths: dict[str, list[str]] = {"older": [], "unread": [], "failed": []}
         for done, path in enumerate(changed, 1):
             document = source.document(path)
-            note = _Note(path, digests[path], document, source.shelved(path)) if document else None
+            note = _Note(path, digests[path], document, source.item_facts(path)) if document else None
             outcome = self._send(note, known) if note else "unread"
             if outcome in paths:
                 paths[outcome].append(path)
@@ -151,14 +147,14 @@ class Pusher:
         return Pushed(counts["new"], counts["replaced"], counts["same"], 0, dict(refused), **lists)
 
     def sync(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
-        """Push, and remove what this copy of the vault had pushed and has no more.
+        """Push, and remove notes that this copy pushed and that no longer exist.
 
-        Raises `UsageError` for a vault without notes from which there were some, unless forced: a folder that is not
-        mounted looks like that.
+        Raises `UsageError`, unless forced, if that would remove all notes: an unmounted folder looks like an empty
+        vault.
         """
         pushed = self.push(source, force=force, progress=progress)
         keys = {key_of(path) for path in source.digests()}
-        gone = [key for key, there in self._there().items() if key not in keys and there.clone == self._clone]
+        gone = [key for key, note in self._stored().items() if key not in keys and note.clone == self._clone]
         if gone and not keys and not force:
             raise UsageError(
                 f"the vault has no notes, and {len(gone)} on the server are from it",
@@ -167,38 +163,38 @@ class Pusher:
         return pushed._replace(removed=sum(self._remove(key) for key in gone))
 
     def delete(self, session: str) -> int:
-        """Remove a session of this vault; returns the number of notes removed."""
+        """Remove a session of this vault; return the number of removed notes."""
         check_ready(self._server)
-        return sum(self._remove(key) for key, there in self._there().items() if there.session == session)
+        return sum(self._remove(key) for key, note in self._stored().items() if note.session == session)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._server.close()
 
-    def _there(self) -> dict[str, _There]:
+    def _stored(self) -> dict[str, _Stored]:
         rows = self._server.run(
             "SELECT key, digest, clone, last, session_id FROM crucible.sessions WHERE vault = %s",
             [self._vault],
         )
-        return {key: _There(*rest) for key, *rest in rows}
+        return {key: _Stored(*rest) for key, *rest in rows}
 
-    def _moved(self, there: Mapping[str, _There], digests: Mapping[str, str]) -> dict[str, list[str]]:
-        """By session what is of a note that was renamed here: it is replaced, not doubled."""
+    def _renamed(self, stored: Mapping[str, _Stored], digests: Mapping[str, str]) -> dict[str, list[str]]:
+        """By session, the stored keys of notes that were renamed here, so that they are replaced."""
         keys = {key_of(path) for path in digests}
-        moved: dict[str, list[str]] = {}
-        for key, one in there.items():
+        renamed: dict[str, list[str]] = {}
+        for key, one in stored.items():
             if key not in keys and one.clone == self._clone:
-                moved.setdefault(one.session, []).append(key)
-        return moved
+                renamed.setdefault(one.session, []).append(key)
+        return renamed
 
     def _send(self, note: _Note, known: _Known) -> str:
-        """What came of it: a field of `Pushed`."""
+        """Push a note; return the outcome as the name of a field of `Pushed`."""
         project = self._project(_short(note.document.project))
         if project is None:
             return "refused"
         rows = note.rows()
         head = self._head(note, rows, project)
-        old = known.there.get(head["key"])
+        old = known.stored.get(head["key"])
         if old and not known.force and self._is_older(rows, old):
             return "older"
         self._make_month(head["month"])
@@ -209,25 +205,25 @@ class Pusher:
             except _NotNeeded as outcome:
                 return str(outcome)
             except ServerFailed as error:
-                # It is there whole or not at all, so it may be tried again.
+                # The transaction was rolled back, so it can be repeated.
                 if error.state not in _AGAIN or attempt == _ATTEMPTS - 1:
-                    return _given_up(error)
+                    return _rejected(error)
         raise AssertionError
 
-    def _is_older(self, rows: SessionRows, there: _There) -> bool:
-        return there.clone != self._clone and there.last > rows.last
+    def _is_older(self, rows: SessionRows, stored: _Stored) -> bool:
+        return stored.clone != self._clone and stored.last > rows.last
 
     def _write(self, connection: _Connection, head: Mapping[str, Any], rows: SessionRows, known: _Known) -> str:
-        """In a transaction.  Raises `_NotNeeded`, which rolls it back."""
-        # Who comes second waits here, and need not write what is there then; the key's being unique is what keeps it single.
+        """Write the rows within a transaction.  Raises `_NotNeeded`, which rolls it back."""
+        # A second writer waits here, and then finds the note up to date. The unique key prevents duplicates.
         connection.execute(_LOCK, head)
-        keys = [head["key"], *known.moved.get(head["session"], ())]
+        keys = [head["key"], *known.renamed.get(head["session"], ())]
         old = connection.execute(_DELETE, {**head, "keys": keys}).fetchall()
         for key, digest, *rest in old:
             if key == head["key"] and digest == head["digest"]:
-                # Somebody else was faster.
+                # Another process pushed it first.
                 raise _NotNeeded("same")
-            if key == head["key"] and not known.force and self._is_older(rows, _There(digest, *rest)):
+            if key == head["key"] and not known.force and self._is_older(rows, _Stored(digest, *rest)):
                 raise _NotNeeded("older")
         connection.execute(_INSERT, {**head, **_columns(rows)})
         return "replaced" if old else "new"
@@ -249,7 +245,7 @@ class Pusher:
             "project": project,
             "month": month_of(rows.first, self._today),
             "session": _short(document.session),
-            "path": plain(note.path),
+            "path": indexable(note.path),
             "title": _short(document.title),
             "branch": _short(document.branch),
             "tags": [_short(tag) for tag in document.tags],
@@ -259,7 +255,7 @@ class Pusher:
         }
 
     def _project(self, name: str) -> int | None:
-        """The number of a project that this user may write to; a new one is created if they may write to all."""
+        """The number of a project, created if necessary; None if this user may not write to it."""
         if name not in self._projects:
             try:
                 found = self._server.run(_PROJECT, [name]) or self._server.run(_NEW_PROJECT, [name])
@@ -272,40 +268,40 @@ class Pusher:
         return self._projects[name]
 
     def _make_month(self, month: date) -> None:
-        """Outside any transaction: it waits for writers, so they must not wait for it."""
+        """Create a month's partition, outside any transaction: it waits for writers, so they must not wait for it."""
         if month not in self._months:
             self._server.run("SELECT crucible.make_month(%s)", [month])
             self._months.add(month)
 
 
 class _NotNeeded(Exception):
-    """Nothing is to be written after all: why, as a field of `Pushed`."""
+    """The note need not be written; the message is a field of `Pushed`."""
 
 
-_DENIED, _THERE_ALREADY = "42501", "23505"
-_AGAIN = frozenset({"40P01", "40001", "55P03", _THERE_ALREADY})
+_DENIED, _DUPLICATE = "42501", "23505"
+_AGAIN = frozenset({"40P01", "40001", "55P03", _DUPLICATE})
 
 
-def _given_up(error: ServerFailed) -> str:
-    """A note that is not taken does not keep the others back; a server that is gone or full does."""
-    if error.state in (_DENIED, _THERE_ALREADY):
-        # There already, and not to be seen: it stands in a project of others.
+def _rejected(error: ServerFailed) -> str:
+    """The outcome of a rejected note.  Re-raises the error if the server itself is down or full."""
+    if error.state in (_DENIED, _DUPLICATE):
+        # The duplicate is in a project that this user may not see.
         return "refused"
     if error.state[:2] in ("22", "23", "54"):
         return "failed"
     raise error
 
 
-def _is_same(there: _There | None, digest: str) -> bool:
-    return there is not None and there.digest == digest
+def _is_same(stored: _Stored | None, digest: str) -> bool:
+    return stored is not None and stored.digest == digest
 
 
 def _short(text: str) -> str:
-    return plain(text)[:_LONGEST]
+    return indexable(text)[:_LONGEST]
 
 
 def _columns(rows: SessionRows) -> dict[str, Any]:
-    """The rows of the other tables by column; nested arrays are text, since theirs may differ in length."""
+    """The rows of the other tables as columns.  The arrays of hits differ in length, so they are sent as text."""
     events = list(zip(*rows.events, strict=True)) or [()] * 6
     named = zip(("sequences", "ids", "types", "payloads", "mores", "ats"), map(list, events), strict=True)
     return {
@@ -341,4 +337,4 @@ _INSERT = f"""
     SELECT p.term, one.no, one.project, p.times, p.hits::bigint[]
     FROM one, unnest(%(terms)s::text[], %(wholes)s::int[], %(hits)s::text[]) AS p (term, times, hits)
 """.encode()  # noqa: S608  our own pieces
-"""One statement, so one way to the server and back."""
+"""One statement, to need only one round trip."""

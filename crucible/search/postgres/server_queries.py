@@ -1,7 +1,7 @@
-"""A question as SQL, and its matches.
+"""Search with SQL: turn a question into queries.
 
-BM25 over the rows that this user may see, with the same constants as the embedded index; word counts of hidden
-projects do not count. Queries are composed of our own text; every value is a parameter.
+Scores are BM25 over the rows that this user may see, with the same constants as the embedded index; words of hidden
+projects do not count. Queries consist of our own text; every value is a parameter.
 """
 
 from __future__ import annotations
@@ -10,31 +10,30 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, OFTEN, WHOLE, Match, Sought
+from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, OFTEN, WHOLE, Match, SearchTerms
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.terms import event_of, fact_term, name_term, word_term
-from crucible.search.question_words import names_in, plain, value_of, words_in
-from crucible.search.recall import EventKind
-from crucible.search.session_cards import seconds_of
+from crucible.search.question_words import field_value, indexable, names_in, words_in
+from crucible.search.recall import EventKind, seconds_of
 
 
 class _Has(NamedTuple):
-    """A condition: any term of `some` is there, or all of one of `every`."""
+    """A condition: any term of `some` occurs, or all terms of one of `every`."""
 
     some: tuple[str, ...] = ()
     every: tuple[tuple[str, ...], ...] = ()
 
 
-class _Narrowed(NamedTuple):
-    """What must be there, and what must not."""
+class _Filters(NamedTuple):
+    """Conditions that must hold, and conditions that must not."""
 
-    wanted: tuple[_Has, ...]
-    unwanted: tuple[_Has, ...]
+    required: tuple[_Has, ...]
+    excluded: tuple[_Has, ...]
 
 
-def best_events(server: Server, sought: Sought, most: int) -> list[Match]:
-    """The best events, best first, the newest for a question without words.  Words of a phrase must all occur."""
-    query, given = _event_query(sought, _narrowed(server, sought, "events"))
+def best_events(server: Server, terms: SearchTerms, most: int) -> list[Match]:
+    """The best events, best first; the newest for a question without words.  All words of a phrase must occur."""
+    query, given = _event_query(terms, _filters(server, terms, "events"))
     return [Match(str(no), *rest) for no, *rest in server.run(query, {**given, "most": most})]
 
 
@@ -45,23 +44,22 @@ def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
 
 
 def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
-    """The texts of events, in their order; "" for one that is gone."""
+    """The texts of events, in their order; "" for a deleted event."""
     given = {"nos": [int(one.path) for one in found], "sequences": [one.number for one in found]}
     rows = server.run(_TEXTS, given)
     texts = {(str(no), sequence): event_of(row).text for no, sequence, *row in rows}
     return [texts.get((one.path, one.number), "") for one in found]
 
 
-def best_sessions(server: Server, sought: Sought, most: int) -> list[Match]:
-    """The best sessions by their own words, best first; of a question without words the newest."""
-    narrowed = _narrowed(server, sought, "sessions")
-    where, given = _where(narrowed, "sessions", "x.no = s.no AND x.project = s.project")
-    terms = _terms(sought)
-    question = sought.question
+def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
+    """The best sessions by their own words, best first; the newest for a question without words."""
+    filters = _filters(server, terms, "sessions")
+    where, given = _where(filters, "sessions", "x.no = s.no AND x.project = s.project")
+    scored, question = _scored_terms(terms), terms.question
     given |= {
-        "terms": terms,
+        "terms": scored,
         "most": most,
-        **_weights(sought),
+        **_weights(terms),
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }
@@ -69,45 +67,45 @@ def best_sessions(server: Server, sought: Sought, most: int) -> list[Match]:
         where.append("s.last >= %(since)s")
     if question.until:
         where.append("s.first <= %(until)s")
-    query = (_SESSIONS_BY_WORDS if terms else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
+    query = (_SESSIONS_BY_WORDS if scored else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
     return [Match(str(no), 0, score, first) for no, score, first in server.run(query, given)]
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------
 
 
-def _terms(sought: Sought) -> list[str]:
-    """What is counted."""
-    words = dict.fromkeys((*sought.stems, *sought.near, *(word for phrase in sought.phrases for word in phrase)))
-    return [*map(word_term, words), *map(name_term, sought.names)]
+def _scored_terms(terms: SearchTerms) -> list[str]:
+    """The terms that are scored."""
+    words = dict.fromkeys((*terms.stems, *terms.near, *(word for phrase in terms.phrases for word in phrase)))
+    return [*map(word_term, words), *map(name_term, terms.names)]
 
 
-def _weights(sought: Sought) -> dict[str, Any]:
-    """What `_RARITY` needs."""
-    near = set(sought.near).difference(word for phrase in sought.phrases for word in phrase)
+def _weights(terms: SearchTerms) -> dict[str, Any]:
+    """The parameters of `_RARITY`."""
+    near = set(terms.near).difference(word for phrase in terms.phrases for word in phrase)
     return {"whole": WHOLE, "near": NEAR, "nears": list(map(word_term, sorted(near)))}
 
 
-def _narrowed(server: Server, sought: Sought, side: str) -> _Narrowed:
-    question, asked = sought.question, sought.asked
-    wanted = [_every(phrase) for phrase in sought.phrases]
-    any_of = (*map(word_term, (*sought.stems, *sought.near)), *map(name_term, sought.names))
-    if wanted and any_of:
-        wanted.append(_Has(any_of))
+def _filters(server: Server, terms: SearchTerms, side: str) -> _Filters:
+    question, parsed = terms.question, terms.parsed
+    required = [_every(phrase) for phrase in terms.phrases]
+    any_of = (*map(word_term, (*terms.stems, *terms.near)), *map(name_term, terms.names))
+    if required and any_of:
+        required.append(_Has(any_of))
     by_field: dict[str, list[str]] = {}
-    for field, value in asked.facts:
+    for field, value in parsed.facts:
         by_field.setdefault(field, []).append(value)
-    wanted += [_fact(server, field, values) for field, values in by_field.items()]
+    required += [_fact(server, field, values) for field, values in by_field.items()]
     given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
-    wanted += [_fact(server, field, [value]) for field, value in given.items() if value]
+    required += [_fact(server, field, [value]) for field, value in given.items() if value]
     if question.project and side == "events":
-        # Which knowledge a project sees is weighed for each item: its domain's and everybody's, too.
-        wanted.append(_Has((*wanted.pop().some, fact_term("kind", EventKind.KNOWLEDGE.value))))
-    if side == "events" and question.kinds != frozenset(EventKind) and _terms(sought):
-        wanted.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
-    unwanted = [_every(words) for words in sought.nots if len(words) == 1]
-    unwanted += [_fact(server, field, [value]) for field, value in asked.not_facts]
-    return _Narrowed(tuple(wanted), tuple(unwanted))
+        # Keep knowledge items: a project also sees those of its domain and global ones, which is decided by weight.
+        required.append(_Has((*required.pop().some, fact_term("kind", EventKind.KNOWLEDGE.value))))
+    if side == "events" and question.kinds != frozenset(EventKind) and _scored_terms(terms):
+        required.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
+    excluded = [_every(words) for words in terms.nots if len(words) == 1]
+    excluded += [_fact(server, field, [value]) for field, value in parsed.not_facts]
+    return _Filters(tuple(required), tuple(excluded))
 
 
 def _every(words: Sequence[str]) -> _Has:
@@ -115,19 +113,19 @@ def _every(words: Sequence[str]) -> _Has:
 
 
 def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
-    """Any of the values."""
+    """Match any of the values of a field."""
     if field == "file":
-        names = dict.fromkeys(name for value in values for name in (*names_in(value), plain(value)))
+        names = dict.fromkeys(name for value in values for name in (*names_in(value), indexable(value)))
         words = [analyze(" ".join(words_in(value))) for value in values]
         return _Has(tuple(map(name_term, names)), tuple(_every(one).every[0] for one in words if one))
     if field == "session":
-        values = _sessions(server, values)
-    return _Has(tuple(fact_term(field, value_of(value)) for value in values))
+        values = _session_ids(server, values)
+    return _Has(tuple(fact_term(field, field_value(value)) for value in values))
 
 
-def _sessions(server: Server, values: Sequence[str]) -> list[str]:
-    """The ids that are meant: as they are, or all that begin so."""
-    rows = server.run(_IDS, {"values": [value_of(value) for value in values], "most": MOST_SESSIONS})
+def _session_ids(server: Server, values: Sequence[str]) -> list[str]:
+    """The session ids that equal a value; if there is none, those that begin with it."""
+    rows = server.run(_IDS, {"values": [field_value(value) for value in values], "most": MOST_SESSIONS})
     return [identity for (identity,) in rows]
 
 
@@ -139,12 +137,12 @@ _IDS = """
 """
 
 
-def _where(narrowed: _Narrowed, side: str, key: str) -> tuple[list[str], dict[str, Any]]:
-    """Conditions upon the rows of `key`, of our own words, and their parameters."""
+def _where(filters: _Filters, side: str, key: str) -> tuple[list[str], dict[str, Any]]:
+    """SQL conditions that join on `key`, and their parameters."""
     found: list[str] = []
     given: dict[str, Any] = {}
     named = _COLUMNS[side]
-    for negated, conditions in (("", narrowed.wanted), ("NOT ", narrowed.unwanted)):
+    for negated, conditions in (("", filters.required), ("NOT ", filters.excluded)):
         for has in conditions:
             parts = [_rows_with(side, has.some, given)] + [
                 _rows_with(side, every, given, len(every)) for every in has.every
@@ -167,7 +165,7 @@ _ALL_OF = {
 
 
 def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int = 0) -> str:
-    """The events or sessions with any of the terms, or with `of` of them; adds the terms to `given`."""
+    """SQL for the events or sessions with any of the terms, or with `of` of them; adds parameters to `given`."""
     name = f"terms{len(given)}"
     given |= {name: list(terms), f"{name}_of": of}
     return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "")).format(name=name)
@@ -176,7 +174,7 @@ def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int =
 # --- queries --------------------------------------------------------------------------------------------------------
 
 _BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
-"""k1 = 1.2 and b = 0.75, as measured."""
+"""BM25 with k1 = 1.2 and b = 0.75, the best values in our measurements."""
 _RARITY = """ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5))
             * CASE WHEN term = ANY (%(nears)s::text[]) THEN %(near)s WHEN starts_with(term, 'w') THEN 1 ELSE %(whole)s END AS idf"""
 
@@ -239,12 +237,12 @@ _SESSIONS_BY_TIME = """
 """
 
 
-def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, Any]]:
-    question, terms = sought.question, _terms(sought)
-    where, given = _where(narrowed, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
+def _event_query(terms: SearchTerms, filters: _Filters) -> tuple[str, dict[str, Any]]:
+    scored, question = _scored_terms(terms), terms.question
+    where, given = _where(filters, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
     given |= {
-        "terms": terms,
-        **_weights(sought),
+        "terms": scored,
+        **_weights(terms),
         "since": seconds_of(question.since),
         "until": seconds_of(question.until),
     }
@@ -256,7 +254,7 @@ def _event_query(sought: Sought, narrowed: _Narrowed) -> tuple[str, dict[str, An
         where.append(f"{at} <= %(until)s")
     timed = question.since or question.until
     join = "JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project" if timed else ""
-    query = _EVENTS_BY_WORDS if terms else _EVENTS_BY_TIME
+    query = _EVENTS_BY_WORDS if scored else _EVENTS_BY_TIME
     return query.format(where=" AND ".join(where) or "true", join=join), given
 
 

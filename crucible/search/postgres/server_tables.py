@@ -1,6 +1,6 @@
 """The tables of a team's server, and who may see which rows.
 
-Migrations run once, in order, in one transaction. Row-level security decides by the login role, so it also applies to
+Migrations run once, in order, in one transaction. Row-level security depends on the login role, so it also applies to
 `psql` and to the owner of the tables.
 """
 
@@ -28,13 +28,13 @@ GRANT SELECT ON crucible.migrations TO PUBLIC;
 
 CREATE TABLE crucible.projects (no int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE);
 
--- A role by its number: whoever gets a name that was somebody's has none of that one's projects.  No project means every one.
+-- Roles are stored by OID, so a re-created role inherits no grants.  A null project means all projects.
 CREATE TABLE crucible.members (
     role regrole NOT NULL, project int REFERENCES crucible.projects ON DELETE CASCADE, writes boolean NOT NULL DEFAULT false
 );
 CREATE UNIQUE INDEX members_once ON crucible.members (role, coalesce(project, 0));
 
--- Asked with the rights of who asks, never with the owner's: what is "mine" is by the current role.
+-- These run with the rights of the caller, so `current_user` is the caller and never the owner.
 CREATE FUNCTION crucible.readable() RETURNS int[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT p.no), '{}') FROM crucible.projects p JOIN crucible.members m ON m.project = p.no OR m.project IS NULL
     WHERE pg_has_role(current_user, m.role, 'USAGE')
@@ -57,9 +57,9 @@ CREATE POLICY own ON crucible.projects FOR SELECT USING (EXISTS (
 CREATE POLICY begun ON crucible.projects FOR INSERT WITH CHECK (EXISTS (
     SELECT FROM crucible.members m WHERE m.project IS NULL AND m.writes AND pg_has_role(current_user, m.role, 'USAGE')));
 
--- A note of a vault.  `key` is a hash of its path, `digest` changes with its words, `clone` is the copy of the vault that it came from.
--- `events`, `event_words` and `event_names` are of what is searched of it; `words` and `names` are of it as a whole, of what is a session.
--- `first`, `last` and for each event `times` are seconds since 1970, 0 where nobody knows.
+-- A note of a vault.  `key` is a hash of its path, `digest` changes with its text, `clone` is the copy of the vault that pushed it.
+-- `events`, `event_words` and `event_names` count what is searched of its events; `words` and `names` those of a whole session.
+-- `first`, `last` and, for each event, `times` are seconds since 1970; 0 is unknown.
 CREATE TABLE crucible.sessions (
     no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, project int NOT NULL REFERENCES crucible.projects, month date NOT NULL,
     vault text NOT NULL, key text NOT NULL, digest text NOT NULL, clone text NOT NULL,
@@ -74,7 +74,7 @@ CREATE TABLE crucible.sessions (
 CREATE INDEX sessions_id ON crucible.sessions USING hash (session_id);
 CREATE INDEX sessions_sizes ON crucible.sessions (project) INCLUDE (events, event_words, event_names, words, names);
 
--- The project is part of the key: else a failing insert would tell what is in a project that one may not see.
+-- The project is part of the key: otherwise a failing insert would reveal rows of a hidden project.
 CREATE TABLE crucible.session_events (
     session_no bigint NOT NULL, project int NOT NULL, month date NOT NULL, sequence int NOT NULL,
     id text NOT NULL, session_id text NOT NULL, event_type text NOT NULL, payload jsonb NOT NULL, more text, created_at timestamptz,
@@ -83,15 +83,15 @@ CREATE TABLE crucible.session_events (
 CREATE INDEX session_events_search ON crucible.session_events USING gin (jsonb_to_tsvector('pg_catalog.english', payload, '["string"]'));
 CREATE INDEX session_events_session ON crucible.session_events (session_id, sequence);
 
--- What BM25 is counted from: a term of a session, how often it is there, and for each event `sequence << 40 | times << 24 | words`.
+-- The input of BM25: a term of a session, its count, and for each event `sequence << 40 | times << 24 | words`.
 CREATE TABLE crucible.postings (
     term text COLLATE "C" NOT NULL, session_no bigint NOT NULL, project int NOT NULL, times int NOT NULL CHECK (times >= 0), hits bigint[] NOT NULL
 );
 CREATE INDEX postings_term ON crucible.postings (term);
 CREATE INDEX postings_session ON crucible.postings (session_no);
 
--- Foreign keys would do this, and look at the session once for each of its thousand postings.  Whatever is read is joined by the number and the
--- project, so that rows which somebody else's session is named in are never seen.
+-- Foreign keys would do this, but check the session once for each of its thousand postings.  Reads join by number and project, so rows that
+-- name another user's session are never seen.
 CREATE FUNCTION crucible.forget() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     DELETE FROM crucible.session_events AS e USING gone WHERE e.session_no = gone.no AND e.project = gone.project AND e.month = gone.month;
@@ -116,15 +116,15 @@ END $$;
 CREATE POLICY pushed ON crucible.sessions FOR INSERT WITH CHECK (
     project = ANY ((SELECT crucible.writable())::int[]) AND pushed_by = current_user);
 
--- A month's partition, made by whoever writes first into it.  It is attached: that does not wait for those who write.
--- Nobody has a right on a partition itself, and no policy of its own lets anybody see a row of it.
+-- Create the partition of a month, at the first write to it.  Attaching a table does not wait for other writers.
+-- No role has rights on a partition itself, and no policy of a partition allows reading its rows.
 CREATE FUNCTION crucible.make_month(wanted date) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE named text := 'session_events_' || to_char(wanted, 'YYYY_MM');
 BEGIN
     IF wanted <> date_trunc('month', wanted)::date OR wanted < date '2000-01-01' OR wanted > now() + interval '2 months' THEN
         RAISE EXCEPTION 'no month of sessions' USING ERRCODE = '22023';
     END IF;
-    -- Asked of the table of tables: `to_regclass` may still believe what was so before we waited.
+    -- Read the catalog: `to_regclass` may return a result cached before we waited.
     IF EXISTS (SELECT FROM pg_class WHERE relname = named AND relnamespace = 'crucible'::regnamespace) THEN
         RETURN;
     END IF;
@@ -140,7 +140,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION crucible.make_month(date) FROM PUBLIC;
 
--- What an admin says.  '*' is every project, those to come as well.
+-- Called by an admin.  '*' is all projects, including future ones.
 CREATE FUNCTION crucible.grant_project(role regrole, project text, writes boolean DEFAULT false) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE wanted int;
@@ -169,13 +169,13 @@ SELECT crucible.grant_project(current_user::regrole, '*', true);
 """
 
 _SECOND = """
--- What an item of knowledge weighs, and for whom it is, is worked out of these when somebody asks; of a session they are empty.
+-- The weight and the audience of a knowledge item are computed from these at each question; they are null for a session.
 ALTER TABLE crucible.sessions
     ADD COLUMN item_type text, ADD COLUMN item_scope text, ADD COLUMN item_domain text, ADD COLUMN item_verified boolean,
     ADD COLUMN item_used int CHECK (item_used >= 0), ADD COLUMN item_useful int CHECK (item_useful >= 0),
     ADD COLUMN item_last_used timestamptz, ADD COLUMN item_changed timestamptz;
 
--- Times that a client cannot read would end each question that finds them.
+-- A time that a client cannot represent would make every question that finds it fail.
 CREATE FUNCTION crucible.is_readable(at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT at >= '0001-01-01 00:00:00+00'::timestamptz AND at < '9999-12-31 00:00:00+00'::timestamptz
 $$;
@@ -186,9 +186,9 @@ ALTER TABLE crucible.session_events ADD CHECK (crucible.is_readable(created_at))
 
 _MIGRATIONS = (_FIRST, _SECOND)
 VERSION = len(_MIGRATIONS)
-"""The schema that this Crucible reads and writes."""
+"""The schema version that this Crucible reads and writes."""
 
-# As with months, of the table of tables.
+# Read the catalog, as in `make_month`.
 _HAS_TABLES = """
     SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'crucible' AND c.relname = 'migrations'
 """
@@ -196,29 +196,29 @@ _UPDATE = "who runs the server does that once: see docs/teams.md"
 
 
 def check_ready(server: Server) -> None:
-    """Raise `ServerFailed` unless the tables are there, as this Crucible knows them."""
-    there = _version(server)
-    if there == 0:
+    """Raise `ServerFailed` unless the tables exist in this version."""
+    version = _version(server)
+    if version == 0:
         raise ServerFailed(f"{server.place} is not set up for recall", _UPDATE)
-    if there < VERSION:
+    if version < VERSION:
         raise ServerFailed(f"{server.place} has tables of an older Crucible", _UPDATE)
-    if there > VERSION:
+    if version > VERSION:
         raise ServerFailed(f"{server.place} has tables of a newer Crucible", "update Crucible on this machine")
 
 
 def set_up(server: Server) -> bool:
-    """Create or migrate the tables; False if nothing was to do.  Whoever creates them may use every project."""
+    """Create or migrate the tables; False if they are up to date.  Their creator may use every project."""
     if _version(server) >= VERSION:
         check_ready(server)
         return False
     with server.connection() as connection, connection.transaction():
-        # Held to the end of the transaction: of several who come at once the first one does it.
+        # Held until the end of the transaction, so that concurrent calls migrate only once.
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        begun = _version_in(connection)
-        for number, sql in enumerate(_MIGRATIONS[begun:], begun + 1):
+        old_version = _version_in(connection)
+        for number, sql in enumerate(_MIGRATIONS[old_version:], old_version + 1):
             connection.execute(sql.encode())
             connection.execute("INSERT INTO crucible.migrations (version) VALUES (%s)", [number])
-    return begun < VERSION
+    return old_version < VERSION
 
 
 def _version(server: Server) -> int:

@@ -1,6 +1,6 @@
-"""Search on a team's PostgreSQL server: what a user may see of many vaults, ranked as in the embedded index.
+"""Search on a team's PostgreSQL server: all vaults that the user may read, ranked as in the embedded index.
 
-Text from a server is no more trusted than a note: anyone who may write to a project wrote it.
+Text from a server is no more trusted than a note: anyone who may write to a project could have written it.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_weight import Audience, sees, weigh
+from crucible.search.embedded.hits import snippet_of
 from crucible.search.embedded.ranking import (
     SESSIONS,
-    Finds,
     Ranked,
+    RankInput,
     find_events,
-    rank_finds,
+    rank,
 )
 from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.tantivy_search import Match, Sought
+from crucible.search.embedded.tantivy_search import Match, SearchTerms
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.push import Pusher
 from crucible.search.postgres.server_queries import best_events, best_sessions, count_stems, texts_of
 from crucible.search.postgres.server_tables import check_ready, set_up
-from crucible.search.postgres.terms import ITEM_COLUMNS, Shelved, event_of, item_of, viewer_of
-from crucible.search.question_words import plain
+from crucible.search.postgres.terms import ITEM_COLUMNS, ItemFacts, event_of, item_of, viewer_of
+from crucible.search.question_words import indexable
 from crucible.search.recall import LISTED, MOST_CONTEXT, Answer, Event, EventKind, Hit, Question, SessionHit
-from crucible.search.snippets import snippet_of
 
 _USUAL = KnowledgeSettings()
 
 
 class ServerState(NamedTuple):
-    """A server as this user sees it: projects that may be read and written, sessions and events in them.
+    """A server as this user sees it: the projects they may read and write, and the sessions and events in them.
 
-    `unbound` says that the role is a superuser or the like, whom the server shows everything whatever was granted.
+    `unbound` is True for a role that bypasses row-level security, such as a superuser.
     """
 
     role: str
@@ -47,13 +47,13 @@ class ServerState(NamedTuple):
 
 
 class _Session(NamedTuple):
-    """A row of `sessions`, as far as it is shown."""
+    """The displayed columns of `sessions`."""
 
     title: str
     session: str
     project: str
     started: datetime | None
-    item: Shelved | None
+    item: ItemFacts | None
 
 
 def open_postgres(
@@ -63,11 +63,11 @@ def open_postgres(
     viewer: Audience | None = None,
     knowledge: KnowledgeSettings = _USUAL,
 ) -> TeamRecall:
-    """Recall over the server at `postgresql://…`; nothing is sent before it is asked.
+    """Search the server at `address` (`postgresql://…`); it is contacted at the first question.
 
-    `seconds` is the longest that anything may take. Of knowledge is found what `viewer` sees, by default the project
-    that a question names, and it is weighed as `knowledge` says. Raises `UsageError` for no address; whatever is
-    asked raises `ServerFailed` when the server is down, slow, refuses, or is not set up.
+    `seconds` limits each statement. Only knowledge that `viewer` may see is found, by default that of the question's
+    project; `knowledge` has the settings of its weight. Raises `UsageError` for an invalid address. All methods raise
+    `ServerFailed` if the server is down, slow, refuses access, or is not set up.
     """
     return TeamRecall(Server(address, seconds), viewer, knowledge)
 
@@ -75,12 +75,12 @@ def open_postgres(
 def open_pusher(
     address: str, vault: str, clone: str = "", *, seconds: float = 60.0, connecting: float = 10.0
 ) -> Pusher:
-    """What fills the server from a vault: see `Pusher`; `connecting` is the longest that that may take."""
+    """A `Pusher` for the server at `address`; `connecting` limits the time to connect."""
     return Pusher(Server(address, seconds, connecting), vault, clone)
 
 
 def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10.0) -> bool:
-    """Create or migrate the tables; False if nothing was to do.  Needs the right to create a schema."""
+    """Create or migrate the tables; False if they are up to date.  Needs the right to create a schema."""
     server = Server(address, seconds, connecting)
     try:
         return set_up(server)
@@ -89,7 +89,7 @@ def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10
 
 
 class TeamRecall:
-    """Fulfils `model.Recall`.  Not for several threads at once."""
+    """Implements `Recall`.  Not thread-safe."""
 
     def __init__(self, server: Server, viewer: Audience | None, knowledge: KnowledgeSettings) -> None:
         """Use `open_postgres`."""
@@ -99,24 +99,24 @@ class TeamRecall:
         self._is_ready = False
 
     def ask(self, question: Question, now: datetime) -> Answer:
-        """The answer; never an error for what the question says."""
+        """Answer a question; no text of a question is an error."""
         notes: list[str] = []
         found = find_events(question, notes, self._best, self._texts, self._count)
-        return self._weighed(self._ready(), found, now, notes) if found else Answer(notes=tuple(notes))
+        return self._ranked_answer(self._ready(), found, now, notes) if found else Answer(notes=tuple(notes))
 
     def get(self, ids: Sequence[str]) -> tuple[Event, ...]:
-        """The events of these ids, in that order; an id in several vaults gives several events."""
-        wanted = list(dict.fromkeys(map(plain, ids)))
-        sessions = [one.rpartition("#")[0] or one for one in wanted]
-        rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": wanted})
+        """The events with these ids, in that order; an id in several vaults gives several events."""
+        sent = list(dict.fromkeys(map(indexable, ids)))
+        sessions = [one.rpartition("#")[0] or one for one in sent]
+        rows = self._ready().run(_BY_ID, {"sessions": sessions, "ids": sent})
         found: dict[str, list[Event]] = {}
         for _, _, *rest, project in rows:
             found.setdefault(rest[0], []).append(event_of(rest, project))
         return tuple(event for one in ids for event in found.get(one, ())[:_SAME])
 
     def around(self, anchor: str, before: int, after: int) -> tuple[Event, ...]:
-        """The event with its neighbours, from each vault that has it; nothing for an unknown one."""
-        anchor = plain(anchor)
+        """The event with its neighbours, from each vault that has it; empty for an unknown id."""
+        anchor = indexable(anchor)
         given = {"sessions": [anchor.rpartition("#")[0] or anchor], "ids": [anchor]}
         server = self._ready()
         most = 2**30
@@ -127,12 +127,12 @@ class TeamRecall:
         return tuple(_events(server, spans).values()) if spans else ()
 
     def state(self) -> ServerState:
-        """What this user sees."""
+        """The state of the server as this user sees it."""
         role, readable, writable, *rest = self._ready().run(_STATE)[0]
         return ServerState(role, tuple(readable), tuple(writable), *rest)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._server.close()
 
     def _ready(self) -> Server:
@@ -141,8 +141,8 @@ class TeamRecall:
             self._is_ready = True
         return self._server
 
-    def _best(self, sought: Sought, most: int) -> list[Match]:
-        return best_events(self._ready(), sought, most)
+    def _best(self, terms: SearchTerms, most: int) -> list[Match]:
+        return best_events(self._ready(), terms, most)
 
     def _texts(self, found: Sequence[Match]) -> list[str]:
         return texts_of(self._ready(), found)
@@ -150,34 +150,34 @@ class TeamRecall:
     def _count(self, stems: Sequence[str]) -> dict[str, int]:
         return count_stems(self._ready(), stems)
 
-    def _weighed(self, server: Server, finds: Finds, now: datetime, notes: Sequence[str]) -> Answer:
-        question = finds.sought.question
+    def _ranked_answer(self, server: Server, found: RankInput, now: datetime, notes: Sequence[str]) -> Answer:
+        question = found.terms.question
         wants_sessions = question.kinds != {EventKind.KNOWLEDGE}
-        own = best_sessions(server, finds.sought, SESSIONS) if wants_sessions else []
-        told = _sessions(server, {one.path for one in (*finds.events, *own)})
-        known = finds._replace(events=[one for one in finds.events if one.path in told])
+        own = best_sessions(server, found.terms, SESSIONS) if wants_sessions else []
+        sessions = _sessions(server, {one.path for one in (*found.events, *own)})
+        known = found._replace(events=[one for one in found.events if one.path in sessions])
         viewer = viewer_of(question) if self._viewer is None else self._viewer
 
         def weigh_item(path: str) -> tuple[float, Mapping[str, float]] | None:
-            item = told[path].item
+            item = sessions[path].item
             if item is None:
                 return None
             place, facts = item
             weight = weigh(facts, now, self._knowledge)
             return (weight.total, weight.parts) if sees(viewer, place) else (0.0, {})
 
-        own = [one for one in own if one.path in told]
-        ranked, shown = rank_finds(known, own, lambda path: told[path].item is not None, weigh_item, now)
-        found = tuple(_session_hit(told[one.found.path], one) for one in shown)
-        return Answer(_hits(server, ranked, finds.sought), found, tuple(notes))
+        own = [one for one in own if one.path in sessions]
+        events, ranked_sessions = rank(known, own, lambda path: sessions[path].item is not None, weigh_item, now)
+        hits = tuple(_session_hit(sessions[one.found.path], one) for one in ranked_sessions)
+        return Answer(_hits(server, events, found.terms), hits, tuple(notes))
 
 
-def _session_hit(told: _Session, one: Ranked) -> SessionHit:
-    return SessionHit(told.session, told.title, one.score, one.parts, told.started, told.project)
+def _session_hit(row: _Session, one: Ranked) -> SessionHit:
+    return SessionHit(row.session, row.title, one.score, one.parts, row.started, row.project)
 
 
-def _hits(server: Server, ranked: Sequence[Ranked], sought: Sought) -> tuple[Hit, ...]:
-    context = min(max(sought.question.context, 0), MOST_CONTEXT)
+def _hits(server: Server, ranked: Sequence[Ranked], terms: SearchTerms) -> tuple[Hit, ...]:
+    context = min(max(terms.question.context, 0), MOST_CONTEXT)
     places = [(int(one.found.path), one.found.number) for one in ranked]
     events = _events(server, [(no, max(at - context, 0), at + context) for no, at in places])
     hits = []
@@ -187,20 +187,20 @@ def _hits(server: Server, ranked: Sequence[Ranked], sought: Sought) -> tuple[Hit
             near = 0 if event.kind in LISTED else context
             before = [events[no, n] for n in range(max(at - near, 0), at) if (no, n) in events]
             after = [events[no, n] for n in range(at + 1, at + near + 1) if (no, n) in events]
-            snippet = snippet_of(event.text, sought.marked, analyze)
+            snippet = snippet_of(event.text, terms.marked, analyze)
             hits.append(Hit(event, one.score, one.parts, snippet, tuple(before), tuple(after)))
     return tuple(hits)
 
 
 def _events(server: Server, spans: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int], Event]:
-    """Events by session and place, of spans of a session each, ends included."""
+    """Events by session and number; a span has a session, a first and a last number, both included."""
     nos, firsts, lasts = map(list, zip(*spans, strict=True)) if (spans := list(spans)) else ([], [], [])
     rows = server.run(_SPANS, {"nos": nos, "firsts": firsts, "lasts": lasts})
     return {(no, sequence): event_of(rest, project) for no, sequence, *rest, project in rows}
 
 
 def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
-    rows = server.run(_TOLD, [[int(path) for path in paths]])
+    rows = server.run(_SESSION_ROWS, [[int(path) for path in paths]])
     return {
         str(no): _Session(title, session, project, started, None if whole else item_of(item, project))
         for no, title, session, project, started, whole, *item in rows
@@ -208,14 +208,14 @@ def _sessions(server: Server, paths: Iterable[str]) -> dict[str, _Session]:
 
 
 _SAME = 5
-"""Most events shown for one id: two vaults may share a session's name, and a writer may invent ids."""
+"""Most events returned for one id: two vaults may have sessions of the same name, and a writer may invent ids."""
 _ROW = "e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at, p.name"
 _OF_SESSION = """
     CROSS JOIN LATERAL (
         SELECT o.* FROM crucible.session_events AS o
         WHERE o.session_no = s.no AND o.project = s.project AND o.month = s.month {more} OFFSET 0
     ) AS e"""
-"""`OFFSET 0` has the server look up each session in the partition of its month, and in no other."""
+"""`OFFSET 0` makes the server look up each session in the partition of its month only."""
 _SPANS = f"""
     SELECT DISTINCT ON (e.session_no, e.sequence) {_ROW}
     FROM unnest(%(nos)s::bigint[], %(firsts)s::int[], %(lasts)s::int[]) AS w (no, first, last)
@@ -226,7 +226,7 @@ _BY_ID = f"""
     SELECT {_ROW} FROM crucible.sessions AS s JOIN crucible.projects AS p ON p.no = s.project {_OF_SESSION.format(more="AND o.id = ANY (%(ids)s::text[])")}
     WHERE s.session_id = ANY (%(sessions)s::text[]) ORDER BY e.session_no, e.sequence
 """  # noqa: S608  our own pieces
-_TOLD = f"""
+_SESSION_ROWS = f"""
     SELECT s.no, s.title, s.session_id, p.name, s.started, s.whole, {", ".join(f"s.{name}" for name in ITEM_COLUMNS)}
     FROM crucible.sessions AS s JOIN crucible.projects AS p ON p.no = s.project WHERE s.no = ANY (%s::bigint[])
 """  # noqa: S608  our own pieces

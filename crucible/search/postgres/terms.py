@@ -1,4 +1,4 @@
-"""The rows of a session or item on a server: events, search terms, and what an item's weight depends on."""
+"""The rows of a session or item on a server: events, search terms, and the facts of an item's weight."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 from crucible.documents.knowledge.item_weight import EVERYTHING, Audience, WeightFacts
 from crucible.search.embedded.documents import Indexed, derive_document, derive_item
 from crucible.search.embedded.segments import analyze
-from crucible.search.question_words import plain
-from crucible.search.recall import Document, Event, EventKind, Question
-from crucible.search.session_cards import seconds_of
+from crucible.search.question_words import indexable
+from crucible.search.recall import Document, Event, EventKind, Question, seconds_of
 
 TERMS = "2"
-"""Goes up when the same words would give other rows: then everything is pushed again."""
+"""Incremented when the same text would give other rows; everything is then pushed again."""
 
 _SEARCHABLE = 100_000
-"""Code points of an event in its payload: PostgreSQL's `tsvector` may refuse a row with more."""
+"""Code points of an event's text in its payload: with more, PostgreSQL's `tsvector` may reject the row."""
 _MOST_TIMES, _MOST_WORDS = 2**16 - 1, 2**24 - 1
 _UNDATED = date(2000, 1, 1)
 
@@ -37,7 +36,7 @@ class EventRow(NamedTuple):
 
 
 class SessionRows(NamedTuple):
-    """All rows of a session.  `postings` are by term how often it is in the whole, and where: see the table."""
+    """All rows of a session.  `postings` has, by term, its count in the session and its hits; see the table."""
 
     events: list[EventRow]
     postings: dict[str, tuple[int, list[int]]]
@@ -58,27 +57,27 @@ class _Counts(NamedTuple):
 
 
 def word_term(stem: str) -> str:
-    """A word as a term of the table."""
+    """The term of a stem in the table of postings."""
     return f"w{stem}"
 
 
 def name_term(name: str) -> str:
-    """A name as a term of the table."""
+    """The term of a name in the table of postings."""
     return f"n{name}"
 
 
 def fact_term(field: str, value: str) -> str:
-    """A fact as a term of the table."""
+    """The term of a fact in the table of postings."""
     return f"f{field}:{value}"
 
 
 def key_of(path: str) -> str:
-    """A path in few bytes: an index takes no long ones."""
+    """A short hash of a path: a database index does not accept long texts."""
     return blake2b(path.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def month_of(first: int, today: date) -> date:
-    """The month of a session's partition; undated, old and future sessions go to existing ones."""
+    """The month of a session's partition; undated, very old and future times are limited to existing months."""
     try:
         day = datetime.fromtimestamp(first, UTC).date()
     except (ValueError, OverflowError, OSError):
@@ -87,7 +86,7 @@ def month_of(first: int, today: date) -> date:
 
 
 def rows_of(document: Document) -> SessionRows:
-    """The rows of a session, or of an item, which is one event of kind knowledge."""
+    """The rows of a session, or of an item, which has one event of kind knowledge."""
     is_item = bool(document.events) and all(event.kind is EventKind.KNOWLEDGE for event in document.events)
     derived = derive_item(document, "") if is_item else derive_document(document, "")
     hits: dict[str, list[int]] = {}
@@ -104,14 +103,14 @@ def rows_of(document: Document) -> SessionRows:
             hits.setdefault(f"f{fact}", []).append(_hit(sequence, 1, 1))
     whole = derived.whole
     counts = _counts(whole) if whole else _Counts(Counter(), [])
-    wholes = _wholes(counts, whole)
-    moments = [seconds_of(event.at) or 0 for event in document.events]
+    whole_terms = _whole_terms(counts, whole)
+    times_of_events = [seconds_of(event.at) or 0 for event in document.events]
     return SessionRows(
         [_row(event, sequence) for sequence, event in enumerate(document.events)],
-        {term: (wholes.get(term, 0), hits.get(term, [])) for term in {**wholes, **hits}},
-        moments,
-        whole.first if whole else max(moments, default=0),
-        whole.last if whole else max(moments, default=0),
+        {term: (whole_terms.get(term, 0), hits.get(term, [])) for term in {**whole_terms, **hits}},
+        times_of_events,
+        whole.first if whole else max(times_of_events, default=0),
+        whole.last if whole else max(times_of_events, default=0),
         len(derived.events),
         words,
         names,
@@ -125,7 +124,7 @@ def _counts(indexed: Indexed) -> _Counts:
     return _Counts(Counter(analyze(indexed.text)), indexed.names.split())
 
 
-def _wholes(counts: _Counts, whole: Indexed | None) -> Mapping[str, int]:
+def _whole_terms(counts: _Counts, whole: Indexed | None) -> Mapping[str, int]:
     found = {word_term(stem): times for stem, times in counts.words.items()}
     found |= {name_term(name): 1 for name in counts.names}
     return found | {f"f{fact}": 1 for fact in (whole.facts if whole else ())}
@@ -136,8 +135,8 @@ def _hit(sequence: int, times: int, words: int) -> int:
 
 
 def _row(event: Event, sequence: int) -> EventRow:
-    text = _kept(event.text)
-    told = {
+    text = _storable(event.text)
+    fields = {
         "text": text[:_SEARCHABLE],
         "phase": event.phase,
         "phase_name": event.phase_name,
@@ -148,42 +147,44 @@ def _row(event: Event, sequence: int) -> EventRow:
         "title": event.title,
     }
     payload = json.dumps(
-        {key: _kept(value) if isinstance(value, str) else value for key, value in told.items() if value}
+        {key: _storable(value) if isinstance(value, str) else value for key, value in fields.items() if value}
     )
-    return EventRow(sequence, _kept(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at))
+    return EventRow(
+        sequence, _storable(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at)
+    )
 
 
 def aware(at: datetime | None) -> datetime | None:
-    """With a zone; of the last day that there is, the one before: a server takes no later one."""
+    """A time with a zone (UTC if it has none), limited to the latest one that the server accepts."""
     if at is None:
         return None
     return min(at if at.tzinfo else at.replace(tzinfo=UTC), _LATEST)
 
 
 _LATEST = datetime(9999, 12, 30, 23, 59, 59, tzinfo=UTC)
-"""See the schema's `is_readable`."""
+"""The limit of the schema's `is_readable`."""
 
 
-def _kept(text: str) -> str:
-    """What PostgreSQL takes: no NUL, no lone surrogate."""
+def _storable(text: str) -> str:
+    """Replace characters that PostgreSQL does not accept: NUL and lone surrogates."""
     if "\0" not in text and text.isascii():
         return text
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def event_of(row: Sequence[Any], project: str = "") -> Event:
-    """An event from a row: id, session, type, payload, rest of the text, time; `project` is the one it was read in.
+    """An event from a row: id, session, type, payload, rest of the text, time; `project` is that of its session.
 
-    Whoever may write to a project may have written anything: what is no such value is left out.
+    Values of the wrong type are ignored, since anyone who may write to a project can write any row.
     """
     identity, session, kind, payload, more, at = row
-    told: dict[str, Any] = payload if isinstance(payload, dict) else {}
+    fields: dict[str, Any] = payload if isinstance(payload, dict) else {}
 
     def text(key: str) -> str:
-        value = told.get(key)
+        value = fields.get(key)
         return value if isinstance(value, str) else ""
 
-    line = told.get("line")
+    line = fields.get("line")
     return Event(
         identity,
         session,
@@ -203,8 +204,8 @@ def event_of(row: Sequence[Any], project: str = "") -> Event:
 _KINDS = frozenset(kind.value for kind in EventKind)
 
 
-Shelved = tuple[Audience, WeightFacts]
-"""For whom an item is, and what its weight depends on."""
+ItemFacts = tuple[Audience, WeightFacts]
+"""The audience of an item, and the facts on which its weight depends."""
 
 _LONGEST = 200
 """Code points of a domain."""
@@ -212,7 +213,7 @@ _MOST_USES = 2**31 - 1
 
 
 class _Columns(NamedTuple):
-    """Columns of the table `sessions` that only items fill."""
+    """The columns of the table `sessions` that are set for items only."""
 
     item_type: str | None = None
     item_scope: str | None = None
@@ -225,16 +226,16 @@ class _Columns(NamedTuple):
 
 
 ITEM_COLUMNS = _Columns._fields
-"""In the order in which `item_of` takes them."""
+"""The columns in the order that `item_of` expects."""
 
 
-def columns_of_item(item: Shelved | None) -> Mapping[str, Any]:
-    """What is kept of an item, by column; of a session nothing."""
+def columns_of_item(item: ItemFacts | None) -> Mapping[str, Any]:
+    """The column values of an item; all None for a session."""
     if item is None:
         return _Columns()._asdict()
     place, facts = item
     uses, useful = (min(count, _MOST_USES) for count in (facts.use_count, facts.useful_count))
-    domain = plain(place.domain)[:_LONGEST]
+    domain = indexable(place.domain)[:_LONGEST]
     return _Columns(
         facts.type,
         place.scope,
@@ -247,22 +248,22 @@ def columns_of_item(item: Shelved | None) -> Mapping[str, Any]:
     )._asdict()
 
 
-def item_of(row: Sequence[Any], project: str) -> Shelved:
-    """An item again, of its columns; what an older Crucible pushed without them is an observation of its project."""
-    kept = _Columns(*row)
-    place = Audience(kept.item_scope or "project", project, kept.item_domain or "")
-    uses, useful = kept.item_used or 0, kept.item_useful or 0
+def item_of(row: Sequence[Any], project: str) -> ItemFacts:
+    """The facts of an item from its columns; an older Crucible pushed none, so defaults are used."""
+    columns = _Columns(*row)
+    place = Audience(columns.item_scope or "project", project, columns.item_domain or "")
+    uses, useful = columns.item_used or 0, columns.item_useful or 0
     return place, WeightFacts(
-        kept.item_type or "", bool(kept.item_verified), uses, useful, kept.item_last_used, kept.item_changed
+        columns.item_type or "", bool(columns.item_verified), uses, useful, columns.item_last_used, columns.item_changed
     )
 
 
-def digest_of_item(item: Shelved) -> str:
-    """Changes whenever an item is seen by others or weighs something else."""
+def digest_of_item(item: ItemFacts) -> str:
+    """A digest that changes with the audience and the weight of an item."""
     place, facts = item
     return blake2b(repr((*place, *map(str, facts))).encode(), digest_size=8).hexdigest()
 
 
 def viewer_of(question: Question) -> Audience:
-    """The default viewer: the project that is asked about, else one that sees everything."""
+    """The default viewer: the project of the question, otherwise a viewer that sees everything."""
     return Audience("project", question.project) if question.project else EVERYTHING

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from crucible.search.echoes import RECALLED, RECALLED_END, without_echoes
-from crucible.search.recall import Event, EventKind
+from crucible.search.embedded.documents import without_echoes
+from crucible.search.recall import RECALLED, RECALLED_END, Event, EventKind
 
 
 def _told(text: str, kind: EventKind = EventKind.TOOL) -> str:

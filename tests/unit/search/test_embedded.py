@@ -33,7 +33,7 @@ from crucible.documents.session.session import (
 )
 from crucible.search.embedded import index_update as refreshing
 from crucible.search.embedded import segments
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Document, Event, EventKind, Question
 from samples.hostile_texts import hostile_text
 from tests.unit.search.vaults import NOW, STARTED, ask, flat, found, recall, session_of, vault_of, write
@@ -227,7 +227,7 @@ def test_what_has_a_title_and_no_text_is_found_by_its_title(tmp_path: Path) -> N
     empty = replace(session_of("bare", title="Quokka census"), phases=())
     nameless = replace(session_of("said", "", title=""), phases=(Phase("Work", entries=(Prose(""),)),))
     root = vault_of(tmp_path / "v", empty, nameless)
-    one = open_embedded(root, VaultSettings(), shelf=_Titled())
+    one = EmbeddedRecall(root, VaultSettings(), items=_Titled())
     answer = one.ask(Question("quokka"), NOW)
     assert [hit.event.title for hit in answer.hits] == ["Quokkas need shade"]
     assert [answer.hits[0].snippet.text[slice(*mark)] for mark in answer.hits[0].snippet.marks] == ["Quokkas"]
@@ -488,7 +488,7 @@ class _Items:
 
 def test_items_are_found_beside_sessions_and_weighed(root: Path) -> None:
     items = _Items()
-    one = open_embedded(root, VaultSettings(), shelf=items)
+    one = EmbeddedRecall(root, VaultSettings(), items=items)
     answer = one.ask(Question("constant memory token"), NOW)
     (hit,) = [hit for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE]
     assert answer.hits[0] == hit

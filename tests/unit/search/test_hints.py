@@ -18,7 +18,7 @@ from crucible.documents.session.session import (
     ToolCall,
     ToolCalls,
 )
-from crucible.search.question_words import meant_kinds, read_question
+from crucible.search.question_words import hinted_kinds, read_question
 from crucible.search.recall import EventKind
 from tests.unit.search.vaults import ask, found, session_of, vault_of
 
@@ -35,7 +35,7 @@ from tests.unit.search.vaults import ask, found, session_of, vault_of
     ],
 )
 def test_a_question_may_ask_for_a_kind(text: str, kinds: set[EventKind]) -> None:
-    assert meant_kinds(read_question(text)) == kinds
+    assert hinted_kinds(read_question(text)) == kinds
 
 
 def _under(heading: str, *entries: Entry) -> Phase:

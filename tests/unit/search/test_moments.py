@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.search.question_words import NamedTime, is_then, moments_in
+from crucible.search.question_words import NamedTime, is_at_time, times_in
 from samples.hostile_texts import hostile_text
 from tests.unit.search.vaults import ask, session_of, vault_of
 
@@ -41,19 +41,19 @@ from tests.unit.search.vaults import ask, session_of, vault_of
     ],
 )
 def test_a_time_is_read(text: str, moments: list[NamedTime]) -> None:
-    assert list(moments_in(text)) == moments
+    assert list(times_in(text)) == moments
 
 
 @given(hostile_text() | st.text())
 def test_any_text_may_name_a_time(text: str) -> None:
-    assert not is_then(moments_in(text), 0)
+    assert not is_at_time(times_in(text), 0)
 
 
 @pytest.mark.timed
 @pytest.mark.parametrize("unit", ["1 ", "2026-", "may ", "1st of ", " ", "monday "])
 def test_a_long_text_takes_no_time(unit: str) -> None:
     start = time.perf_counter()
-    moments_in(unit * 20_000)
+    times_in(unit * 20_000)
     assert time.perf_counter() - start < 1
 
 
@@ -66,12 +66,12 @@ def test_a_day_is_a_day_of_universal_time() -> None:
         NamedTime(10, 2026, 9),
         NamedTime(10, weekday=4),
     ):
-        assert is_then([one], friday), one
+        assert is_at_time([one], friday), one
     for one in (NamedTime(9), NamedTime(10, 2025), NamedTime(10, None, 10), NamedTime(10, weekday=5), NamedTime(99)):
-        assert not is_then([one], friday), one
-    assert is_then([NamedTime(1), NamedTime(10)], friday)
-    assert not is_then([], friday)
-    assert not is_then([NamedTime(10)], 2**62)
+        assert not is_at_time([one], friday), one
+    assert is_at_time([NamedTime(1), NamedTime(10)], friday)
+    assert not is_at_time([], friday)
+    assert not is_at_time([NamedTime(10)], 2**62)
 
 
 def test_of_two_that_say_the_same_that_of_the_named_month_comes_first_and_the_other_stays(

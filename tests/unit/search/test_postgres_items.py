@@ -16,7 +16,7 @@ from crucible.documents.knowledge.item_notes import render_item
 from crucible.documents.knowledge.item_weight import EVERYTHING, Audience
 from crucible.documents.knowledge.items import Item, ItemScope, ItemStatus, ItemType, Verification
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.postgres import server_tables as postgres_schema
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.server_tables import set_up
@@ -123,7 +123,7 @@ def test_knowledge_is_seen_ordered_and_weighed_as_by_the_embedded_engine(
     there = open_postgres(address, viewer=viewer)
     theirs = there.ask(question, NOW)
     there.close()
-    mine = open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault, viewer)).ask(question, NOW)
+    mine = EmbeddedRecall(vault.root, vault.settings, items=ItemShelf(vault, viewer)).ask(question, NOW)
     assert _told(theirs) == _told(mine)
     assert [one.session for one in theirs.sessions] == [one.session for one in mine.sessions]
     for one, other in zip(theirs.hits, mine.hits, strict=True):
@@ -134,7 +134,7 @@ def test_knowledge_is_seen_ordered_and_weighed_as_by_the_embedded_engine(
 def test_the_questions_tell_viewers_apart(vault: Vault) -> None:
     seen: set[tuple[str, ...]] = set()
     for viewer in VIEWERS:
-        own = open_embedded(vault.root, vault.settings, shelf=ItemShelf(vault, viewer))
+        own = EmbeddedRecall(vault.root, vault.settings, items=ItemShelf(vault, viewer))
         hits = own.ask(Question("retries", kinds=frozenset({EventKind.KNOWLEDGE}), limit=20), NOW).hits
         seen.add(tuple(hit.event.id for hit in hits))
         assert "retired" not in {hit.event.id for hit in hits}

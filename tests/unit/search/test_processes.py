@@ -17,7 +17,7 @@ import pytest
 
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded import index_update as refreshing
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.recall import Question
 from tests.unit.search.vaults import NOW, ask, flat, recall, session_of, vault_of, write
@@ -27,10 +27,10 @@ INDEX = Path(".crucible", "cache", "recall")
 _REFRESH = """
 import sys
 from pathlib import Path
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.core.settings.settings import VaultSettings
 print("begun", flush=True)
-open_embedded(Path(sys.argv[1]), VaultSettings()).refresh(patience=30)
+EmbeddedRecall(Path(sys.argv[1]), VaultSettings()).refresh(patience=30)
 """
 
 
@@ -67,7 +67,7 @@ def test_a_question_waits_for_no_writer_and_says_what_it_did_not_see(tmp_path: P
 def test_who_asks_while_another_makes_the_first_index_waits_for_it(tmp_path: Path) -> None:
     root = vault_of(tmp_path / "v", session_of("one", "token"), session_of("two", "bucket"))
     told: list[tuple[int, int]] = []
-    asker = open_embedded(root, VaultSettings(), progress=lambda *given: told.append(given))
+    asker = EmbeddedRecall(root, VaultSettings(), progress=lambda *given: told.append(given))
     with ExitStack() as held:
         held.enter_context(RecallStore(root / INDEX).locked(0))
         with ThreadPoolExecutor(1) as others:
@@ -90,7 +90,7 @@ def test_who_has_waited_long_enough_for_the_first_index_is_answered_from_what_th
             recall(root).refresh()
     with RecallStore(root / INDEX).locked(0):
         start = time.monotonic()
-        answer = open_embedded(root, VaultSettings(lock_seconds=0.3)).ask(Question("token"), NOW)
+        answer = EmbeddedRecall(root, VaultSettings(lock_seconds=0.3)).ask(Question("token"), NOW)
         assert 0.3 <= time.monotonic() - start < 5
     assert len(answer.hits) == kept
     assert said in answer.notes[0]
@@ -137,11 +137,11 @@ def test_a_killed_writer_costs_nothing_but_time(tmp_path: Path) -> None:
 _ASK = """
 import sys
 from pathlib import Path
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Question
 from crucible.core.settings.settings import VaultSettings
 from tests.unit.search.vaults import NOW
-recall = open_embedded(Path(sys.argv[1]), VaultSettings(lock_seconds=0.1))
+recall = EmbeddedRecall(Path(sys.argv[1]), VaultSettings(lock_seconds=0.1))
 for line in sys.stdin:
     print(len(recall.ask(Question(line.strip()), NOW).hits), flush=True)
 """

@@ -15,8 +15,8 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import Decision, Failure, Grounds, Phase, Session, ToolCall, ToolCalls
 from crucible.search.embedded import hits as rereading
 from crucible.search.embedded.documents import derive_note
+from crucible.search.embedded.index_format import load_card
 from crucible.search.recall import Question
-from crucible.search.session_cards import load_card
 from crucible.vault.events.append_entry import append_entry
 from crucible.vault.notes.init_vault import init_vault
 from tests.unit.documents.session.strategies import sessions
@@ -51,7 +51,7 @@ def test_plain_notes_are_read_the_short_way(tmp_path: Path) -> None:
     told = (Decision("A", "b", "c", "user", grounds), Failure("One\n\nTwo", "f", "e", grounds), Decision("D"))
     session = replace(session, phases=(*session.phases, Phase("b", entries=(calls, *told))))
     root = vault_of(tmp_path / "v", session)
-    with mock.patch.object(rereading, "_whole", side_effect=AssertionError):
+    with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):
         first = recall(root).ask(Question("question"), NOW).hits[0].event
         assert len(recall(root).around(first.id, 0, 9)) == 8
 

@@ -15,8 +15,8 @@ from crucible.core.errors import IndexBroken
 from crucible.core.settings.settings import VaultSettings
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded import embedded_recall as embedded
+from crucible.search.embedded.index_format import RecallManifest, load_manifest
 from crucible.search.embedded.recall_files import RecallStore
-from crucible.search.embedded.recall_manifest import RecallManifest, load_manifest
 from crucible.search.embedded.tantivy_search import Searchers, open_searchers
 from crucible.search.recall import Question
 from crucible.vault.notes.vault import Vault

@@ -9,7 +9,7 @@ from random import Random
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import AgentRef, Entry, Intervention, Phase, Prose, Session, Status
-from crucible.search.embedded.embedded_recall import EmbeddedRecall, open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import NO_ITEMS, Answer, ItemCatalog, Question
 from crucible.vault.notes.init_vault import init_vault
 
@@ -43,7 +43,7 @@ def vault_of(root: Path, *sessions: Session) -> Path:
 
 def recall(root: Path, shelf: ItemCatalog = NO_ITEMS) -> EmbeddedRecall:
     """Recall as another process would have it: nothing is open."""
-    return open_embedded(root, VaultSettings(), shelf=shelf)
+    return EmbeddedRecall(root, VaultSettings(), items=shelf)
 
 
 def ask(root: Path, text: str, **more: object) -> Answer:

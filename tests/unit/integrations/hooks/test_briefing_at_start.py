@@ -18,7 +18,7 @@ from crucible.documents.session.session import Status, Task
 from crucible.integrations.hooks.paused_notice import LABEL as PAUSED
 from crucible.integrations.hooks.paused_notice import ROOM
 from crucible.integrations.hooks.start_context import greeting
-from crucible.search.embedded.embedded_recall import open_embedded
+from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.vault.events.spool import syncing
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
@@ -155,7 +155,7 @@ def test_recall_is_asked_only_where_its_index_is_there(vault: Vault, project: Pa
     session(vault, "2026-01-01-long-ago", "Token bucket long ago", started=NOW - timedelta(days=300))
     assert "## Relevant knowledge" not in told(vault, project)
     assert not (vault.root / ".crucible" / "cache" / "recall").exists()
-    open_embedded(vault.root, vault.settings).refresh()
+    EmbeddedRecall(vault.root, vault.settings).refresh()
     assert "- decision: Choose Token bucket long ago Rationale: it is so (2026-01-01-long-ago#" in told(vault, project)
 
 

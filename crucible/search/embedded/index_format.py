@@ -1,0 +1,306 @@
+"""The formats of the search index: its manifest, `index.json`, and the card of each session.
+
+The manifest says which part holds each note, and has the digests of all files. A card has the events of a session
+without their texts, and where the texts are in the note.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from itertools import starmap
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
+
+SCHEMA = 4
+"""Incremented when the content or format of the index changes; an index with another number is rebuilt."""
+
+SIDES = ("events", "sessions")
+"""The two indexes, of events and of whole sessions.  They are separate because word frequencies differ."""
+
+ITEM = "item"
+"""Marks an item, which has no event log."""
+
+
+class FileStamp(NamedTuple):
+    """The identity of a file, and the digest of its bytes."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    ino: int
+    digest: str
+
+
+class IndexedNote(NamedTuple):
+    """An indexed note.
+
+    `log_state` is the state of its event log. `number` identifies its documents and changes each time it is indexed;
+    documents with an older number are outdated. `events` and `size` count documents and bytes of text.
+    """
+
+    sha: str
+    session: str
+    log_state: str
+    number: int
+    events: int
+    size: int
+
+
+class IndexPart(NamedTuple):
+    """The documents of some notes, which never change: tantivy's descriptions of the segments by side, and the files.
+
+    `members` maps the path of each note to its number when the part was written.
+    """
+
+    documents: int
+    members: Mapping[str, int]
+    segments: Mapping[str, list[dict[str, Any]]]
+    files: Mapping[str, FileStamp]
+
+    def is_dead(self, rows: Mapping[str, IndexedNote]) -> bool:
+        """Return whether all documents are outdated."""
+        return not any(path in rows and rows[path].number == at for path, at in self.members.items())
+
+
+class RecallManifest(NamedTuple):
+    """The content of the index.
+
+    `lineage` is a random text that stays until the index is rebuilt. `writing` counts manifests, `numbers` is the
+    last number given to a note. `token` is that of the index of notes it was built from, "" if notes may be older.
+    `folder_inode` is that of the folder it was made for, since a copied index cannot be trusted. `is_complete` is
+    False while the first index is built. `heads` has, by side, tantivy's description of schema and settings.
+    """
+
+    lineage: str = ""
+    engine: str = ""
+    writing: int = 0
+    numbers: int = 0
+    token: str = ""
+    folder_inode: int = 0
+    is_complete: bool = False
+    rows: Mapping[str, IndexedNote] = {}
+    parts: tuple[IndexPart, ...] = ()
+    heads: Mapping[str, dict[str, Any]] = {}
+
+    def documents(self) -> int:
+        """The number of events in the index."""
+        return sum(row.events for row in self.rows.values())
+
+
+EMPTY_MANIFEST = RecallManifest()
+
+
+class KnownState(NamedTuple):
+    """Indexed state that is not part of notes: event logs by session, sessions without a log, and items."""
+
+    logs: Mapping[str, str]
+    without_log: frozenset[str]
+    items: Mapping[str, str]
+
+    def is_same(self, logs: Mapping[str, str], items: Mapping[str, str]) -> bool:
+        """Return whether nothing changed; event logs of sessions without a note do not count."""
+        is_same = self.logs.items() <= logs.items() and self.without_log.isdisjoint(logs)
+        return is_same and self.items == items
+
+
+def known_of(manifest: RecallManifest) -> KnownState:
+    """The state of event logs and items as of a manifest."""
+    rows = manifest.rows
+    sessions = {row.session: row.log_state for row in rows.values() if row.log_state != ITEM}
+    return KnownState(
+        {session: state for session, state in sessions.items() if state},
+        frozenset(session for session, state in sessions.items() if not state),
+        {path: row.sha for path, row in rows.items() if row.log_state == ITEM},
+    )
+
+
+def meta_of(manifest: RecallManifest, side: str) -> bytes:
+    """The meta file of a side, with the segments of all parts.  No two manifests have the same meta file."""
+    segments = [one for part in manifest.parts for one in part.segments.get(side, ())]
+    head = manifest.heads.get(side, {})
+    meta = {**head, "segments": segments, "opstamp": 0, "payload": f"{manifest.lineage}-{manifest.writing}"}
+    return json.dumps(meta, separators=(",", ":")).encode()
+
+
+def dump_manifest(manifest: RecallManifest) -> bytes:
+    """Encode the manifest as one line of JSON and a line with its CRC-32."""
+    data = json.dumps([SCHEMA, *manifest], separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return b"%s\n%d\n" % (data, crc32(data))
+
+
+def load_manifest(data: bytes) -> RecallManifest | None:
+    """Decode a manifest; None for anything that this version did not write completely."""
+    body, _, crc = data.rpartition(b"\n")[0].rpartition(b"\n")
+    if not body or crc != str(crc32(body)).encode():
+        return None
+    try:
+        schema, *fields = _parsed(body)
+        if schema != SCHEMA or len(fields) != len(RecallManifest._fields):
+            return None
+        found = RecallManifest(*fields)
+        rows = dict(zip(found.rows, starmap(IndexedNote, found.rows.values()), strict=True))
+        parts = tuple(starmap(_part, found.parts))
+        _check(found, parts, rows.values())
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
+        return None
+    return found._replace(rows=rows, parts=parts) if _is_plausible(parts) else None
+
+
+def _parsed(body: bytes) -> Any:
+    if len(body) > _LONG:
+        # Late: for a short manifest, loading orjson takes longer than it saves.
+        import orjson  # noqa: PLC0415
+
+        # A file name that is not UTF-8 has lone surrogates, which only `json` accepts.
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(body)
+    return json.loads(body)
+
+
+_LONG = 100_000
+
+
+def _part(documents: int, members: dict[str, int], segments: Any, files: dict[str, Any]) -> IndexPart:
+    return IndexPart(documents, members, segments, {name: FileStamp(*stamp) for name, stamp in files.items()})
+
+
+def _check(found: RecallManifest, parts: Iterable[IndexPart], rows: Iterable[IndexedNote]) -> None:
+    """Raise `ValueError` for numbers that we never write."""
+    numbers = [found.writing, found.numbers, *(row.number for row in rows)]
+    for part in parts:
+        numbers += part.members.values()
+    # Built-in functions instead of a loop: this runs at the first question of each process.
+    if set(map(type, numbers)) != {int} or min(numbers) < 0 or max(numbers) >= _ENDLESS:
+        raise ValueError("no numbers")
+
+
+_ENDLESS = 2**60
+
+
+def _is_plausible(parts: tuple[IndexPart, ...]) -> bool:
+    """Return whether all file names are ours: a manifest must not make us read files elsewhere."""
+    names = [name for part in parts for name in part.files]
+    return all(name.split("/")[0] in SIDES and name.count("/") == 1 and not _leads_elsewhere(name) for name in names)
+
+
+def _leads_elsewhere(name: str) -> bool:
+    return ".." in name or os.sep in name.replace("/", "") or "\0" in name
+
+
+class TextPlace(NamedTuple):
+    """The lines of an event's text, from 0, `end` excluded; `keys` name its records in the event log."""
+
+    first: int
+    end: int
+    keys: tuple[str, ...] = ()
+
+
+class Card(NamedTuple):
+    """A session with its events, without their texts; the sequences have a value for each event.
+
+    `digits` has eight digits of each id, `kinds` a letter for each kind. `groups` are positions in `shared`, which has
+    the phase, its name, the agent, the channel and the time of many events. `firsts` and `sizes` are the lines of
+    texts. `records` has the keys of recorded calls. Read it with `event_at` and `place_at`.
+    """
+
+    session: str
+    path: str
+    title: str
+    started: datetime | None
+    project: str
+    shared: Sequence[Sequence[Any]]
+    digits: str
+    kinds: str
+    groups: Sequence[int]
+    lines: Sequence[int]
+    firsts: Sequence[int]
+    sizes: Sequence[int]
+    records: Mapping[str, Sequence[str]]
+
+
+_KINDS = tuple(EventKind)
+_LETTERS = "abcdefghijklm"
+
+
+def dump_card(document: Document, places: Sequence[TextPlace]) -> bytes:
+    """Encode the card of a session; `places` are those of its events."""
+    events = document.events
+    shared: dict[tuple[str | int | None, ...], int] = {}
+    groups = [
+        shared.setdefault((one.phase, one.phase_name, one.agent, one.channel, seconds_of(one.at)), len(shared))
+        for one in events
+    ]
+    fields = [
+        document.session,
+        document.path,
+        document.title,
+        seconds_of(document.started),
+        document.project,
+        list(shared),
+        "".join(one.id.rpartition("#")[2][:8] for one in events if one.kind is not EventKind.KNOWLEDGE),
+        "".join(_LETTERS[_KINDS.index(one.kind)] for one in events),
+        groups,
+        [one.line for one in events],
+        [place.first for place in places],
+        [place.end - place.first for place in places],
+        {str(at): place.keys for at, place in enumerate(places) if place.keys},
+    ]
+    return zlib.compress(json.dumps(fields, separators=(",", ":")).encode(), 6)
+
+
+def load_card(data: bytes) -> Card:
+    """Decode a card.  Raises `ValueError` for anything else."""
+    try:
+        card = Card(*json.loads(zlib.decompress(data)))
+        return card._replace(started=time_of(card.started))  # type: ignore[arg-type]
+    except (zlib.error, TypeError) as error:
+        raise ValueError(f"no card: {error}") from error
+
+
+def event_at(card: Card, at: int, text: str = "") -> Event:
+    """The event with this number in a card, with the given text."""
+    phase, phase_name, agent, channel, seconds = card.shared[card.groups[at]]
+    kind = _KINDS[_LETTERS.index(card.kinds[at])]
+    return Event(
+        _id_at(card, at, kind),
+        card.session,
+        kind,
+        text,
+        phase,
+        phase_name,
+        card.lines[at],
+        time_of(seconds),
+        agent,
+        channel,
+        card.project,
+    )
+
+
+def _id_at(card: Card, at: int, kind: EventKind) -> str:
+    return card.session if kind is EventKind.KNOWLEDGE else f"{card.session}#{card.digits[8 * at : 8 * at + 8]}"
+
+
+def place_at(card: Card, at: int) -> TextPlace:
+    """The place of the text of the event with this number."""
+    first = card.firsts[at]
+    return TextPlace(first, first + card.sizes[at], tuple(card.records.get(str(at), ())))
+
+
+def find_event(card: Card, digits: str) -> int | None:
+    """The number of the event whose id has these digits; the card of an item has only one event."""
+    if not card.digits:
+        return 0 if card.kinds else None
+    at = card.digits.find(digits) if len(digits) == _DIGITS else -1
+    while at % _DIGITS and at > 0:
+        at = card.digits.find(digits, at + 1)
+    return at // _DIGITS if at >= 0 else None
+
+
+_DIGITS = 8
