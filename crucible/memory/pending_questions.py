@@ -41,11 +41,12 @@ class PendingKind(StrEnum):
 class PendingItem(NamedTuple):
     """Something that waits for a human, or waited.
 
-    `id` is the session's id, a dot and six hexadecimal digits of what the item says (`-2` behind the second of the same): it
-    changes only when the item's own words do.  `session` is the note's name, `path` the note seen from the vault.  `phase` is
-    the phase's id ("" before the first), `line` the item's first line in the note, from 1.  `at` is when its phase began, else its
-    session; UTC, None when neither says.  `title` and `text` are decoded, whole and on as many lines as they have.  `answer` is what
-    was said, "" where the item waits, or where nobody's very words answer it; `verdict` says how: answered, approved, rejected, seen or mended.
+    `id` is the session's id, a dot and six hexadecimal digits of what the item says (`-2` behind the second of the
+    same): it changes only when the item's own words do.  `session` is the note's name, `path` the note seen from the
+    vault.  `phase` is the phase's id ("" before the first), `line` the item's first line in the note, from 1.  `at` is
+    when its phase began, else its session; UTC, None when neither says.  `title` and `text` are decoded, whole and on
+    as many lines as they have.  `answer` is what was said, "" where the item waits, or where nobody's very words answer
+    it; `verdict` says how: answered, approved, rejected, seen or mended.
     """
 
     id: str
@@ -229,9 +230,9 @@ def answer(
 ) -> GivenAnswer:
     """Answer the item `ref`: its id or a beginning of it; a session's id where only one thing waits in it.
 
-    Without a text a verdict other than `ANSWERED` speaks for itself.  Only the answer's lines are written, and the count of redactions where
-    the scanner took something out.  Raises `ItemNotFound`, `AlreadyAnswered`, `UsageError` for an answer that the item does not take,
-    `SessionNotFound`, or `EditRefused` where the note has no place for it.
+    Without a text a verdict other than `ANSWERED` speaks for itself.  Only the answer's lines are written, and the
+    count of redactions where the scanner took something out.  Raises `ItemNotFound`, `AlreadyAnswered`, `UsageError`
+    for an answer that the item does not take, `SessionNotFound`, or `EditRefused` where the note has no place for it.
     """
     said, counts = _cleaned(text, redact)
     session, name = _named(vault, ref)

@@ -1,7 +1,10 @@
-"""Corrections: the user stops a call or the agent, and says what to do instead.
+"""Corrections: the user stops a call or the agent, and says what to do instead; and tables of words to read replies.
 
-These are refusals with a comment, refusals and interruptions that the next prompt explains, and words after which the agent
-admits a mistake.  A prompt that only sounds like a correction does not count.
+Corrections are refusals with a comment, refusals and interruptions that the next prompt explains, and prompts after
+which the agent admits a mistake.  A prompt that only sounds like a correction does not count.
+
+Words decide only here.  In a language that is missing from the tables, the findings that depend on these words are
+lost.
 """
 
 from __future__ import annotations
@@ -82,12 +85,12 @@ def _first(text: str) -> str:
 
 
 def beyond_yes(text: str) -> str:
-    """The words of a reply that do not accept or reject."""
+    """The words of a reply, without those that accept or reject."""
     return " ".join(word for word in text.split() if word.strip(_PUNCTUATION).casefold() not in _GO_AHEAD)
 
 
 def is_bare(text: str) -> bool:
-    """True if a reply says little more than yes or no."""
+    """True if a reply contains little more than yes or no."""
     return sum(len(word) > _FEW for word in _WORD.findall(beyond_yes(text))) < _TWO
 
 
@@ -122,41 +125,41 @@ def concedes(text: str) -> bool:
     return bool(_CONCEDES.match(text))
 
 
-def _whole(found: re.Match[str]) -> str:
+def _expanded(found: re.Match[str]) -> str:
     """All numbers of a range such as `1-4`."""
     return ", ".join(str(number) for number in range(int(found[1]), int(found[2]) + 1)) or found[0]
 
 
 def one_by_one(text: str) -> dict[str, str]:
-    """A reply's words about each option if it goes through several."""
-    found = {mark.upper(): said.strip() for mark, said in _POINT.findall(text)}
+    """A reply's words about each option, by mark, if it answers several; else empty."""
+    found = {mark.upper(): words.strip() for mark, words in _POINT.findall(text)}
     return found if len(found) > 1 else {}
 
 
 def picked(text: str, marks: Collection[str]) -> list[str]:
-    """The options (`A`, `2`) that a reply names first; an `A` before a word is an article.
+    """The options (`A`, `2`) that a reply names first; `A` before a word is an article.
 
-    A reply that goes through the options one by one picks none.
+    A reply that answers the options one by one picks none.
     """
     head = text.strip().partition("\n")[0][:LONG]
     if head.rstrip().endswith("?") or one_by_one(text):
         return []
     if len(head.strip(" .)")) == 1:
         head = head.upper()
-    told, named, start, end = _RANGE.sub(_whole, head), list[str](), 0, 0
-    for found in _MARK.finditer(told):
-        if found[1] not in marks or (found[1] == "A" and not found.start() and _ARTICLE.match(told)):
+    line, named, start, end = _RANGE.sub(_expanded, head), list[str](), 0, 0
+    for found in _MARK.finditer(line):
+        if found[1] not in marks or (found[1] == "A" and not found.start() and _ARTICLE.match(line)):
             continue
         if named and found.start() - end > _BETWEEN:
             break
         start, end = start if named else found.start(), found.end()
         named.append(found[1])
-    is_apart = _ENDS.search(told[:start]) or _BEGINS.match(told, end)
-    return list(dict.fromkeys(named)) if is_apart or len(told) <= SHORT else []
+    is_apart = _ENDS.search(line[:start]) or _BEGINS.match(line, end)
+    return list(dict.fromkeys(named)) if is_apart or len(line) <= SHORT else []
 
 
 def takes_all(text: str, count: int) -> bool:
-    """True if a short reply accepts all of this number of offers."""
+    """True if a short reply accepts all `count` offers."""
     words = {word.casefold() for word in _WORD.findall(text)}
     return (
         len(text) <= SHORT
@@ -191,14 +194,14 @@ class _Found:
 
 
 class Corrections:
-    """Corrections of one session."""
+    """The corrections of one session."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._found: list[_Found] = []
         self._unanswered: list[_Found] = []
         self._stopped: tuple[Pattern, str, str] | None = None
-        """What was stopped, until the next prompt explains it."""
+        """The stopped call or turn, until the next prompt explains it."""
 
     def _add(self, pattern: Pattern, words: str, what: str, *rows: str, is_certain: bool = True) -> None:
         found = _Found(pattern, first_line(words, SUMMARY - 2), list(rows), what, is_certain=is_certain)
@@ -216,23 +219,23 @@ class Corrections:
             self._stopped = (WORDLESS, what, row)
 
     def sent_back(self, plan: str, row: str) -> None:
-        """The next prompt sends a plan back that no call handed over."""
+        """The next prompt rejects a plan that was not part of a call."""
         self._stopped = (REFUSED, f"refused: plan {plan_of(plan).title}", row)
 
     def interrupted(self, row: str) -> None:
-        """The user stopped the agent; an interruption that belongs to a refusal does not count twice."""
+        """The user stopped the agent; an interruption that is part of a refusal does not count twice."""
         turn = self._story.now
         if self._stopped is None and (turn.worked or turn.first.text):
             doing = first_line(turn.last.text, _THEN) if turn.last.text else "a call"
             self._stopped = (STOPPED, f"interrupted: {doing}", row)
 
     def steered(self, text: str, row: str) -> None:
-        """The user said something while the agent worked."""
+        """The user sent a message while the agent worked."""
         if _is_short(text):
             self._add(CONCEDED, text, "said while it worked", row, is_certain=False)
 
     def prompted(self) -> None:
-        """Take the prompt after a stop as the correction, unless it is a plan, a long text, or the stopped prompt again."""
+        """Take the prompt after a stop as the correction, unless it is a plan, long, or repeats the stopped prompt."""
         turn, stopped = self._story.now, self._stopped
         self._stopped, self._unanswered = None, []
         text, row = turn.prompt.text, turn.prompt.row
@@ -247,16 +250,16 @@ class Corrections:
             self._add(CONCEDED, text, "", row, is_certain=False)
 
     def _is_rephrased(self, text: str) -> bool:
-        """True if a prompt says the stopped one again."""
+        """True if a prompt repeats the stopped one in the same or other words."""
         before = self._story.before.prompt.text
         return text == before or overlap(long_words(before), long_words(text), "first") >= _SAME
 
     def went_on(self) -> None:
-        """The agent continues: without a new prompt the stop stays unexplained."""
+        """The agent continued without a new prompt, so the stop has no explanation."""
         self._stopped = None
 
     def replied(self, reply: Utterance) -> None:
-        """The agent's reaction."""
+        """Keep the agent's reaction; drop words that turn out to be no correction."""
         for found in self._unanswered:
             found.then = statements(reply.text, _THEN)
             found.rows.append(reply.row)
@@ -279,7 +282,7 @@ class Corrections:
 
 
 def _details(found: _Found) -> str:
-    """What was stopped, then the agent's reaction; each ends like a sentence."""
+    """The stopped call or turn, then the agent's reaction, as sentences."""
     if not found.what or not found.then:
         return found.what or found.then
     what = found.what.rstrip(" :")
@@ -291,8 +294,8 @@ def _is_short(text: str) -> bool:
 
 
 def _shown(call: ObservedCall, roots: tuple[str, ...]) -> str:
-    """A call in a few words: a plan or a command by its first line, paths relative to the project."""
-    told = call.told.strip("# \n").partition("\n")[0]
+    """A call in a few words: the first line of a plan or a command, with paths relative to the project."""
+    line = call.summary.strip("# \n").partition("\n")[0]
     for root in roots:
-        told = relative(told, root)
-    return cut_at_word(plain(f"{call.tool} {told}"), _THEN)
+        line = relative(line, root)
+    return cut_at_word(plain(f"{call.tool} {line}"), _THEN)

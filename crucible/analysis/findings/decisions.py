@@ -1,7 +1,7 @@
 """Decisions (answered questions, approved plans, picked options, replies to offers) and instructions.
 
-A decision waits until it is known what followed, since permission to commit is not a decision. About half of the
-instructions are decisions; structure does not show which.
+A possible decision is pending until the agent's next action is known, since permission to commit is not a decision.
+About half of the instructions are decisions; structure does not show which.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ LONGER = Pattern("answer to a question, then edits", Source.REPLY, 4, 4)
 
 _USER = "user"
 _REPLY = 80
-"""Code points of a reply beside the question that it answers."""
+"""Minimum code points for a reply when it shares the line with its question."""
 _TO = " → "
 _TWO, _FEW = 2, 4
 _LONG_WORD, _LONGER_WORD = 5, 8
@@ -67,7 +67,7 @@ _QUOTED = late_pattern(r"[\"`\u201c]([^\"`\n\u201d]{3,80})[\"`\u201d]")
 
 
 class _Waiting(NamedTuple):
-    """A possible decision of the current turn."""
+    """A pending decision of the current turn."""
 
     pattern: Pattern
     text: str
@@ -76,13 +76,13 @@ class _Waiting(NamedTuple):
 
 
 class Decisions:
-    """Decisions of one session, each reported as soon as it is certain."""
+    """The decisions of one session, each returned as soon as it is certain."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._waiting: list[_Waiting] = []
         self._rows: tuple[str, ...] = ()
-        """The rows of the last reply and of what it replies to."""
+        """The rows of the last prompt and of the text that it replies to."""
         self._plans: set[str] = set()
 
     # --- recorded by the client ----------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Decisions:
         ]
 
     def plan(self, event: PlanSettled) -> list[Decision]:
-        """A plan that was approved, or dismissed without a comment to start in a fresh context."""
+        """A decision for a plan that was approved, or left without a comment to begin in a new context."""
         if event.approved is False:
             return []
         return self._plan(APPROVED if event.approved else LEFT_PLAN, event.text, event.at.row)
@@ -106,13 +106,13 @@ class Decisions:
         if not title or title.casefold() in self._plans:
             return []
         self._plans.add(title.casefold())
-        told = None if reason.partition(". ")[0].rstrip(".:") in choice else reason
-        return [Decision(choice, told, by=_USER, grounds=pattern.on(row))]
+        is_repeated = reason.partition(". ")[0].rstrip(".:") in choice
+        return [Decision(choice, None if is_repeated else reason, by=_USER, grounds=pattern.on(row))]
 
     # --- replies -------------------------------------------------------------------------------------------------
 
     def prompted(self, plan: str) -> list[Decision]:
-        """A new turn began; `plan` is the plan that its prompt passes on."""
+        """Begin a new turn; `plan` is the plan in its prompt, or ""."""
         turn = self._story.now
         settled = self.ended()
         if plan:
@@ -123,7 +123,7 @@ class Decisions:
         return settled
 
     def _reply(self, text: str, offered: str) -> Iterator[_Waiting]:
-        """What a prompt decides about the agent's offer right before it."""
+        """The decisions of a prompt about the agent's offer right before it."""
         asked = closing_question(offered)
         if found := list(self._picked(text, asked)):
             yield from found
@@ -133,8 +133,8 @@ class Decisions:
     def _picked(self, text: str, asked: ClosingQuestion | None) -> Iterator[_Waiting]:
         """The options that a reply names, or its words about each; several numbers may refer to an earlier list."""
         lists = self._story.offered
-        if asked and lists and (told := one_by_one(text)) and told.keys() <= lists[0].by_mark.keys():
-            yield from _each(told, lists[0].by_mark)
+        if asked and lists and (replies := one_by_one(text)) and replies.keys() <= lists[0].by_mark.keys():
+            yield from _each(replies, lists[0].by_mark)
         elif lists and lists[0].is_last and takes_all(text, len(lists[0].by_mark)):
             yield from _choice(text, lists[0].by_mark, list(lists[0].by_mark), asked)
         elif asked or len(text.split()) <= _FEW:
@@ -152,16 +152,16 @@ class Decisions:
         return [] if concedes(self._story.now.first.text) else list(map(self._settled, waiting))
 
     def committed(self) -> None:
-        """The user only asked for or allowed a commit."""
+        """The prompt only requested or allowed a commit: drop other pending decisions."""
         self._waiting = [one for one in self._waiting if one.pattern in (PICKED, EACH)]
 
     def ended(self) -> list[Decision]:
-        """The turn ended without an edit since the reply."""
+        """End the turn: confirm the pending decisions that need no edit."""
         waiting, self._waiting = self._waiting, []
         return [self._settled(one) for one in waiting if one.pattern is not LONGER]
 
     def stopped(self) -> None:
-        """The user stopped the agent or took a prompt back: nothing was decided."""
+        """Drop the pending decisions: the user stopped the agent or withdrew the prompt."""
         self._waiting = []
 
     def _settled(self, one: _Waiting) -> Decision:
@@ -169,9 +169,9 @@ class Decisions:
         return Decision(one.text, one.reason or None, one.alternatives or None, _USER, grounds)
 
 
-def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Waiting]:
-    """A reply's words about each option; a bare yes or no only if the option asks."""
-    for mark, reply in told.items():
+def _each(replies: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Waiting]:
+    """A reply's words about each option; a bare yes or no only if the option is a question."""
+    for mark, reply in replies.items():
         one = offers[mark]
         about = f"{one.label}: {one.description}" if one.description else one.label
         if reply and not is_question(reply) and (is_question(about) or not (is_go_ahead(reply) and is_bare(reply))):
@@ -181,19 +181,19 @@ def _each(told: Mapping[str, str], offers: Mapping[str, Option]) -> Iterator[_Wa
 def _choice(
     text: str, offers: Mapping[str, Option], marks: list[str], asked: ClosingQuestion | None
 ) -> Iterator[_Waiting]:
-    """The options with these marks; for one that asks, such as `Something else?`, what the reply says."""
+    """The options with these marks; for an option that is a question (`Something else?`), the reply itself."""
     if any(is_question(offers[mark].label) for mark in marks):
         if asked:
             yield _Waiting(PICKED, _pair(asked.question, text))
         return
     chosen = " + ".join(offers[mark].label for mark in marks)
-    # Of numbered things some are done first and others later: only `2` or `Option 2` leaves out the rest.
+    # Numbered items may be done one after another: only `2` or `Option 2` rejects the rest.
     is_only = len(marks) == 1 and (
         marks[0].isalpha() or (text.count(" ") < _TWO and text.rstrip(" .!").endswith(marks[0]))
     )
     rest = "; ".join([each.label for mark, each in offers.items() if mark not in marks][:_FEW]) if is_only else ""
     about = f"{asked.question}{_TO}" if asked else f"{text.strip()}: "
-    # A question as short as `Which one?` adds nothing.
+    # A short question such as `Which one?` adds nothing.
     is_long = about.count(" ") < (_FEW if asked else _TWO) or len(about) + len(chosen) > SUMMARY
     more = f'"{first_line(text, 120)}"' if asked and text.count(" ") >= _FEW else ""
     reason = ". ".join(part for mark in marks[:_TWO] if (part := offers[mark].description.rstrip(".")))
@@ -202,15 +202,15 @@ def _choice(
 
 
 def _answered(text: str, offered: str, asked: ClosingQuestion) -> Iterator[_Waiting]:
-    """A reply to the question at the end of a text, if both together say what was decided."""
+    """A decision from a question and its reply, if both together name what was decided."""
     whole = f"{asked.first} {asked.question}".strip()
     is_open = asked.first or has_alternatives(whole)
     if is_go_ahead(text) and is_bare(text):
         question = asked.first or asked.question
         what = offered_in(question)
         if says_what(question) and not has_alternatives(question) and (what or not asked.first):
-            told = what if what and not is_no(text) else _pair(question, text)
-            yield _Waiting(GO_AHEAD, first_line(told, SUMMARY), asked.context)
+            decided = what if what and not is_no(text) else _pair(question, text)
+            yield _Waiting(GO_AHEAD, first_line(decided, SUMMARY), asked.context)
     elif is_go_ahead(text):
         if says_what(beyond_yes(text), _LONG_WORD) or says_what(whole, LONG if is_open else _LONGER_WORD):
             yield _Waiting(GO_AHEAD, _pair(whole, text), asked.context)
@@ -218,36 +218,36 @@ def _answered(text: str, offered: str, asked: ClosingQuestion) -> Iterator[_Wait
         is_about = (is_open or not offered_in(whole)) and _shares(text, offered)
         if len(long_words(text)) <= _TWO or _shares(text, whole):
             yield _Waiting(IN_ITS_WORDS, _pair(whole, text), asked.context)
-        elif len(text) > SHORT and (is_about or any(said in offered for said in _QUOTED.findall(text))):
+        elif len(text) > SHORT and (is_about or any(quote in offered for quote in _QUOTED.findall(text))):
             yield _Waiting(LONGER, _pair(whole, text), asked.context)
 
 
 def _shares(text: str, other: str) -> bool:
-    """True if both share a long and so rare word."""
+    """True if both texts share a long, and therefore rare, word."""
     return any(len(word) > _LONG_WORD for word in long_words(text) & long_words(other))
 
 
 def _pair(about: str, reply: str) -> str:
-    """A question, and the reply to it."""
-    told = cut_at_word(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
-    return f"{told}{_TO}{first_line(reply, SUMMARY - len(told) - len(_TO))}"
+    """A question and its reply in one line."""
+    question = cut_at_word(about, SUMMARY - len(_TO) - min(len(reply), SUMMARY - _REPLY))
+    return f"{question}{_TO}{first_line(reply, SUMMARY - len(question) - len(_TO))}"
 
 
 INSTRUCTED = Pattern("instruction with a stated approach", Source.REPLY, 21, 49)
 
 _APPROACH, _REASON = 100, 300
-"""Least and most code points of an approach."""
+"""Minimum code points of an approach, and maximum of the reason made from it."""
 
 
 class Instructions:
-    """Instructions of one session."""
+    """The instructions of one session."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._found: list[Noted] = []
 
     def edited(self, settled: bool) -> None:
-        """Files changed; `settled` if the prompt is a decision already."""
+        """Files changed; `settled` is true if the prompt is already a decision."""
         turn = self._story.now
         text, approach = turn.prompt.text, turn.approach
         is_first = turn.edits == 1 and not settled and not turn.red and turn.kind is PromptKind.TYPED

@@ -1,6 +1,6 @@
-"""The detector of a session's findings: takes events one by one and passes each to the patterns that need it.
+"""Detect the findings of a session from its events, passed one by one; also its open ends.
 
-Events may come in any order and hold any text; nothing here raises.
+Events may come in any order and contain any text; nothing here raises.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _ASKED, _TASKS = "Asked, no answer: ", "Open tasks: "
 
 
 class OpenEnds:
-    """Open ends of one session."""
+    """The open ends of one session: what is unanswered or unfinished after its last event."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
@@ -73,11 +73,11 @@ class OpenEnds:
         self._tasks: dict[str, tuple[str, str, str]] = {}
 
     def planned(self, event: PlanSettled) -> None:
-        """A plan that was not approved is open until something is edited."""
+        """A plan that is not approved is open until a file is edited."""
         self._plan = None if event.approved else (event.text[:6000], event.at.row)
 
     def edited(self) -> None:
-        """An edit carries out the plan."""
+        """An edit begins the plan."""
         self._plan = None
 
     def listed(self, tasks: tuple[TaskState, ...], row: str) -> None:
@@ -109,17 +109,17 @@ class OpenEnds:
             prompt = turn.prompt.text
             begun = plan_of(prompt).title if turn.kind is PromptKind.PLAN else first_line(prompt, 170)
             yield BEGUN, f"Begun, not finished: {begun}", statements(turn.last.text, 200), turn.prompt.row
-        left = [
+        remaining = [
             (first_line(content, 160), row)
             for content, status, row in self._tasks.values()
             if status not in _DONE and content
         ]
-        if left:
-            names, more = join_fitting("; ", [task for task, _ in left[:_MOST]], SUMMARY - len(_TASKS))
-            yield LISTED, f"{_TASKS}{names}", "; ".join(more), left[-1][1]
+        if remaining:
+            names, more = join_fitting("; ", [task for task, _ in remaining[:_MOST]], SUMMARY - len(_TASKS))
+            yield LISTED, f"{_TASKS}{names}", "; ".join(more), remaining[-1][1]
 
     def _question(self, last: Utterance) -> tuple[Pattern, str, str, str]:
-        """The last question with its subject, and the items that it names by number or else the last text."""
+        """The last question with its subject; its details are the items that it numbers, or else the last text."""
         asked = closing_question(last.text) or ClosingQuestion(
             first_line(last.text.rpartition("\n")[2], SUMMARY), "", ()
         )
@@ -137,7 +137,7 @@ class OpenEnds:
         return QUESTION, f"{_ASKED}{cut_at_word(question, SUMMARY - len(_ASKED))}", details, last.row
 
     def _is_begun(self) -> bool:
-        """True if the transcript ends with a call that commits nothing, or with a prompt without an answer."""
+        """True if the transcript ends with a call that commits nothing, or with an unanswered prompt."""
         turn = self._story.now
         stops = turn.worked or not turn.last.text
         return (
@@ -151,7 +151,10 @@ class OpenEnds:
 
 
 class Detector:
-    """Detect the findings of one transcript: callouts as soon as they are certain, items of the findings block at any time."""
+    """Detect the findings of one transcript.
+
+    Callouts are returned as soon as they are certain; the items of the findings block are available at any time.
+    """
 
     def __init__(self) -> None:
         self._story = TurnHistory()
@@ -172,7 +175,7 @@ class Detector:
         )
 
     def add(self, event: Event) -> Sequence[Decision | Failure]:
-        """Take the next event; return the callouts that it completes."""
+        """Process the next event; return the callouts that it completes."""
         held = self._story.held
         if not held:
             return self._add(event)
@@ -240,9 +243,9 @@ class Detector:
 
     def _replied(self, event: Replied) -> list[Decision]:
         if event.text.strip():
-            said = self._story.replied(event.text, event.at.row)
-            self._corrections.replied(said)
-            self._failures.replied(said)
+            reply = self._story.replied(event.text, event.at.row)
+            self._corrections.replied(reply)
+            self._failures.replied(reply)
         return self._decisions.ended() if event.final else []
 
     def _used(self, event: ToolUsed) -> None:

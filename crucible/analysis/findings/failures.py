@@ -1,6 +1,6 @@
-"""Failures: a command that failed, what the agent said about it, the edits, and the same command passing again.
+"""Failures: a failed command, the agent's explanation, the edits, and the same command passing again.
 
-All failed runs of a command are one failure, until the command passes.
+All failed runs of a command until it passes are one failure.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ PASTED = Pattern("pasted log, then edits", Source.EDITS, 14, 19)
 _NO_RERUN = (CONFLICT, REMOTE, PASTED)
 
 _MOST = 40
-"""The most failures that are kept while they wait for a fix."""
+"""The maximum number of failures without a fix that are kept."""
 _CONFLICT = late_pattern(r"^CONFLICT \(.*$", re.MULTILINE)
 _REMOTE = late_pattern(r"^\S[^\n]{0,300}?Z[ \t]+(--- FAIL.*|FAIL\b.*|##\[error\].*|E  .*)$", re.MULTILINE)
 
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """A command that failed: its first output, and what was said and edited since."""
+    """A failed command: its first output, and the explanations and edits since."""
 
     pattern: Pattern
     key: str
@@ -61,39 +61,39 @@ class _Run:
     runs: int = 1
     cause: Utterance = NOTHING
     thought: Utterance = NOTHING
-    """The cause in the agent's words, and in its first thought."""
+    """The cause in the agent's text, and in its first reasoning."""
     change: str = ""
-    """What the agent said right before its first edit."""
+    """The agent's text right before its first edit."""
     files: dict[str, None] = field(default_factory=dict)
     is_over: bool = False
-    """True if the command failed in another way after the edits: later text and edits are about that failure."""
+    """True if the command failed in another way after the edits, so later text and edits belong to that failure."""
 
 
 class Failures:
-    """Failures of one session, each reported when it is fixed."""
+    """The failures of one session, each returned when it is fixed."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._open: list[_Run] = []
 
-    def replied(self, said: Utterance) -> None:
-        """The agent's text before the first edit may state the cause; the longest one counts."""
+    def replied(self, reply: Utterance) -> None:
+        """Look for the cause in the agent's text before the first edit; the longest one counts."""
         for run in self._open:
-            if self._is_open(run) and len(why := _why(said.text, run)) >= max(len(run.cause.text), 1):
-                run.cause = Utterance(why, said.row)
+            if self._is_open(run) and len(why := _why(reply.text, run)) >= max(len(run.cause.text), 1):
+                run.cause = Utterance(why, reply.row)
 
     def _is_open(self, run: _Run) -> bool:
-        """True if the agent's text now may be the cause."""
+        """True if the agent's next text may state the cause."""
         return not run.files and run.turn is self._story.now
 
     def reasoned(self, text: str, row: str) -> None:
-        """Keep the first thought about a failure."""
+        """Keep the first reasoning about a failure."""
         for run in self._open:
             if self._is_open(run) and not run.thought.row:
                 run.thought = Utterance(_why(text[:4000], run), row)
 
     def edited(self, call: ObservedCall) -> list[Failure]:
-        """Files changed; this fixes the failures that have no command to rerun."""
+        """Record changed files, and settle the failures that have no command to rerun."""
         for run in self._open:
             if run.is_over:
                 continue
@@ -103,17 +103,17 @@ class Failures:
         return self._settle([run for run in self._open if run.pattern in _NO_RERUN and run.parts <= run.files.keys()])
 
     def prompted(self) -> None:
-        """Look for a log in the prompt; drop failures of the previous turn that still wait for an edit."""
+        """Look for a log in the prompt; drop failures without a command that the previous turn did not settle."""
         self._open = [run for run in self._open if run.pattern not in _NO_RERUN]
         turn = self._story.now
         for run in self._open:
-            if not run.files and not turn.answers.text.endswith("?"):  # it came to nothing in the turn before
+            if not run.files and not turn.answers.text.endswith("?"):  # the previous turn changed nothing
                 run.cause = NOTHING
         if turn.kind is PromptKind.TYPED and is_log(turn.prompt.text):
             self._add(_Run(PASTED, "", _pasted(turn.prompt.text), turn.prompt.row))
 
     def returned(self, call: ObservedCall, result: ToolReturned) -> list[Failure]:
-        """Take the result of a shell command."""
+        """Process the result of a shell command."""
         settled = self._settle([run for run in self._open if run.pattern is CONFLICT]) if call.commits else []
         self._look_elsewhere(call, result)
         failed = result.end is CallEnd.FAILED
@@ -133,15 +133,15 @@ class Failures:
 
     def _red(self, call: ObservedCall, key: str, result: ToolReturned) -> None:
         same, lines = self._of([key]), red_lines(result.text)
-        said = signature(lines)
+        marks = signature(lines)
         if not self._story.now.edits:
             self._story.now.red = True
         for run in same:
-            run.runs, run.change = run.runs + 1, ""  # what was announced did not fix it
+            run.runs, run.change = run.runs + 1, ""  # the announced change did not fix it
         if all(map(_SUMS_UP.match, lines)):
             return  # another run shows what failed
         tests = frozenset(_TEST.findall(result.text))
-        if any(run.signature & said or (run.parts & tests and not run.files) for run in self._open):
+        if any(run.signature & marks or (run.parts & tests and not run.files) for run in self._open):
             return
         if _BY_SHELL.match(result.text):
             return  # the command did not even start
@@ -149,15 +149,15 @@ class Failures:
             run.is_over = True
         pattern = FIXED if result.end is CallEnd.FAILED else PIPED
         text = f"{key}: {_verdict(call, result.text)}"
-        self._add(_Run(pattern, key, text, result.at.row, said, tests))
+        self._add(_Run(pattern, key, text, result.at.row, marks, tests))
 
     def _look_elsewhere(self, call: ObservedCall, result: ToolReturned) -> None:
         """Look for merge conflicts, and for the log of a run on another machine."""
         text = result.text[-60_000:]
         if found := _CONFLICT.findall(text):
             files = dict.fromkeys(map(_conflicting, found))
-            told = f"merge conflict in {', '.join(files)}"
-            self._add(_Run(CONFLICT, "merge", told, result.at.row, parts=frozenset(files)))
+            text = f"merge conflict in {', '.join(files)}"
+            self._add(_Run(CONFLICT, "merge", text, result.at.row, parts=frozenset(files)))
         elif "gh " in call.script and (found := _REMOTE.findall(text)):
             self._add(_Run(REMOTE, "remote run", f"remote run: {_tidy(found[0])}", result.at.row))
 
@@ -168,22 +168,22 @@ class Failures:
 
     def _settle(self, runs: list[_Run]) -> list[Failure]:
         self._open = [run for run in self._open if run not in runs]
-        return [_told(run) for run in runs if run.files]
+        return [_failure(run) for run in runs if run.files]
 
 
 _SUMS_UP = late_pattern(r"(?:FAIL|ok|exit status|\d+ issues:|\* \w+: \d+)(?=\s|\Z)")
-"""A line that says that something failed, but not what."""
+"""A line that reports a failure without naming what failed."""
 _BY_SHELL = late_pattern(
     r"\s*(?:Error: )?(?:Exit code:? -?\d+\s+)?(?:\(eval\)|(?:\S*/)?(?:ba|z|da|k)?sh)(?::[\w-]*)?:(?: line)? ?\d+: "
 )
-"""How a shell reports that it found no folder, no command or no end of a quote."""
+"""A shell's own error: no such folder, no such command or an open quote."""
 _TEMPORARY = late_pattern(r"(?<![\w.])(?:/private)?/(?:tmp|var/folders)/\S*/(?=[^\s/])")
 _TIMING = late_pattern(r"[ \t]*\(?\b\d+\.\d+ ?m?s\b\)?|\b\d{4}[-/]\d\d[-/]\d\d[T ][\d:.Z]+[ \t]*")
 _PATH = late_pattern(r"\S+[/.]\S+")
 
 
 def _verdict(call: ObservedCall, text: str) -> str:
-    """What the call's line in the note says, without what differs from run to run."""
+    """The result line of the call in the note, without the parts that differ from run to run."""
     return _tidy(result_line(f"Bash {one_line(call.script, 2000)}", text, Outcome.FAILED, limit=2 * SUMMARY))
 
 
@@ -211,7 +211,7 @@ def _pasted(prompt: str) -> str:
     return f"{first_line(own[0], SUMMARY // 2).rstrip(':')}: {_tidy(wrong)}"
 
 
-def _told(run: _Run) -> Failure:
+def _failure(run: _Run) -> Failure:
     cause = run.cause if run.cause.text else run.thought
     files = ", ".join(list(run.files)[:6])
     if run.pattern in (FIXED, PIPED):
@@ -228,28 +228,30 @@ def _told(run: _Run) -> Failure:
 
 def _announced(run: _Run) -> str:
     """The fix that the agent announced, if it names something in the failure or the code."""
-    told = (_CLAUSE.split(announced(one), 1)[0] for one in prose(run.change))
-    return next((f"{what}; " for what in told if what and _is_about(what, run)), "")
+    actions = (_CLAUSE.split(announced(one), 1)[0] for one in prose(run.change))
+    return next((f"{what}; " for what in actions if what and _is_about(what, run)), "")
 
 
 def _why(text: str, run: _Run) -> str:
-    """The sentences of a text about a failure, without the agent's next action; "" if none is about the failure."""
-    told = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
-    told = [one for one in told if one.count(" ") >= _FEW and not (leads_on(one) or is_question(one) or announced(one))]
-    told = [one for one in told if _known(one, run) or not narrates(one)]
-    return clipped(" ".join(told), _CAUSE) if any(_is_about(one, run) for one in told) else ""
+    """The sentences of a text without the agent's next action; "" if none is about the failure."""
+    found = [_CLAUSE.split(one, 1)[-1] if narrates(one) else one for one in prose(text)]
+    found = [
+        one for one in found if one.count(" ") >= _FEW and not (leads_on(one) or is_question(one) or announced(one))
+    ]
+    found = [one for one in found if _known(one, run) or not narrates(one)]
+    return clipped(" ".join(found), _CAUSE) if any(_is_about(one, run) for one in found) else ""
 
 
-def _is_about(told: str, run: _Run) -> bool:
-    """True if a sentence is significant and names something in the code or the failure: `I fix both issues` does not."""
-    known = _known(told, run)
-    return bool(known or _NAMED.search(told)) and bool(_stems(told) - known - _VERDICTS)
+def _is_about(sentence: str, run: _Run) -> bool:
+    """True if a sentence adds something and names a part of the code or the failure; `I fix both issues` does not."""
+    known = _known(sentence, run)
+    return bool(known or _NAMED.search(sentence)) and bool(_stems(sentence) - known - _VERDICTS)
 
 
-def _known(told: str, run: _Run) -> set[str]:
-    """The words that a sentence shares with the failure or its files."""
+def _known(sentence: str, run: _Run) -> set[str]:
+    """The stems that a sentence shares with the failure or its files."""
     about = " ".join((run.text.removeprefix(f"{run.key}: "), *run.signature, *run.files))
-    return _stems(told) & _stems(about) - _VERDICTS
+    return _stems(sentence) & _stems(about) - _VERDICTS
 
 
 def _stems(text: str) -> set[str]:
@@ -261,7 +263,7 @@ _STEM = 5
 _PARTS = late_pattern(r"[A-Z]?[^\W\d_A-Z]{4,}|[A-Z]{3,}|\d{2,}|(?<!\S)[^\w\s]{2,}(?!\S)")
 _CAUSE, _FEW = 300, 3
 _VERDICTS = frozenset({"error", "fail", "faile", "issue", "lint", "test", "tests", "build", "merge", "confl"})
-"""The beginnings of words that any verdict has."""
+"""Stems that every report of a failure contains."""
 _CLAUSE = late_pattern(r"(?: [-\u2013\u2014]|:) ")
 _NAMED = late_pattern(r"\w[._/]\w|[a-z][A-Z]|\w\(")
-"""What a sentence says only if it names something in the code."""
+"""Marks of a name in the code."""

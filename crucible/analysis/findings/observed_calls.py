@@ -1,6 +1,6 @@
-"""Tool calls as the detector sees them, the same for every client: an edit, a shell command, or neither.
+"""Read a tool call of any client as an edit, a shell command or neither, and recognise the output of failed commands.
 
-Also the marks of a test runner's failed output, since a pipe may hide the exit code.
+The output is needed because a pipe may hide the exit code.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ _PATCHES = ("input", "patch", "patchText", "content")
 _DELETED = late_pattern(r"^\*\*\* Delete File: (.+?)[ \t\r]*$", re.MULTILINE)
 _PATCHED = late_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)[ \t\r]*$", re.MULTILINE)
 _MOST = 40
-"""The most files and keys that are kept of one call."""
+"""The maximum number of files, and of keys, that are kept for one call."""
 _LONGEST = 20_000
-"""Code points of a script that are read."""
+"""Maximum code points of a script that are read."""
 _MOST_LINES = 400
 
 
 Lines = frozenset[tuple[str, str]]
-"""Lines, each with its file."""
+"""Pairs of file and line."""
 
 
 @dataclass(slots=True)
 class ObservedCall:
-    """A call; `files` are those that it edits, `approach` is the agent's text right before it.
+    """A call; `summary` is its command, path or first argument, `approach` the agent's text right before it.
 
-    `added` and `removed` are lines, `gone` the files it deletes, `restored` those it resets to the commit; `is_whole` is
-    true if it writes a whole file.
+    `files` are those that it edits, `gone` those that it deletes, `restored` those that it resets to the commit.
+    `is_whole` is true if it writes a whole file.
     """
 
     row: str
     tool: str
-    told: str
+    summary: str
     approach: str = ""
     is_shell: bool = False
     files: tuple[str, ...] = ()
@@ -78,8 +78,8 @@ def read_call(row: str, name: str, arguments: Mapping[str, object], roots: tuple
     if tool in _SHELLS:
         return _shell(row, name, _script(arguments)[:_LONGEST], roots)
     if tool not in _EDITS or arguments.get("command") == "view":
-        told = next((value[:300] for value in arguments.values() if isinstance(value, str)), "")
-        return ObservedCall(row, name, told)
+        summary = next((value[:300] for value in arguments.values() if isinstance(value, str)), "")
+        return ObservedCall(row, name, summary)
     path, patch = _text(arguments, *_PATHS), _text(arguments, *_PATCHES)
     files = (path,) if path else tuple(_PATCHED.findall(patch)[:_MOST])
     changes = changes_in(arguments)
@@ -127,7 +127,7 @@ def _patches(patch: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _lines(changes: Sequence[tuple[str, str, str]], at: int) -> Lines:
-    """The old or the new lines."""
+    """The old (`at` is 1) or the new (2) lines of changes."""
     found = ((one[0], line.strip()) for one in changes for line in one[at].split("\n"))
     return frozenset(islice(found, _MOST_LINES))
 
@@ -136,7 +136,7 @@ _DOT_FOLDER = late_pattern(r"(?:^|[/\\])\.\w[^/\\]*[/\\]")
 
 
 def _own(files: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out the client's own files: those in a dot folder outside the project's folders."""
+    """Drop the client's own files: those in a dot folder outside the project's folders."""
     return tuple(path for path in files if path.startswith(roots) or not _DOT_FOLDER.search(path))
 
 
@@ -159,7 +159,7 @@ _RUNNERS = word_set(
     mise npm pnpm yarn make just task uv docker poetry bundle bun deno turbo nx
     """
 )
-"""Commands whose second word may be `run`, so that the third says what runs."""
+"""Commands that run another command or a task, so that one more argument belongs to the key."""
 _WORD = late_pattern(r"[\w@][\w:@.-]*")
 
 
@@ -192,7 +192,7 @@ _COMMITS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\b(?:commit|push|add)\b|\b(?:gh p
 
 
 def _written(part: ShellCommand) -> Iterator[str]:
-    """Files that a command patches, or writes from its here-document."""
+    """The files that a command patches, edits in place, or writes from its here-document."""
     if part.words[:1] == ("apply_patch",):
         yield from _PATCHED.findall(part.fed or " ".join(part.words[1:]))
     elif part.words[:1] == ("sed",) and any(word.startswith("-i") for word in part.words[1:3]):
@@ -212,7 +212,7 @@ _UNDO = (
 
 
 def _undone(part: ShellCommand) -> Iterator[tuple[Deed, Sequence[str]]]:
-    """The effects of a command on files, `.` for all."""
+    """The files that a command deletes or resets; `.` means all."""
     for words, deed in _UNDO:
         if part.words[: len(words)] == words:
             rest = part.words[len(words) :]
@@ -222,14 +222,14 @@ def _undone(part: ShellCommand) -> Iterator[tuple[Deed, Sequence[str]]]:
 
 
 def _places(names: Iterable[str], part: ShellCommand, roots: tuple[str, ...]) -> Iterator[str]:
-    """Possible folders of a command's files, since a script may start in any folder of the session; "" for the whole project."""
+    """The possible paths of a command's files, since a script may start in any root; "" for the whole project."""
     for name in names:
         yield "" if name == "." else normpath(name)
         yield from (normpath(join(root, part.folder, name)) for root in roots)
 
 
 def keys_of(call: ObservedCall) -> tuple[str, ...]:
-    """The keys of a call's commands, in their order; equal keys mean the same command."""
+    """The keys of a call's commands in order; commands with equal keys are the same command."""
     return tuple(dict.fromkeys(key for part in parse_script(call.script) if (key := _key(part))))[-_MOST:]
 
 
@@ -242,7 +242,7 @@ _TESTED = late_pattern(
 def red_in(call: ObservedCall, text: str) -> tuple[str, tuple[str, ...]]:
     """The key of the command that printed a failed call's output, and the keys of the commands that passed before it.
 
-    In `lint && test`, a line that only tests print means that the tests failed; later commands did not run.
+    For `lint && test`, a line that only tests print shows that the tests failed and the commands before them passed.
     """
     keys = keys_of(call)
     are_tests = bool(_TESTED.search(text[-_LOOKED_AT:]))
@@ -259,9 +259,9 @@ def checks_in(call: ObservedCall) -> tuple[str, ...]:
 
 
 def _key(part: ShellCommand) -> str:
-    """The key of a command: the program and the words that say what it runs; "" for commands that only show or move files.
+    """The key of a command: the program and its first arguments; "" for commands that only show or move files.
 
-    For checks and builds the key has these words only, for other commands also the first argument.
+    For checks and builds, files are no part of the key.
     """
     words = plain_words(part.words)
     if not words or part.piped or words[0] in _NO_PROGRAM:
@@ -273,7 +273,7 @@ def _key(part: ShellCommand) -> str:
     return " ".join((words[0], *rest[:most]))[:120]
 
 
-# --- what came of them -----------------------------------------------------------------------------------------------
+# --- output ----------------------------------------------------------------------------------------------------------
 
 _RED = late_pattern(
     r"^(?:\[[\w:./-]{1,40}\] )?(?:[ \t]*--- FAIL|FAIL\b|FAILED\b|FAILURES!|E  |error(?:\[\w+\])?: |error TS\d+|panic: |\d+ issues:$|[1-9]\d* fail(?:ing|ed)\b"
@@ -293,7 +293,7 @@ _LOOKED_AT = 60_000
 
 
 def is_red(text: str) -> bool:
-    """True if an output has a line that only a failing run prints."""
+    """True if an output has a line that only a failed run prints."""
     return bool(_RED.search(text[-_LOOKED_AT:]))
 
 
@@ -317,23 +317,23 @@ def reports_error(line: str) -> bool:
 
 
 def log_lines(text: str) -> list[str]:
-    """The lines of a prompt from the first that a terminal or a log prints to the last."""
+    """The lines of a prompt from the first to the last line of a terminal or a log."""
     lines = [one for one in text[:20_000].split("\n") if one.strip()]
     found = [at for at, one in enumerate(lines) if _LOG.match(one) or _RED.match(one)]
     return lines[found[0] : found[-1] + 2] if found else []
 
 
 def red_lines(text: str, most: int = 5) -> list[str]:
-    """The lines that say what failed, or the last lines if none is marked."""
+    """The lines that name what failed, or else the last lines."""
     lines = [_PREFIX.sub("", each).strip()[:400] for each in text[-_LOOKED_AT:].split("\n") if each.strip()]
     found = [each for each in lines if _LINE.match(each)]
     return (found or [each for each in lines if not _EXIT.match(each)][-most:])[:most]
 
 
 def signature(lines: list[str]) -> frozenset[str]:
-    """The lines of a failure without times and positions; two failures with a common line are the same.
+    """The lines of a failure without times and positions; failures with a common line are the same failure.
 
-    Lines of one or two words, such as `FAIL shop`, end every failed run: they count only if there are no others.
+    Lines of one or two words, such as `FAIL shop`, end every failed run, so they count only without any others.
     """
-    told = [_VARIES.sub("", each)[:200] for each in lines]
-    return frozenset([each for each in told if len(each.split()) > 2] or told)
+    stable = [_VARIES.sub("", each)[:200] for each in lines]
+    return frozenset([each for each in stable if len(each.split()) > 2] or stable)

@@ -1,7 +1,7 @@
 """Outcomes: one for each turn that changed files or recorded work, with its commits, pull requests and checks.
 
-The head is a commit's subject, a pull request's title or the agent's words; the points are from its closing text. A
-commit right after a turn belongs to that turn's outcome. Work that was undone later is not an outcome.
+The head is a commit's subject, a pull request's title or a sentence of the agent; the points are from its closing text.
+A commit in the next turn without edits belongs to the same outcome. Work that was undone later is not an outcome.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, pl
 from crucible.documents.session.session import Noted
 
 _POINT, _BRIEF = 160, 40
-"""Most code points of a point, and of one that needs its label."""
+"""Maximum code points of a point, and of a point that needs its label."""
 _TITLED_CLOSING_TEXT = late_pattern(r"\w+(?: \w+)?:\s")
 _NAME = late_pattern(r"\w[\w./-]{5,}\w")
 _SHORT = 5
@@ -45,28 +45,31 @@ def reported_work(
     written: str = "",
     goes_on: bool = False,
 ) -> tuple[str, Sequence[str]]:
-    """The reported work on `files`, and its parts, without questions, the prompt's words and the `known` points.
+    """The head and the points of a closing text about work on `files`.
 
-    A sentence that names something `written` is about the fix rather than the problem.  If the agent continued after the text (`goes_on`), its last sentence announces the next work.
+    Questions, the prompt's words and `known` points are dropped.
+
+    A sentence that names something `written` is about the fix rather than the problem.  If the agent continued after
+    the text (`goes_on`), the last sentence announces the next work and is dropped.
     """
     read = _Text(text, files, asked, written, goes_on=goes_on)
     found = [clipped(one, _POINT) for one in read.points()]
     points = [one for one in found if point_key(one) not in known]
     read.words |= long_words(" ".join(points))
-    said = [one for one in read.first.said if _tells(one) and one.rstrip(".") not in plain(asked)]
-    head = next(filter(read.is_about, said), "")
+    stated = [one for one in read.first.said if _is_informative(one) and one.rstrip(".") not in plain(asked)]
+    head = next(filter(read.is_about, stated), "")
     if head:
-        return head, points or said[said.index(head) + 1 :]
+        return head, points or stated[stated.index(head) + 1 :]
     if lead := read.lead(points):
         points = [f"{lead} {points[0]}", *points[1:]] if points else [f"{lead[:-1]}."]
     if points:
         return join_fitting("; ", points)
     more = [one for section in read.sections for one in section.said]
-    telling = [*filter(read.is_written, more), *filter(read.is_about, more)]
-    if not telling and read.main.label and not read.main.is_led:
+    relevant = [*filter(read.is_written, more), *filter(read.is_about, more)]
+    if not relevant and read.main.label and not read.main.is_led:
         items = read.main.points()
         return join_fitting("; ", (labelled(read.main.label, items[:1]), *items[1:]))
-    head, *rest = telling[:1] or said or more[:1] or [""]
+    head, *rest = relevant[:1] or stated or more[:1] or [""]
     return head, rest
 
 
@@ -75,7 +78,7 @@ def point_key(point: str) -> str:
     return plain(point).casefold()[:60]
 
 
-def _tells(one: str) -> bool:
+def _is_informative(one: str) -> bool:
     return not leads_on(one) and (one.count(" ") >= FEW or names_code(one))
 
 
@@ -99,14 +102,14 @@ class _Text:
         return names_code(one) or len(words & self.words) > 1 or any(len(word) > _SHORT for word in words & self._asked)
 
     def lead(self, points: Sequence[str]) -> str:
-        """The sentence that leads on to the first list, if it is about the turn, or if the list says little without it."""
+        """The sentence that introduces the first list, if it is about the turn or the list is too short without it."""
         after = next(iter(self.sections), TextSection())
         is_short = after is self.main and (after.is_of is Part.ROW or 0 < len("".join(points[:1])) < _BRIEF)
         is_lead = after.is_led and not self.first.items and (is_short or self.is_about(after.label))
         return after.label if is_lead else ""
 
     def points(self) -> list[str]:
-        """The items of the list that belongs to the head, and each other section whose label names an edited file as one point."""
+        """The items of the main list, then one point for each other section whose label names an edited file."""
         main, is_lead = self.main, self.main.is_led and self.main is self.sections[0]
         named = [
             one
@@ -115,17 +118,17 @@ class _Text:
         ]
         if not self._is_own(main) or (main in named and len(named) > 1 and not is_lead):
             return [labelled(one.label, self._items(one)) for one in named]
-        told = self._items(main)
+        items = self._items(main)
         if not is_lead and (main.is_led or main in named):
-            told[0] = labelled(main.label, told[:1])
-        return [*told, *(labelled(one.label, self._items(one)) for one in named if one is not main)]
+            items[0] = labelled(main.label, items[:1])
+        return [*items, *(labelled(one.label, self._items(one)) for one in named if one is not main)]
 
     def _items(self, section: TextSection) -> list[str]:
-        """The items of a section; of paragraphs about a problem and its fix those that name what was written."""
-        told = section.points()
+        """The items of a section; of paragraphs about a problem and its fix, those that name something written."""
+        items = section.points()
         if section.is_of is not Part.PROSE:
-            return told
-        return [one for one in told if not _TITLED_CLOSING_TEXT.match(one) or self.is_written(one)] or told
+            return items
+        return [one for one in items if not _TITLED_CLOSING_TEXT.match(one) or self.is_written(one)] or items
 
     def is_written(self, one: str) -> bool:
         """True if a sentence names an edited file, or something in its new lines."""
@@ -136,7 +139,7 @@ class _Text:
         return any(name in text for name in self._names)
 
     def _is_own(self, main: TextSection) -> bool:
-        """True if nothing is between the first sentences and a list, and no other section may report the work."""
+        """True if the list follows the first sentences directly, and no other section may report the work."""
         if main not in self.sections or self._has_file(main.label):
             return bool(main.items)
         at = self.sections.index(main)
@@ -157,7 +160,7 @@ REQUEST = Pattern("pull request", Source.COMMIT, 8, 8)
 
 _MOST, _CHECKS, _POINTS = 12, 6, 7
 _SAME, _LIKE = 0.6, 0.4
-"""The share of a line's words in another for both to say the same, and of a commit's words in the outcome that it records."""
+"""The share of common words that makes two lines equal, and a commit part of an earlier outcome."""
 _CREATES = late_pattern(r"\b(?:gh pr|glab mr) create\b")
 _TITLED = late_pattern(r"""--title[ =](["'])(.+?)\1""")
 _COMMIT = late_pattern(r"^\[([^\]\n]+?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
@@ -169,16 +172,16 @@ _RESETS = late_pattern(r"\bgit\b[^\n|;&]{0,80}\breset\b[^\n|;&]{0,40} HEAD(?:~(\
 
 @dataclass(slots=True, eq=False)
 class _Proof:
-    """What was recorded in a turn: `text` is a commit's subject or a pull request's title, `name` its id or address."""
+    """A commit or pull request of a turn: `text` is its subject or title, `name` its id or URL."""
 
     pattern: Pattern
     text: str
     name: str
     row: str
     is_undone: bool = False
-    """True if the commit was reset: its work may be in another one."""
+    """True if the commit was reset; its work may be in another commit."""
     is_lost: bool = False
-    """True if its work is lost as well."""
+    """True if its work is lost too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,36 +209,36 @@ class _Found:
         return long_words(" ".join((self.head, *self.points)))
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """False if nothing is recorded and the edits were undone."""
         is_lost = self.trace.is_lost or any(one.is_lost for one in self.recorded)
         return bool(self.proofs or (self.head and not is_lost))
 
 
 class Outcomes:
-    """Outcomes of one session; that of the current turn is kept apart, since more may follow."""
+    """The outcomes of one session; that of the current turn is kept apart, since it may change."""
 
     def __init__(self, story: TurnHistory) -> None:
         self._story = story
         self._found: list[_Found] = []
         self._now = _Found()
         self._commits: list[_Proof] = []
-        self._told: set[str] = set()
-        """The points of earlier turns: a summary that grows repeats them."""
+        self._known: set[str] = set()
+        """The keys of points of earlier turns, since a growing summary repeats them."""
 
     def ended(self) -> None:
         """End a turn."""
         self._found = self._with()
         self._now = _Found()
         if self._found:
-            self._told.update(map(point_key, self._found[-1].points))
+            self._known.update(map(point_key, self._found[-1].points))
 
     def edited(self) -> None:
-        """Files changed: what passed before proves nothing."""
+        """Files changed, so earlier checks prove nothing."""
         self._now = replace(self._now, checks={})
 
     def returned(self, call: ObservedCall, text: str, row: str) -> None:
-        """Take the output of a shell command that succeeded."""
+        """Process the output of a shell command that succeeded."""
         now = self._now
         if is_red(text):
             self.failed(call, text)
@@ -248,7 +251,7 @@ class Outcomes:
         for address in requests_in(call.script, text):
             title = _TITLED.search(call.script)
             made.append(_Proof(REQUEST, first_line(title[2], SUMMARY) if title else "", address, row))
-        # What a script prints of commits is of another repository, such as one that a test makes.
+        # Commits after `git init` belong to another repository, such as one that a test makes.
         if "git " in call.script and "git init" not in call.script:
             commits = [
                 _Proof(COMMIT, first_line(subject, SUMMARY), name[:9], row)
@@ -261,7 +264,7 @@ class Outcomes:
         self._rename(text)
 
     def _undo(self, script: str, made: list[_Proof]) -> None:
-        """Take back the commits that a command amends, resets or reverts."""
+        """Mark the commits that a command amends, resets or reverts as undone."""
         reset = _RESETS.search(script)
         if made and self._commits and _AMENDS.search(script):
             self._commits.pop().is_undone = True
@@ -276,7 +279,7 @@ class Outcomes:
         self._commits += made
 
     def _rename(self, text: str) -> None:
-        """Use the id that git shows now for a commit: a rebase changes it."""
+        """Update the ids of commits from git's output, since a rebase changes them."""
         known = {proof.text: proof for proof in self._commits if proof.text in text}
         if known:
             for name, subject in reversed(_LOGGED.findall(text[-20_000:])):
@@ -285,13 +288,13 @@ class Outcomes:
                     proof.name = name[:9]
 
     def failed(self, call: ObservedCall, text: str) -> None:
-        """A command failed: an earlier pass no longer counts."""
+        """Record a failed command, so that its earlier pass no longer counts."""
         red, _ = red_in(call, text)
         self._now = replace(self._now, checks={**self._now.checks, red: call.script})
 
     def noted(self) -> list[Noted]:
         """The outcomes so far, including that of the current turn."""
-        return [_noted(each) for each in self._with() if each.is_told]
+        return [_noted(each) for each in self._with() if each.is_reported]
 
     def _with(self) -> list[_Found]:
         """The outcomes with that of the current turn."""
@@ -305,20 +308,20 @@ class Outcomes:
 
     def _of_turn(self) -> _Found:
         turn = self._story.now
-        said = turn.closing
-        if not (turn.edits and said.text):
+        closing = turn.closing
+        if not (turn.edits and closing.text):
             return self._now
-        goes_on = said.text.endswith(":") or (said is turn.last and turn.calls_since > 0 and not turn.is_recorded)
+        goes_on = closing.text.endswith(":") or (closing is turn.last and turn.calls_since > 0 and not turn.is_recorded)
         written = "\n".join(text for _, text in turn.trace.left)
         files, asked = self._story.edited, turn.prompt.text
-        head, rest = reported_work(said.text, files, asked, self._told, written=written, goes_on=goes_on)
+        head, rest = reported_work(closing.text, files, asked, self._known, written=written, goes_on=goes_on)
         if not head and not goes_on:
             head = f"Changed {', '.join(sorted(map(base_name, turn.files))[:8])}"
-        return replace(self._now, row=said.row, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)
+        return replace(self._now, row=closing.row, head=head, points=tuple(rest[:_POINTS]), trace=turn.trace)
 
 
 def _records(now: _Found, last: _Found) -> bool:
-    """True if commits are about an outcome without commits."""
+    """True if the commits of this turn record the last outcome, which has none yet."""
     if any(proof.pattern is COMMIT for proof in last.proofs):
         return False
     shared = ((long_words(proof.text), long_words(proof.text) & last.words) for proof in now.proofs)
@@ -326,14 +329,14 @@ def _records(now: _Found, last: _Found) -> bool:
 
 
 def _noted(found: _Found) -> Noted:
-    """An item of the block: a line that says the same as its head is left out."""
+    """An item of the findings block, without points that repeat its head."""
     proofs, words = found.proofs, found.words
-    # Git's own messages say nothing; the one closest to the closing text is best.
+    # The subject closest to the closing text is best; git's own merge messages carry no information.
     named = [proof.text for proof in proofs if not proof.text.startswith("Merge ")]
     subject = max(named, key=lambda text: len(long_words(text) & words), default="")
     head = first_line(subject or found.head or proofs[0].text or f"PR {proofs[0].name}", SUMMARY)
-    told = [first_line(one, SUMMARY) for one in (found.head, *found.points)]
-    rest = tuple(dict.fromkeys(one for one in told if not _is_same(one, head)))
+    points = [first_line(one, SUMMARY) for one in (found.head, *found.points)]
+    rest = tuple(dict.fromkeys(one for one in points if not _is_same(one, head)))
     patterns = {proof.pattern for proof in proofs}
     pattern = COMMIT if COMMIT in patterns else REQUEST if proofs else CLOSING
     grounds = pattern.on(found.row, *(proof.row for proof in proofs))
@@ -341,11 +344,11 @@ def _noted(found: _Found) -> Noted:
 
 
 def _proof(found: _Found, head: str) -> Iterator[str]:
-    """Commits, pull requests, and what passed after the last edit."""
+    """Commits, pull requests, and the checks that passed after the last edit."""
     for proof in found.proofs:
         if proof.name not in head:
-            told = proof.text if proof.text != head else ""
-            yield f"{'commit' if proof.pattern is COMMIT else 'PR'} {proof.name} {told}".rstrip()
+            text = proof.text if proof.text != head else ""
+            yield f"{'commit' if proof.pattern is COMMIT else 'PR'} {proof.name} {text}".rstrip()
     if passed := [check for check, failed in found.checks.items() if not failed]:
         yield f"passed: {', '.join(passed[:_CHECKS])}"
 

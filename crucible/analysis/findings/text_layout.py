@@ -1,4 +1,4 @@
-"""The layout of a text: its sentences, sections with their lists, options, closing question, and plans."""
+"""The layout of an agent's text: sentences, sections with lists, options, closing question, and plans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible.documents.session.plain_text import SUMMARY, clipped, leads_on, me
 _HEAD, _TAIL = 9000, 5000
 """Code points that are kept from the start and the end of a text."""
 _ENOUGH_FIRST_SENTENCES = 60
-"""Least code points of a significant text."""
+"""Minimum code points of a text that is not extended by its list."""
 
 _FENCED = late_pattern(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _BULLET = late_pattern(r"(?:\A|[ \t,;:.]*\n)\s*[-*+•][ \t]+")
@@ -45,7 +45,7 @@ def says_what(text: str, long: int = 8) -> bool:
 
 
 def statements(text: str, limit: int) -> str:
-    """What a text says: its sentences without those that only introduce a list or a call."""
+    """The sentences of a text, without those that only introduce a list or a call."""
     parts = [one for one in prose(text) if not leads_on(one)]
     if sum(map(len, meaningful(parts))) < _ENOUGH_FIRST_SENTENCES:
         items = "; ".join(plain(block.text) for block in blocks_of(text) if block.kind is Part.ITEM)
@@ -66,7 +66,7 @@ def is_question(text: str) -> bool:
 
 
 def join_fitting(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple[str, Sequence[str]]:
-    """As many parts as fit in one line, at least one, and the others."""
+    """Join as many parts as fit in one line, at least one; return the line and the other parts."""
     head, count = "", 0
     while count < len(parts) and (not count or len(head) + len(mark) + len(parts[count]) <= limit):
         head = f"{head}{mark if count else ''}{parts[count]}"
@@ -75,9 +75,9 @@ def join_fitting(mark: str, parts: Sequence[str], limit: int = SUMMARY) -> tuple
 
 
 FEW = 3
-"""Blanks in a text that is too short to stand alone."""
+"""Maximum blanks in a text that is too short on its own."""
 _REASON, _ENOUGH = 300, 60
-"""Most and least code points of a reason."""
+"""Maximum and minimum code points of a reason."""
 _MARKED = late_pattern(
     r"\s*[*_`]*(?P<word>[^\W\d_]{3,}[ \t]+)?\(?#?(?P<mark>[A-H]|\d{1,2})(?![\w/-])"
     r"(?P<end>[*_`]*(?:[.):]+[*_`]*(?=\s)|[ \t]*\|)|[*_`]*(?=\s))"
@@ -96,7 +96,7 @@ def _marked(block: Block) -> tuple[str, str, str]:
 
 
 def _cells(row: str) -> Sequence[str]:
-    return [told for cell in row.split("|") if (told := plain(cell))]
+    return [text for cell in row.split("|") if (text := plain(cell))]
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class TextSection:
 
     @property
     def is_of(self) -> Part | None:
-        """The kind of the list: items, rows, or paragraphs that begin with a bold name."""
+        """The kind of the list: items, rows, or paragraphs that begin with a bold name; None without a list."""
         return self.items[0].kind if self.items else None
 
     def points(self) -> list[str]:
@@ -172,23 +172,23 @@ def _add(found: list[TextSection], block: Block) -> None:
     elif _ENTRY.match(block.text) and (now.label or now.said or now.items):
         now.items.append(block._replace(indent=_OUTER))
     elif not (block.indent and now.items):
-        told = list(takewhile(lambda one: not is_question(one), sentences(block.text)))
+        asserted = list(takewhile(lambda one: not is_question(one), sentences(block.text)))
         if now.items:
             now = TextSection()
             found.append(now)
-        if told and leads_on(told[-1]):
-            label = told.pop()
-            found.append(TextSection(label, _LEAD, is_apart=not told))
-        now.said += told
+        if asserted and leads_on(asserted[-1]):
+            label = asserted.pop()
+            found.append(TextSection(label, _LEAD, is_apart=not asserted))
+        now.said += asserted
 
 
 def labelled(label: str, items: Sequence[str]) -> str:
-    """Items after their label."""
+    """A label with its items."""
     return ": ".join(filter(None, (label.rstrip(":"), "; ".join(items))))
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """An item with those below it if it only introduces them: it ends in a colon, or is a name."""
+    """An item, with its sub-items if it only introduces them: it ends in a colon, or is a name."""
     if len(parts) == 1 or not (leads_on(parts[0]) or parts[0].count(" ") <= FEW):
         return parts[0]
     return labelled(parts[0], parts[1:])
@@ -290,15 +290,17 @@ def closing_question(text: str) -> ClosingQuestion | None:
     if blocks and blocks[-1].kind is Part.ITEM:  # a line right below an item belongs to it, unless it asks
         blocks += [one for one in blocks_of(text.rstrip().rpartition("\n")[2]) if one.kind is Part.PROSE]
     last = max((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), default=-1)
-    told = sentences(blocks[last].text) if last >= 0 else []
+    paragraph = sentences(blocks[last].text) if last >= 0 else []
     listed = [plain(block.text) for block in blocks[last + 1 :]]
-    if told and leads_on(told[-1]) and any(map(is_question, listed)):
-        return ClosingQuestion(" ".join((told[-1], *(listed if all(map(is_question, listed)) else ()))), "", told[:-1])
-    at = max((at for at, one in enumerate(told) if is_question(one)), default=-1)
+    if paragraph and leads_on(paragraph[-1]) and any(map(is_question, listed)):
+        questions = listed if all(map(is_question, listed)) else ()
+        return ClosingQuestion(" ".join((paragraph[-1], *questions)), "", paragraph[:-1])
+    at = max((at for at, one in enumerate(paragraph) if is_question(one)), default=-1)
     if at < 0:
         return None
-    near = [one for one in told if not is_question(one) and not leads_on(one)]
-    return ClosingQuestion(told[at], told[at - 1] if at and is_question(told[at - 1]) else "", near)
+    near = [one for one in paragraph if not is_question(one) and not leads_on(one)]
+    first = paragraph[at - 1] if at and is_question(paragraph[at - 1]) else ""
+    return ClosingQuestion(paragraph[at], first, near)
 
 
 # --- plans -----------------------------------------------------------------------------------------------------------
@@ -308,7 +310,7 @@ _PLAN_WORD = late_pattern(r"(?i)(?:Implementation )?Plan[ \t]*[:\u2013\u2014-][ 
 
 
 class Plan(NamedTuple):
-    """A plan: its title, what it decides, and why it is made."""
+    """A plan: its title, its decision, and its reason."""
 
     title: str
     choice: str
@@ -327,8 +329,8 @@ def plan_of(text: str) -> Plan:
     blocks = blocks[blocks.index(headings[0]) if headings else 0 :]
     first = next((at for at, block in enumerate(blocks) if block.kind is Part.PROSE), len(blocks))
     title = clipped(_PLAN_WORD.sub("", title, 1) if _PLAN_WORD.match(title) else title, 160)
-    told = [statements(block.text, _REASON) for block in blocks[first:] if block.kind is Part.PROSE]
-    choice = next(iter(sentences(blocks[first].text)), "") if told else ""
+    paragraphs = [statements(block.text, _REASON) for block in blocks[first:] if block.kind is Part.PROSE]
+    choice = next(iter(sentences(blocks[first].text)), "") if paragraphs else ""
     if _begins(choice) in {_begins(title), *(_begins(_marked(one)[2]) for one in headings[1:])}:
         items = (plain(one.text) for one in takewhile(lambda one: one.kind is Part.ITEM, blocks[first + 1 :]))
         choice = f"{choice} {'; '.join(items)}" if leads_on(choice) else choice
@@ -336,18 +338,18 @@ def plan_of(text: str) -> Plan:
         choice = "; ".join(_steps(headings[1:]))
     if _begins(choice) != _begins(title):
         choice = f"{title}: {choice}" if choice else title
-    return Plan(title, clipped(choice), next((one for one in told if len(one) > _ENOUGH), ""))
+    return Plan(title, clipped(choice), next((one for one in paragraphs if len(one) > _ENOUGH), ""))
 
 
 def _steps(headings: Sequence[Block]) -> Sequence[str]:
-    """The last headings numbered from one, without those that only name a file."""
+    """The last headings that are numbered from one, unless most of them only name a file."""
     steps: list[str] = []
     for one in headings:
         word, mark, rest = _marked(one)
         if mark and not word:
             steps = [*(steps if mark != "1" else ()), plain(rest)]
-    told = [one for one in steps if one.count(" ") > 1 and not _DONE.search(one)]
-    return told if len(told) > len(steps) // 2 else ()
+    named = [one for one in steps if one.count(" ") > 1 and not _DONE.search(one)]
+    return named if len(named) > len(steps) // 2 else ()
 
 
 def _begins(text: str) -> str:

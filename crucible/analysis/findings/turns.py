@@ -1,4 +1,4 @@
-"""What the patterns share: the current and the previous turn with trimmed texts, and the confidence of each pattern."""
+"""The state that all patterns share: the current and the previous turn, and the confidence of a pattern."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from crucible.documents.session.session import Grounds
 
 _MOST_FILES, _MOST_LINES, _MOST_TURNS, _LISTS = 400, 2000, 200, 8
 _LEFT = 0.1
-"""The share of a turn's lines that must remain for it to count."""
+"""The share of a turn's lines that must remain for the turn to count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A text and its row."""
+    """A text and the id of its row."""
 
     text: str
     row: str
@@ -31,7 +31,7 @@ NOTHING = Utterance("", "")
 
 @dataclass(slots=True)
 class Trace:
-    """The lines that a turn changed and that were not changed back since; `most` is their original number."""
+    """The lines that a turn wrote and that still exist; `most` is their original number."""
 
     left: set[tuple[str, str]] = field(default_factory=set)
     before: set[tuple[str, str]] = field(default_factory=set)
@@ -45,7 +45,7 @@ class Trace:
         return len(self.left) < _LEFT * self.most
 
     def change(self, call: ObservedCall) -> None:
-        """A later call changed lines: a reworded line still counts, unless it has its original text again."""
+        """Apply a later call: a reworded line still counts, unless it has its original text again."""
         whole = {one for one in self.left if call.is_whole and one[0] in call.files}
         for old in self.left & (call.removed | whole) - call.added:
             self.left.discard(old)
@@ -53,7 +53,7 @@ class Trace:
         self.without(call.gone)
 
     def add(self, call: ObservedCall) -> None:
-        """The turn itself changed lines, or changed files without showing lines."""
+        """Apply a call of the turn itself; without lines, its files count."""
         self.before |= call.removed
         if len(self.left) < _MOST_LINES:
             self.left |= call.added or {(path, "") for path in call.files}
@@ -61,17 +61,17 @@ class Trace:
         self.is_committed = False
 
     def without(self, files: Sequence[str]) -> None:
-        """Files, folders or everything ("") were deleted or restored."""
+        """Drop files, folders or everything ("") that were deleted or restored."""
         if files:
             self.left = {one for one in self.left if not any(_is_in(one[0], path) for path in files)}
 
 
 @dataclass(slots=True)
 class SessionTurn:
-    """A prompt and what the agent did with it.
+    """A prompt and the agent's work on it.
 
-    `closing` is the last text after the last edit that is not much shorter than the one before.  `approach` is the agent's text right
-    before its first edit.  `red` is true if a command failed before the first edit.
+    `closing` is the last text after the last edit that is not much shorter than the text before it.  `approach` is the
+    agent's text right before its first edit.  `red` is true if a command failed before the first edit.
     """
 
     prompt: Utterance = NOTHING
@@ -93,7 +93,7 @@ class SessionTurn:
     """True if anything came after the last text."""
     last_was_edit: bool = False
     is_recorded: bool = False
-    """True if a commit has the edits."""
+    """True if the edits were committed."""
 
 
 def _is_in(file: str, path: str) -> bool:
@@ -115,11 +115,11 @@ class TurnHistory:
         self.edited: set[str] = set()
         self.calls: dict[str, ObservedCall] = {}
         self._traces = [self.now.trace]
-        self._said_now = NOTHING
+        self._latest = NOTHING
         self.offered: Sequence[Options] = ()
         """The lists of options that the prompt may pick from."""
         self.lists: list[Mapping[str, Option]] = []
-        """These and those of earlier turns, the last one first."""
+        """These options and those of earlier turns, newest first."""
         self.held: Utterance | None = None
         """A slash command; it becomes a turn when the agent starts to work on it."""
 
@@ -132,29 +132,29 @@ class TurnHistory:
         self.before = old
         self.now = SessionTurn(Utterance(trimmed(text), row), kind, answers)
         self._traces = [*self._traces, self.now.trace][-_MOST_TURNS:]
-        self._said_now = NOTHING
+        self._latest = NOTHING
 
     def rewound(self) -> None:
-        """The user took the last prompt back: it waits for no answer and offers nothing."""
+        """The user withdrew the last prompt, so it expects no answer."""
         self.now.kind, self.now.last = PromptKind.COMMAND, NOTHING
 
     def replied(self, text: str, row: str) -> Utterance:
         """Record a text of the agent."""
-        turn, said = self.now, Utterance(trimmed(text), row)
-        turn.first = turn.first if turn.first.text else said
-        turn.last = self._said_now = said
-        if len(turn.closing.text) <= 2 * len(said.text):
-            turn.closing = said
+        turn, reply = self.now, Utterance(trimmed(text), row)
+        turn.first = turn.first if turn.first.text else reply
+        turn.last = self._latest = reply
+        if len(turn.closing.text) <= 2 * len(reply.text):
+            turn.closing = reply
         turn.worked, turn.calls_since = False, 0
-        return said
+        return reply
 
     def used(self, key: str, call: ObservedCall) -> None:
         """Record a call; the text right before it is its approach."""
-        call.approach = self._said_now.text
+        call.approach = self._latest.text
         if not call.files or self.now.edits:
-            self._said_now = NOTHING
+            self._latest = NOTHING
         elif not self.now.approach.text:
-            self.now.approach, self._said_now = self._said_now, NOTHING
+            self.now.approach, self._latest = self._latest, NOTHING
         self.now.calls_since += 1
         self.now.worked = True
         self.now.last_was_edit = bool(call.files)
@@ -189,12 +189,12 @@ _ROW, _PREFIXED = 8, 20
 
 
 def short_row(row: str) -> str:
-    """The first characters of a row id, as notes have it."""
+    """The first characters of a row id, as written in notes."""
     return row[: _PREFIXED if "_" in row[:_ROW] else _ROW]
 
 
 class Pattern(NamedTuple):
-    """One way to detect a finding: `true` of the `read` findings were true."""
+    """One way to detect a finding: of `read` findings that were checked by hand, `true` were correct."""
 
     name: str
     source: Source

@@ -1,6 +1,7 @@
-"""Ask the user's agent: one time-out and token budget, and a check of each answer that asks once more if it fails.
+"""Ask the user's agent, within one time-out and token budget, and check its answers.
 
-Nothing that an agent does or says raises an error in `ask_checked`; the result has a `problem`, one line.
+`ask_checked` asks once more if an answer fails the check.  Agents never cause it to raise; the result has a `problem`,
+one line.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from crucible.vault.logs.spending import Spending, keep_answer
 
 
 class TimeUsedUp(AgentFailed):
-    """A program was not asked, because earlier questions used up the time-out."""
+    """A program was not asked because earlier questions used up the time-out."""
 
 
 @dataclass
 class AskTotals:
-    """Totals over all questions of a command: seconds used, what was spent, answers by model, and problems."""
+    """Totals over all questions of a command: seconds used, tokens and cost, answers by model, and problems."""
 
     used: float = 0.0
     spent: Spending = field(default_factory=Spending)
@@ -43,8 +44,9 @@ class AskTotals:
 class Agent:
     """An asker whose questions share the program's time-out and whose answers' cost is recorded.
 
-    Only the seconds in which the program runs count, by `clock`; a human may be asked something in between.  Each answer's tokens and cost are
-    recorded in the vault at `root` (None: nowhere), with the time from `now`, the `purpose` and the `session`'s id.
+    Only the seconds in which the program runs count, since the user may be asked something in between.  Each answer's
+    tokens and cost are recorded in the vault at `root` (None to record nothing), with the time from `now`, the
+    `purpose` and the id of the `session`.
     """
 
     program: Program
@@ -56,7 +58,7 @@ class Agent:
     so_far: AskTotals = field(default_factory=AskTotals)
 
     def about(self, purpose: str, session: str = "") -> Agent:
-        """The same agent, with the same time and totals, for another purpose."""
+        """The same agent, with shared time and totals, for another purpose."""
         return replace(self, purpose=purpose, session=session)
 
     def renewed(self) -> Agent:
@@ -65,7 +67,7 @@ class Agent:
         return self
 
     def ask(self, prompt: str) -> Answer:
-        """The answer.  Raises `TimedOut` with the whole time-out once, and `TimeUsedUp` for every question after it."""
+        """Ask the program.  Raises `TimedOut` when the time-out is used up, and `TimeUsedUp` for later questions."""
         answer = self._asked(prompt)
         self.so_far.spent = self.so_far.spent.plus(Spending.of(answer))
         self.so_far.models[answer.model] += 1
@@ -94,12 +96,12 @@ class Agent:
 
     @property
     def spent(self) -> Spending:
-        """What all answers took so far."""
+        """Tokens and cost of all answers so far."""
         return self.so_far.spent
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be recorded, a line each."""
+        """Failures to record a cost, one line each."""
         return tuple(self.so_far.problems)
 
     def spent_line(self) -> str:
@@ -115,7 +117,7 @@ def _times(count: int) -> str:
 
 
 def spent_text(spent: Spending) -> str:
-    """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price."""
+    """`8,210 tokens in, 940 out, $0.013`, with the number of answers without a price if there are any."""
     is_counted, is_priced = spent.tokens_in or spent.tokens_out, spent.unpriced < spent.count
     if not is_counted and not is_priced:
         return "tokens and cost unknown"
@@ -127,22 +129,25 @@ def spent_text(spent: Spending) -> str:
 
 
 def _dollars(cost: float) -> str:
-    """Dollars with two decimals, with three below ten cents."""
+    """Dollars with two decimals, or with three below ten cents."""
     return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.3f}"
 
 
 _WIDEST = 16
-"""The most code points that a token may have; longer texts are cut before they are counted."""
+"""The maximum code points of a token, by which long texts are cut before they are counted."""
 
 
 class Budget(NamedTuple):
-    """The tokens of records, sessions and descriptions that one prompt may show."""
+    """The maximum tokens of records, sessions and descriptions in one prompt."""
 
     tokens: int = AgentSettings().budget_tokens
     counter: Counter = Estimate()
 
     def fit(self, text: str, parts: int = 1) -> str:
-        """The text, or its head and tail, within the budget, or within one of `parts` equal shares of it.  Redact first: half a secret is not found."""
+        """Shorten a text to its head and tail within one of `parts` equal shares of the budget.
+
+        Redact first, since the scanner does not find half a secret.
+        """
         most = max(1, self.tokens // max(1, parts))
         limit = min(len(text), most * _WIDEST)
         while (count := self.counter.count(found := shorten(text, limit))) > most:
@@ -162,17 +167,17 @@ def budget_of(settings: AgentSettings) -> Budget:
 
 
 MAX_ANSWER = 100_000
-"""Code points of an answer that are read."""
+"""Maximum code points of an answer that are read."""
 _TRIES = 2
 _LONGEST = 400
-"""The most code points of a problem."""
+"""Maximum code points of a problem."""
 _MOST_COMPLAINTS = 20
 _NO_TEXT = "\ufffd"
 _Value = TypeVar("_Value")
 
 
 class Refused(Exception):
-    """An answer that cannot be used; `complaints` say why, each in one line."""
+    """An answer that cannot be used; each of the `complaints` is one line."""
 
     def __init__(self, complaints: Iterable[str]) -> None:
         self.complaints = tuple(complaints)
@@ -181,7 +186,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskResult(Generic[_Value]):
-    """The result: the value, or None with the `problem`, and all answers that came."""
+    """The value, or None with a `problem`, and all answers."""
 
     value: _Value | None
     problem: str = ""
@@ -189,7 +194,7 @@ class AskResult(Generic[_Value]):
 
 
 def text_cleaner(redact: Callable[[str], tuple[str, object]]) -> Callable[[str], str]:
-    """The function that prepares texts for an agent, and its answers for us: normal form, no secrets, no invisible characters."""
+    """Return a function that cleans prompts and answers: normal form, no secrets, no invisible characters."""
     return lambda text: redact(visible(text))[0]
 
 
@@ -199,7 +204,7 @@ def visible(text: str) -> str:
 
 
 def quoted_data(text: str) -> str:
-    """A text as data in a prompt, in a fence that the text cannot close."""
+    """Quote a text as data in a prompt, in a fence that the text cannot close."""
     return fenced(unmarked(text), least=4)
 
 
@@ -212,11 +217,12 @@ def ask_checked(
     budget: Budget = BUDGET,
     read_as: Callable[[str], str] | None = None,
 ) -> AskResult[_Value]:
-    """Ask with `prompt("")`.  If the answer is refused, ask again with the reasons and the answer; if the program failed, ask again with "".
+    """Ask an agent with `prompt("")`, and once more if its answer is refused or the program fails.
 
-    After a time-out nothing is asked again: the user has waited long enough.  `read` gets the answer's text, prepared by `seen`, and the model's name;
-    it returns a value or raises `Refused`.  With `read_as`, that prepares the text instead, and `read` must redact what it keeps.  A refused answer is
-    shown again within `budget`.  Raises only what `prompt` and `seen` raise on their own.
+    After a refusal `prompt` gets the complaints and the refused answer, within `budget`.  After a time-out nothing is
+    asked again, since the user has waited long enough.  `read` gets the answer's text, cleaned by `seen`, and the
+    model's name; it returns a value or raises `Refused`.  If `read_as` is given, it cleans the text instead, and `read`
+    must redact what it keeps. Raises only what `prompt` and `seen` raise on their own.
     """
     answers: list[Answer] = []
     problem = refused = ""
@@ -248,14 +254,14 @@ def _text_of(answer: Answer, prompt: str, seen: Callable[[str], str]) -> str:
     if OWN_MARK in given:
         raise Refused(["it repeats the prompt"])
     text = seen(given)
-    # A lone surrogate was replaced by it as well.  The agent may repeat one that the prompt showed.
+    # Also replaces lone surrogates.  The agent may repeat one that was in the prompt.
     if _NO_TEXT in text and _NO_TEXT not in prompt:
         raise Refused(["it is not text"])
     return text
 
 
 def _read(text: str, answer: Answer, read: Callable[[str, str], _Value]) -> _Value:
-    """The result of `read`; refused if a value is nested too deeply, too large or not a number."""
+    """Call `read`; refuse an answer whose values are nested too deeply, too large or not numbers."""
     try:
         return read(text, normal_line(answer.model)[:100])
     except (ValueError, ArithmeticError, RecursionError) as error:
@@ -263,7 +269,7 @@ def _read(text: str, answer: Answer, read: Callable[[str, str], _Value]) -> _Val
 
 
 def _refusal(complaints: Iterable[str], text: str, seen: Callable[[str], str], budget: Budget) -> str:
-    """The complaints and the refused answer, quoted; only our own words begin a line."""
+    """The complaints and the refused answer, quoted and indented so that only our labels begin a line."""
     lines = [f"- {normal_line(seen(one))[:500]}" for one in [*complaints][:_MOST_COMPLAINTS]]
     wrong, shown = "\n".join(lines), hang(budget.fit(seen(text)))
     return quoted_data(f"[what was wrong]\n{wrong}\n[the answer]\n  {shown}")

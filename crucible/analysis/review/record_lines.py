@@ -1,7 +1,7 @@
-"""Make the lines of a record from a session's events, for every client.
+"""Make the lines of a review's record from a session's events, for every client.
 
-They have everything that a person said or decided, the agent's texts except short announcements, failed commands with what fixed them, commits, edited
-files, subagents' reports, and the state at the end.  Calls and outputs that nobody talked about are left out.
+The lines contain the user's messages and decisions, the agent's texts except short announcements, failed commands with
+their fixes, commits, edited files, subagents' reports, and the final state.  Other calls and outputs are omitted.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ from crucible.core.patterns import ANSI
 from crucible.documents.session.plain_text import clipped, leads_on
 
 _LONG = 60
-"""Texts of at most so many code points say little."""
+"""Maximum code points of an announcement, which carries little information."""
 _SHORT = 160
-"""A prompt of at most so many code points is a reply to the text before it."""
+"""Maximum code points of a prompt that counts as a reply to the text before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ReviewEvent:
 
 
 def lines_of(events: Iterable[ReviewEvent]) -> list[RecordLine]:
-    """The lines in the order of the events; events of subagents are left out."""
+    """The lines in the order of the events, without events of subagents."""
     reader = _Reader()
     for placed in events:
         if not placed.event.at.agent:
@@ -96,7 +96,7 @@ _BRIEF = (300, 160, 90)
 
 @dataclass(slots=True)
 class _Red:
-    """A command that failed and has not passed since."""
+    """A command that failed and did not pass since."""
 
     runs: int = 0
     is_fixed: bool = False
@@ -113,7 +113,7 @@ class _Turn:
 
 
 class _Reader:
-    """Collects the lines."""
+    """Collects the lines of one session."""
 
     def __init__(self) -> None:
         self.lines: list[RecordLine] = []
@@ -126,7 +126,8 @@ class _Reader:
         self._runs, self._reds = Counter[str](), Counter[str]()
         self._after_red = False
         self._thought: tuple[str, str] | None = None
-        self._said: dict[str, int] = {}
+        self._prompts: dict[str, int] = {}
+        """The turn of each long prompt by its end, to mark repetitions."""
         self._uncommitted: dict[str, str] = {}
         self._tasks: dict[str, tuple[str, str]] = {}
         self._plan_is_open = False
@@ -170,16 +171,16 @@ class _Reader:
                 self._tasks[event.id] = (event.content or content, event.status or status)
 
     def _add(self, tag: Tag, text: str, worth: int, caps: Sequence[int], *rows: str) -> RecordLine:
-        """Add a line with the event's row and these rows."""
+        """Add a line for the row of the current event and for `rows`."""
         return self._line(tag, text, worth, caps, (self._row, *rows))
 
     def _line(self, tag: Tag, text: str, worth: int, caps: Sequence[int], rows: Iterable[str]) -> RecordLine:
-        told = ANSI.sub("", text)
+        shown = ANSI.sub("", text)
         for root in self._roots:
-            told = told.replace(f"{root}/", "")
+            shown = shown.replace(f"{root}/", "")
         line = RecordLine(
             tag,
-            told,
+            shown,
             tuple(dict.fromkeys(filter(None, rows))),
             worth,
             caps,
@@ -189,7 +190,7 @@ class _Reader:
         self.lines.append(line)
         return line
 
-    # --- what people say ---
+    # --- the user ---
 
     def _prompted(self, event: Prompted) -> None:
         text = event.text.strip() or ("(a picture)" if event.images else "")
@@ -203,8 +204,8 @@ class _Reader:
             case PromptKind.TYPED | PromptKind.PLAN if text:
                 self._begin()
                 is_plan = event.kind is PromptKind.PLAN
-                again = self._said.setdefault(text[-200:], self._number) if len(text) > _LONG else self._number
-                mark = "" if again == self._number else f"(says again what turn {again} said) "
+                first = self._prompts.setdefault(text[-200:], self._number) if len(text) > _LONG else self._number
+                mark = "" if first == self._number else f"(says again what turn {first} said) "
                 line = self._add(Tag.PROMPT, mark + tidy(text, 8), 95, (300, 160) if is_plan else _PROMPT)
                 line.settles = self._number > 1
                 if is_plan:
@@ -214,7 +215,7 @@ class _Reader:
         self._last = (self._row, "a prompt without an answer")
 
     def _begin(self) -> None:
-        """End the turn and begin the next one."""
+        """End the current turn and begin the next one."""
         self._end_turn()
         self._number += 1
         self._turn, self._after_red, self._thought = _Turn(), False, None
@@ -223,21 +224,21 @@ class _Reader:
         for choice in event.choices:
             if choice.answer:
                 options = "; ".join(label for label, _ in choice.options)
-                told = f"{clipped(choice.question, 300)} (options: {options}) -> ANSWER: {clipped(choice.answer, 400)}"
-                self._add(Tag.ANSWER, told, 97, (900, 600, 400))
+                text = f"{clipped(choice.question, 300)} (options: {options}) -> ANSWER: {clipped(choice.answer, 400)}"
+                self._add(Tag.ANSWER, text, 97, (900, 600, 400))
 
     def _settled(self, event: PlanSettled) -> None:
         self._plan_is_open = event.approved is False
         tags = {True: Tag.APPROVED, False: Tag.PROPOSED, None: Tag.LEFT}
-        told = outline(event.text)
+        plan = outline(event.text)
         if event.approved is None:
-            told = f"left without a word, often to go on in a new session; the plan: {told}"
-        self._add(tags[event.approved], told, 88, _PLAN_SIZES)
+            plan = f"left without a word, often to go on in a new session; the plan: {plan}"
+        self._add(tags[event.approved], plan, 88, _PLAN_SIZES)
 
-    # --- what the agent says ---
+    # --- the agent's texts ---
 
-    def _replied(self, said: str) -> None:
-        text = tidy(said, 3)
+    def _replied(self, reply: str) -> None:
+        text = tidy(reply, 3)
         if not text:
             return
         if self._after_red:
@@ -251,7 +252,7 @@ class _Reader:
         self._last = (self._row, "the agent's text")
 
     def _end_turn(self) -> None:
-        """Mark the turn's last text as the closing one (and the longest, if the last is short), and add the edited files."""
+        """Mark the turn's last text, and the longest if the last is short, as closing texts; add the edited files."""
         turn = self._turn
         if turn.texts:
             last = turn.texts[-1]
@@ -267,12 +268,12 @@ class _Reader:
             line = self._line(Tag.EDITED, ", ".join(files), 60, (500, 300, 160), rows)
             line.edits = turn.edited
 
-    # --- what it does ---
+    # --- the agent's calls ---
 
     def _used(self, event: ToolUsed) -> None:
         call = read_call(self._row, event.name, event.arguments, self._roots)
         self._calls[event.call] = (event, call)
-        if self._after_red and self._thought:  # the cause is only in its reasoning
+        if self._after_red and self._thought:  # only the reasoning names the cause
             text, row = self._thought
             self._add(Tag.AFTER_FAIL, tidy(text, 3), 62, _THOUGHT, row)
             self._after_red = False
@@ -307,8 +308,8 @@ class _Reader:
         for red in due:
             red.is_fixed = True
         if due:
-            told = f"{', '.join(map(base_name, call.files[:3]))}: {change(used)}"
-            self._add(Tag.MEND, told, 52, (420, 220, 120, 0), call.row)
+            edit = f"{', '.join(map(base_name, call.files[:3]))}: {change(used)}"
+            self._add(Tag.MEND, edit, 52, (420, 220, 120, 0), call.row)
 
     def _ran(self, call: ObservedCall, event: ToolReturned) -> None:
         for key in keys_of(call):
@@ -339,8 +340,8 @@ class _Reader:
         red.is_fixed = False
         self._reds[key] += 1
         more = f" (#{red.runs} of this command)" if red.runs > 1 else ""
-        told = f"`{clipped(call.script, 170)}` -> {' / '.join(red_lines(event.text, 3))}{more}"
-        self._add(Tag.FAIL, told, 74 if red.runs == 1 else 62, _RED if red.runs == 1 else _RED_AGAIN, call.row)
+        text = f"`{clipped(call.script, 170)}` -> {' / '.join(red_lines(event.text, 3))}{more}"
+        self._add(Tag.FAIL, text, 74 if red.runs == 1 else 62, _RED if red.runs == 1 else _RED_AGAIN, call.row)
         self._after_red, self._thought = True, None
 
     def _reported(self, event: SubagentReturned) -> None:
@@ -349,10 +350,10 @@ class _Reader:
             self._add(Tag.SUBAGENT, f"{title}: {gist(event.text)}", 58, _REPORT)
         self._last = (self._row, "a subagent's report")
 
-    # --- the end ---
+    # --- the final state ---
 
     def ended(self) -> list[RecordLine]:
-        """All lines; the last one is the state at the end."""
+        """All lines; the last one is the final state."""
         last = self._last
         self._end_turn()
         if self._closing:
@@ -369,9 +370,9 @@ class _Reader:
             yield f"edited and not seen committed: {clipped(', '.join(self._uncommitted), 300)}"
         if self._plan_is_open:
             yield "the last plan was not settled"
-        left = [content for content, status in self._tasks.values() if content and status not in _DONE]
-        if left:
-            yield f"tasks not done: {clipped('; '.join(left), 300)}"
+        open_tasks = [content for content, status in self._tasks.values() if content and status not in _DONE]
+        if open_tasks:
+            yield f"tasks not done: {clipped('; '.join(open_tasks), 300)}"
         often = [
             f"`{key}` {count}x" + (f" ({self._reds[key]} red)" if self._reds[key] else "")
             for key, count in self._runs.most_common(8)

@@ -1,7 +1,7 @@
-"""The instructions for an agent that reviews a session, and the findings of its answer that the record supports.
+"""The instructions for an agent that reviews a session, and the check of its answer against the record.
 
 A finding is dropped if it refers to no line, has no text, or names something that is neither in the record nor in the
-note. A decision that no line settles becomes an instruction, and a failure without a fix becomes an open end.
+note. A decision that no line settles becomes an instruction, a failure without a fix an open end.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from crucible.documents.session.findings import Kind
 from crucible.documents.session.plain_text import clipped, sentences
 
 MOST = 30
-"""The most findings of an answer that are read."""
+"""Maximum number of findings of an answer that are read."""
 MOST_FACTS = 4
-"""The most environment facts of a session."""
+"""Maximum number of environment facts of a session."""
 
 RULES = f"""\
 Below, in a fence, is the record of a coding session between a user and an agent, shortened. Write down what a colleague who continues this work
@@ -84,8 +84,8 @@ _MOST_ROWS, _ROWS_OF_LINE = 8, 2
 class Claim:
     """A finding from an agent that passed the check.
 
-    `rows` belong to the lines that it refers to, in the order of its references, and to edits of the files that it names.  `quote` is a sentence
-    from one of these lines, word for word.
+    `rows` belong to the lines that it refers to, in the order of its references, and to edits of the files that it
+    names. `quote` is a sentence from one of these lines, word for word.
     """
 
     kind: Kind
@@ -112,7 +112,7 @@ class KnownText:
         self._stems = stems_of(self._text)
 
     def holds(self, claim: str) -> bool:
-        """True if every name and number of a claim, and at least half of its longer words, are in the text; of a short text a third."""
+        """True if the text has every name of a claim, and half of its longer words (a third for a short text)."""
         if not all(self._has(name) for name in _names(claim)):
             return False
         words, share = stems_of(claim), 3 if len(self._stems) < _FEW_WORDS else 2
@@ -135,11 +135,11 @@ _PARTS = late_pattern(r"[/,;|()\[\]{}\"'`*]+")
 _WORD = late_pattern(r"[^\W\d_]{4,}")
 _STEM = 4
 _FEW_WORDS = 150
-"""A text with fewer longer words has hardly any of those that a summary needs."""
+"""A text with fewer stems than this lacks many words that a summary needs."""
 
 
 def _names(text: str) -> Iterator[str]:
-    """Words that name something: in backticks, or with digits, dots, slashes or mixed case."""
+    """The names in a text: words in backticks, or with digits, dots, slashes or mixed case."""
     for found in _NAME.finditer(text):
         if found[1]:
             yield found[1].strip()
@@ -154,13 +154,14 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()))
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
+# --- checking --------------------------------------------------------------------------------------------------------
 
 
-def read_answer(text: str, record: ReviewRecord, said: KnownText, seen: Callable[[str], str] = visible) -> Claims:
-    """The claims of an answer, in its order.  Raises `Refused` if it has no list of findings, or if none of them passes the check.
+def read_answer(text: str, record: ReviewRecord, known: KnownText, seen: Callable[[str], str] = visible) -> Claims:
+    """The claims of an answer, in order.
 
-    `seen` is applied to each text: escapes in JSON can hide a secret or invisible characters from the check of the whole answer.
+    Raises `Refused` if the answer has no list of findings, or if none of them passes the check.  `seen` cleans each
+    text again, since JSON escapes can hide a secret or invisible characters from the cleaning of the whole answer.
     """
     row = next((row for row in objects_in(text) if "findings" in row), None)
     listed = row["findings"] if row is not None else None
@@ -168,8 +169,8 @@ def read_answer(text: str, record: ReviewRecord, said: KnownText, seen: Callable
         raise Refused(['answer with one JSON object {"findings": [...]} and nothing else'])
     kept: list[Claim] = []
     for one in listed[:MOST]:
-        claim = _claim(one, record, said, seen)
-        if claim and not any(_is_again(claim, other) for other in kept):
+        claim = _claim(one, record, known, seen)
+        if claim and not any(_is_repeated(claim, other) for other in kept):
             kept.append(claim)
     facts = [claim for claim in kept if claim.kind is Kind.ENVIRONMENT][MOST_FACTS:]
     kept = [claim for claim in kept if claim not in facts]
@@ -182,7 +183,7 @@ def read_answer(text: str, record: ReviewRecord, said: KnownText, seen: Callable
     return Claims(tuple(kept), len(listed) - len(kept))
 
 
-def _claim(one: object, record: ReviewRecord, said: KnownText, seen: Callable[[str], str]) -> Claim | None:
+def _claim(one: object, record: ReviewRecord, known: KnownText, seen: Callable[[str], str]) -> Claim | None:
     if not isinstance(one, Mapping):
         return None
     kind, also = (_kind(one.get(name)) for name in ("kind", "also"))
@@ -190,19 +191,19 @@ def _claim(one: object, record: ReviewRecord, said: KnownText, seen: Callable[[s
     why = _line(one.get("why"), _LONGEST_WHY, seen)
     lines = [record.lines[number] for number in _numbers(one.get("refs")) if number in record.lines]
     rows = _rows(lines, record, text)
-    if kind is None or not text or not rows or _TAKEN_OUT in text or not said.holds(text):
+    if kind is None or not text or not rows or _REDACTED in text or not known.holds(text):
         return None
     kind = _grounded(kind, lines, record)
     also = _grounded(also, lines, record) if also else None
-    why = why if said.holds(why) and _TAKEN_OUT not in why else ""
+    why = why if known.holds(why) and _REDACTED not in why else ""
     phase = next((line.phase for line in lines if line.phase), "")
     also = also if also in _SECOND and also is not kind else None
     return Claim(kind, text, why, rows, phase, also, _quote(lines, f"{text} {why}"))
 
 
-_TAKEN_OUT = "[REDACTED:"
+_REDACTED = "[REDACTED:"
 _SECOND = (Kind.DECISION, Kind.CORRECTION, Kind.FAILURE)
-"""Kinds that a finding may have as its second one."""
+"""Kinds that a finding may have as its second kind."""
 
 
 def _kind(value: object) -> Kind | None:
@@ -219,7 +220,7 @@ def _numbers(value: object) -> list[int]:
 
 
 def _rows(lines: Sequence[RecordLine], record: ReviewRecord, text: str) -> tuple[str, ...]:
-    """The rows of the lines; in their turns also the last edit of each file that the text names, rather than any edit."""
+    """The rows of the lines; if the text names files edited in their turns, only the last edit of each file."""
     turns = {line.turn for line in lines}
     edited = [
         rows[-1]
@@ -228,8 +229,8 @@ def _rows(lines: Sequence[RecordLine], record: ReviewRecord, text: str) -> tuple
         for path, rows in line.edits.items()
         if base_name(path) in text
     ]
-    told = (row for line in lines for row in ((not (edited and line.edits) and line.rows[:_ROWS_OF_LINE]) or ()))
-    found = (short_row(row) for row in (*told, *edited))
+    own = (row for line in lines if not (edited and line.edits) for row in line.rows[:_ROWS_OF_LINE])
+    found = (short_row(row) for row in (*own, *edited))
     return tuple(dict.fromkeys(filter(None, found)))[:_MOST_ROWS]
 
 
@@ -248,26 +249,29 @@ _LONGEST_QUOTE = 160
 
 
 def _quote(lines: Sequence[RecordLine], claim: str) -> str:
-    """Quote the sentence closest to a claim: the user's, with the agent's if it is short; without both, output of a failed command."""
-    told: list[str] = []
+    """Quote the sentence closest to a claim: the user's, then the agent's, then a failed command's output.
+
+    A quote with few words is followed by the next one; there are at most two.
+    """
+    quotes: list[str] = []
     for tags, name in ((_USER, "user"), (_AGENT, "agent"), ((Tag.FAIL,), "output")):
         line = next((line for line in lines if line.tag in tags and line.has_words), None)
         best = _closest(line.text.rpartition(SAID)[2], claim) if line else ""
         if best:
-            told.append(f"{name}: “{clipped(best, _LONGEST_QUOTE)}”")
-            if len(stems_of(best)) >= _TELLING:
+            quotes.append(f"{name}: “{clipped(best, _LONGEST_QUOTE)}”")
+            if len(stems_of(best)) >= _ENOUGH_STEMS:
                 break
-    return "; ".join(told[:2])
+    return "; ".join(quotes[:2])
 
 
-_TELLING = 3
+_ENOUGH_STEMS = 3
 
 
 def _closest(text: str, claim: str) -> str:
     """The sentence of a text that shares the most words with a claim."""
     words = long_words(claim)
-    told = (one for part in text.split("\n") for one in sentences(part))
-    return max(told, key=lambda one: len(long_words(one) & words), default="")
+    found = (one for part in text.split("\n") for one in sentences(part))
+    return max(found, key=lambda one: len(long_words(one) & words), default="")
 
 
 _DONE = (Tag.EDITED, Tag.MEND, Tag.PASSES, Tag.COMMIT, Tag.NOTED)
@@ -282,5 +286,5 @@ def _is_done(lines: Sequence[RecordLine], record: ReviewRecord) -> bool:
 _LIKE = 0.7
 
 
-def _is_again(claim: Claim, other: Claim) -> bool:
+def _is_repeated(claim: Claim, other: Claim) -> bool:
     return claim.kind is other.kind and overlap(stems_of(claim.text), stems_of(other.text), "union") >= _LIKE

@@ -1,7 +1,7 @@
-"""Merge an agent's claims into a note's findings block: one entry for one thing.
+"""Merge an agent's claims into a note's findings block, without duplicates.
 
-If structure found the same thing, claim and item become one: callouts and a person's words stay, other items get the agent's text.  What a human
-wrote, edited or deleted stays that way.  Asking again replaces only what an agent said before.
+If the detector found the same thing, claim and item become one: callouts and the user's words stay, other items get the
+agent's text.  Items that a user wrote, edited or deleted stay that way.  Another review replaces only earlier claims.
 """
 
 from __future__ import annotations
@@ -25,40 +25,43 @@ _CONFIDENCE = {
     Kind.OPEN_END: 0.91,
     Kind.ENVIRONMENT: 0.88,
 }
-"""The precision of each kind by labels of real sessions; for environment facts, the share that labels list as any kind.  See `docs/agents.md`."""
+"""The precision of each kind, measured with labelled real sessions; see `docs/agents.md`.
+
+For environment facts it is the share that the labels list as any kind.
+"""
 _ORDER = {str(kind): at for at, kind in enumerate(_CONFIDENCE)}
 _LIKE, _SAME = 0.2, 0.6
-"""How similar two texts must be to count as one thing, with a common row and without one."""
+"""Minimum similarity of two texts about the same thing, with a common row and without one."""
 _MOST_ROWS = 8
 
 
 class Detected(NamedTuple):
-    """What structure finds in the events: items of the block, and callouts."""
+    """The detector's findings in the events: items of the findings block, and callouts."""
 
     items: Sequence[Noted] = ()
     callouts: Sequence[Decision | Failure] = ()
 
 
 class AgentItem(NamedTuple):
-    """An item that an agent said; `was` is the item of structure that it replaced."""
+    """An agent's item; `was` is the detector's item that it replaced."""
 
     item: Noted
     was: Noted | None = None
 
 
 class MergedFindings(NamedTuple):
-    """The items of the block, those among them that the agent said, and earlier ones that a human deleted or reworded."""
+    """The items of the block, the agent's among them, and the agent's earlier items that a user deleted or reworded."""
 
     items: tuple[Noted, ...]
-    said: tuple[AgentItem, ...] = ()
+    from_agent: tuple[AgentItem, ...] = ()
     gone: tuple[AgentItem, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class _Thing:
-    """Something already known: the item of the block at index `at`, a callout, or something a human deleted.
+    """Something already known: the item of the block at index `at`, a callout, or something that a user deleted.
 
-    `detected` is the item as structure found it, or None if a human wrote it, so that it stays.
+    `detected` is the detector's item, or None if a user wrote it, so that it stays.
     """
 
     kinds: Collection[str]
@@ -72,22 +75,22 @@ class _Thing:
 def merge_claims(
     session: Session, claims: Sequence[Claim], detected: Detected, earlier: Sequence[AgentItem], source: str
 ) -> MergedFindings:
-    """The findings block after an answer; `earlier` are the items that an agent said before, `source` goes into the new ones."""
+    """The findings block after a review; `earlier` are the items of the last review, `source` is that of new ones."""
     found = {_lines(item): normal_noted(item) for item in detected.items}
     items = [*_without(earlier, session.findings, found)]
-    things = [*_there(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
-    left, ours, added = [*claims], list[AgentItem](), list[Noted]()
-    for claim, thing in _pairs(left, things):
-        left.remove(claim)
+    things = [*_present(session, items, found), *_gone(session, items, found, detected.callouts, earlier)]
+    unpaired, ours, added = [*claims], list[AgentItem](), list[Noted]()
+    for claim, thing in _pairs(claims, things):
+        unpaired.remove(claim)
         if thing.detected:
             items[thing.at] = _joined(thing.detected, claim, source)
             ours.append(AgentItem(items[thing.at], thing.detected))
         elif thing.at < 0 and not thing.is_gone and claim.also and claim.also not in thing.kinds:
             added.append(_item(replace(claim, kind=claim.also, also=None), source))
-    added += [_item(claim, source) for claim in left]
+    added += [_item(claim, source) for claim in unpaired]
     added.sort(key=lambda item: _ORDER.get(item.kind, len(_ORDER)))
-    there = {_lines(item) for item in session.findings}
-    gone = tuple(told for told in earlier if _lines(told.item) not in there)
+    present = {_lines(item) for item in session.findings}
+    gone = tuple(one for one in earlier if _lines(one.item) not in present)
     return MergedFindings((*items, *added), (*ours, *map(AgentItem, added)), gone)
 
 
@@ -101,7 +104,7 @@ def _rows(item: Noted | Decision | Failure) -> tuple[str, ...]:
 
 
 def _key(item: Noted) -> tuple[str, str]:
-    """What an item of structure keeps while the session goes on: its kind and first row."""
+    """What identifies a detector's item while the session continues: its kind and first row."""
     return item.kind, next(iter(_rows(item)), item.text)
 
 
@@ -109,29 +112,30 @@ def _kinds(item: Noted) -> tuple[str, ...]:
     return tuple(filter(None, (item.kind, item.also)))
 
 
-# --- what is known ---------------------------------------------------------------------------------------------------
+# --- known things ----------------------------------------------------------------------------------------------------
 
 
 def _without(
     earlier: Sequence[AgentItem], items: Sequence[Noted], found: dict[tuple[str, ...], Noted]
 ) -> Iterator[Noted]:
-    """The items without what an agent said before; items of structure that it replaced are back, as structure finds them now."""
-    said, there = {_lines(told.item): told for told in earlier}, {_lines(item) for item in items}
-    missing = {_key(item): item for lines, item in found.items() if lines not in there}
+    """The items without those of the last review; the detector's items that it replaced are back, as detected now."""
+    reviewed, present = {_lines(one.item): one for one in earlier}, {_lines(item) for item in items}
+    missing = {_key(item): item for lines, item in found.items() if lines not in present}
     for item in items:
-        told = said.get(_lines(item))
-        if told is None:
+        old = reviewed.get(_lines(item))
+        if old is None:
             yield item
-        elif told.was and (now := missing.pop(_key(told.was), None)):
+        elif old.was and (now := missing.pop(_key(old.was), None)):
             yield now
 
 
-def _there(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[_Thing]:
+def _present(session: Session, items: Sequence[Noted], found: dict[tuple[str, ...], Noted]) -> Iterator[_Thing]:
+    """The items of the block, and the findings in callouts."""
     for at, item in enumerate(items):
         yield _Thing(_kinds(item), _rows(item), item.text, at, item if _lines(item) in found else None)
     for finding in findings_of(replace(session, findings=())):
-        told = f"{finding.summary} {finding.cause} {finding.resolution} {finding.details}"
-        yield _Thing((finding.kind,), finding.rows, told)
+        text = f"{finding.summary} {finding.cause} {finding.resolution} {finding.details}"
+        yield _Thing((finding.kind,), finding.rows, text)
 
 
 def _gone(
@@ -141,10 +145,10 @@ def _gone(
     callouts: Iterable[Decision | Failure],
     earlier: Sequence[AgentItem],
 ) -> Iterator[_Thing]:
-    """What a human deleted or reworded: structure or an agent found it, but it is no longer in the note."""
-    there = {_lines(item) for item in (*session.findings, *items)}
-    for item in (*found.values(), *(told.item for told in earlier)):
-        if _lines(item) not in there:
+    """Findings of the detector or an agent that a user deleted or reworded, so that the note no longer has them."""
+    present = {_lines(item) for item in (*session.findings, *items)}
+    for item in (*found.values(), *(one.item for one in earlier)):
+        if _lines(item) not in present:
             yield _Thing(_kinds(item), _rows(item), item.text, is_gone=True)
     known = {(one.kind, row) for one in findings_of(session) for row in one.rows[:1]}
     for callout in callouts:
@@ -154,11 +158,14 @@ def _gone(
             yield _Thing((kind,), rows, callout.text, is_gone=True)
 
 
-# --- one entry for one thing -----------------------------------------------------------------------------------------
+# --- merging ---------------------------------------------------------------------------------------------------------
 
 
 def _pairs(claims: Sequence[Claim], things: Sequence[_Thing]) -> Iterator[tuple[Claim, _Thing]]:
-    """Pair each claim with the thing it names, the most similar first.  A thing is paired once, unless a human deleted it."""
+    """Pair each claim with the thing that it is about, the most similar first.
+
+    Each thing is paired once, except for deleted things.
+    """
     scored = [
         (score, -at, -number, claim, thing)
         for at, claim in enumerate(claims)
@@ -186,22 +193,22 @@ def _score(claim: Claim, thing: _Thing) -> float:
 
 
 def _group(kind: str) -> str:
-    """A decision and an instruction may be one thing."""
+    """The kind for comparisons: a decision and an instruction may be about the same thing."""
     return Kind.DECISION if kind == Kind.INSTRUCTION else kind
 
 
 def _joined(item: Noted, claim: Claim, source: str) -> Noted:
-    """An item of structure with the agent's claim about it; a correction keeps the person's words."""
+    """A detector's item with the agent's claim about it; a correction keeps the user's words."""
     kind = claim.also if claim.also and claim.also == item.kind else claim.kind
     also = claim.kind if kind == claim.also else claim.also
     rows = tuple(dict.fromkeys((*_rows(item), *claim.rows)))[:_MOST_ROWS]
-    sure = max(_CONFIDENCE[claim.kind], item.grounds.confidence if item.grounds else 0)
-    mark = Grounds(source, sure, rows, claim.phase)
+    confidence = max(_CONFIDENCE[claim.kind], item.grounds.confidence if item.grounds else 0)
+    grounds = Grounds(source, confidence, rows, claim.phase)
     if item.kind == Kind.CORRECTION:
-        said, details = item.text, _details(claim.text, item.details)
+        text, details = item.text, _details(claim.text, item.details)
     else:
-        said, details = claim.text, _details(claim.why, item.details)
-    return normal_noted(Noted(kind, said, details, mark, also=also or "", evidence=claim.quote))
+        text, details = claim.text, _details(claim.why, item.details)
+    return normal_noted(Noted(kind, text, details, grounds, also=also or "", evidence=claim.quote))
 
 
 def _item(claim: Claim, source: str) -> Noted:

@@ -1,6 +1,6 @@
-"""The record of a session that is shown to an agent: numbered lines, shortened to a budget.
+"""The record of a session in a review's prompt: numbered lines, shortened to a token budget.
 
-Each line knows its rows of the transcript, so an answer can refer to them by the line's number.
+Each line has its rows of the transcript, so that an answer can refer to them by the line's number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crucible.documents.session.plain_text import clipped, plain
 
 
 class Tag(StrEnum):
-    """What a line shows."""
+    """The kind of a line, as written in the record."""
 
     PROMPT = "U"
     STEERING = "U(mid-turn)"
@@ -54,7 +54,7 @@ class Tag(StrEnum):
 
 
 SAID = "the user said: "
-"""Comes before the user's words in a refusal."""
+"""The text before the user's words in a refusal."""
 _SETTLES = frozenset(
     (
         Tag.STEERING,
@@ -70,15 +70,16 @@ _SETTLES = frozenset(
         Tag.NOTED,
     )
 )
-"""Tags of lines that settle something by themselves, such as an answer, an approval, an edit or a commit."""
+"""Tags of lines that settle something on their own, such as an answer, an approval, an edit or a commit."""
 
 
 @dataclass(slots=True, eq=False)
 class RecordLine:
-    """One line.  Its text is cut to `caps[level]` code points; 0 leaves the line out.
+    """One line.  Its text is cut to `caps[level]` code points; 0 omits the line.
 
-    `worth` is from 0 to 100; lines with the lowest are cut first.  `rows` are row ids of the transcript, `phase` is the id of a phase of the note.
-    `settles` is true if the line can prove a decision.  `edits` has the rows of each file's edits, if the line lists files.
+    `worth` is from 0 to 100; lines with the lowest worth are cut first.  `rows` are row ids of the transcript, `phase`
+    is the id of a phase of the note.  `settles` is true if the line can prove a decision.  `edits` has the rows of each
+    file's edits, if the line lists files.
     """
 
     tag: Tag
@@ -102,7 +103,7 @@ class RecordLine:
 
     @property
     def shown(self) -> str:
-        """The text at its current length.  Its further lines are indented, so that none looks like a line of the record."""
+        """The text at its current length, with later lines indented so that none looks like a line of the record."""
         cap = self.caps[self.level]
         if not cap or len(self.text) <= cap:
             return hang(self.text) if cap else ""
@@ -112,16 +113,16 @@ class RecordLine:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """The whole text, and the lines shown by their numbers."""
+    """The text of a record, and its lines by number."""
 
     text: str
     lines: Mapping[int, RecordLine] = field(default_factory=dict)
 
 
 def fit(lines: Iterable[RecordLine], budget: int, counter: Counter, show: Callable[[str], str] = str) -> ReviewRecord:
-    """Cut the lines, the least important first, until they have at most `budget` tokens.  `show` is applied to each text before.
+    """Cut the lines, the least important first, until they have at most `budget` tokens; then drop the oldest lines.
 
-    As a last resort the oldest lines are left out.
+    `show` is applied to each text first.
     """
     live = [line for line in lines if line.text.strip()]
     for line in live:
@@ -146,7 +147,7 @@ def fit(lines: Iterable[RecordLine], budget: int, counter: Counter, show: Callab
 
 
 class _Whole:
-    """How many tokens lines have together, with headings of the turns that are shown, a note on the cut and the third digit of a number."""
+    """The tokens of all lines, with turns' headings, the note on omitted lines and the third digit of line numbers."""
 
     def __init__(self, sizes: list[int], turns: Sequence[int]) -> None:
         self.sizes = sizes
@@ -158,7 +159,7 @@ class _Whole:
         return self._total + _TURN * (2 + len(self._left)) + max(0, self._shown - _TWO_DIGITS)
 
     def resize(self, at: int, size: int) -> None:
-        """A line has this size now; 0 if it is shown no more."""
+        """Set the size of a line; 0 if it is omitted."""
         self._total += size - self.sizes[at]
         if self.sizes[at] and not size:
             self._shown -= 1
@@ -170,7 +171,7 @@ class _Whole:
 
 
 _TURN, _TWO_DIGITS = 4, 99
-"""Tokens of a turn's heading."""
+"""Tokens of a turn's heading, and the highest line number with two digits."""
 _STEP = 9
 """Added to the worth of a line for each cut, so that other lines are cut before it is cut again."""
 
@@ -185,13 +186,13 @@ def _size(line: RecordLine, counter: Counter) -> int:
 
 
 def _rendered(lines: Sequence[RecordLine], *, is_cut: bool) -> ReviewRecord:
-    told, turn = (["[…] earlier lines were cut"] if is_cut else []), -1
+    text, turn = (["[…] earlier lines were cut"] if is_cut else []), -1
     for number, line in enumerate(lines, 1):
         if line.turn != turn:
             turn = line.turn
-            told.append(f"turn {turn}")
-        told.append(f"[{number}] {line.tag}: {line.shown}")
-    return ReviewRecord("\n".join(told), dict(enumerate(lines, 1)))
+            text.append(f"turn {turn}")
+        text.append(f"[{number}] {line.tag}: {line.shown}")
+    return ReviewRecord("\n".join(text), dict(enumerate(lines, 1)))
 
 
 _CODE = late_pattern(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -200,7 +201,7 @@ _SPACES = late_pattern(r"[ \t]+")
 _EMPTY = late_pattern(r"\n\s*\n+")
 _REMINDER = late_pattern(r"<(system-reminder|ide_\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
 _READ = 30_000
-"""The most code points of a text that are read."""
+"""Maximum code points of a text that are read."""
 
 
 def tidy(text: str, code: int) -> str:
@@ -217,13 +218,13 @@ def _code(inner: str, most: int) -> str:
 
 def outline(plan: str) -> str:
     """The headings, items and first sentences of a plan."""
-    told = []
+    lines = []
     for block in blocks_of(plan[:_READ]):
         if block.kind is Part.HEADING:
-            told.append(f"# {plain(block.text)}")
+            lines.append(f"# {plain(block.text)}")
         elif block.is_said:
-            told.append(clipped(block.text, 160))
-    return "\n".join(told)
+            lines.append(clipped(block.text, 160))
+    return "\n".join(lines)
 
 
 _FEW_LINES = 3
@@ -238,7 +239,7 @@ def gist(report: str) -> str:
 
 
 def described(used: ToolUsed, call: ObservedCall, roots: Sequence[str]) -> str:
-    """A call as one line; for an edit with the beginning of the new text."""
+    """A call as one line; an edit with the beginning of its new text."""
     line = clipped(call_line(used.name, used.arguments, roots[0] if roots else ""), 200)
     new = next((new for _, _, new in changes_in(used.arguments) if new.strip()), "") if call.files else ""
     return f"{line}: {clipped(new, 220)}" if new else line
@@ -262,5 +263,5 @@ _TRAILER = late_pattern(r"^[\w-]+: \S.*$", re.MULTILINE)
 def body_of(script: str) -> str:
     """The body of the commit message in a command, without trailers; "" if there is none."""
     found = _HERE.search(script)
-    told = _TRAILER.sub("", found[2].partition("\n")[2]) if found else ""
-    return f" :: {clipped(told, 500)}" if told.strip() else ""
+    body = _TRAILER.sub("", found[2].partition("\n")[2]) if found else ""
+    return f" :: {clipped(body, 500)}" if body.strip() else ""

@@ -1,7 +1,7 @@
 """Ask an agent what mattered in a session, check its answer, and keep the supported claims in the note.
 
-The agent sees the events as a record within a budget of tokens.  Claims are checked against the record and the note.  Nothing that an agent does or
-says raises an error here: a failure is one line, and the note does not change.
+The prompt shows the events as a record within a token budget.  Claims are checked against the record and the note.
+Agents never cause an error here: a failure is one line, and the note does not change.
 """
 
 from __future__ import annotations
@@ -56,23 +56,23 @@ _CALL = (300, 160, 0)
 
 
 def lines_of_note(session: Session) -> list[RecordLine]:
-    """The lines of a note.  Their rows are ids of phases, since a note has no row ids."""
-    told = [
+    """The lines of a note, for sessions without events.  Their rows are ids of phases, since a note has no row ids."""
+    lines = [
         RecordLine(Tag.NOTED, one, ("start",), worth, caps) for _, one, worth, caps in _entry_lines(session.preamble)
     ]
     for turn, phase in enumerate(session.all_phases(), 1):
         row = phase.id.replace(".", "-")
-        told.append(RecordLine(Tag.PHASE, phase.name, (row,), 60, (200, 100), turn, phase.id))
-        told += [
+        lines.append(RecordLine(Tag.PHASE, phase.name, (row,), 60, (200, 100), turn, phase.id))
+        lines += [
             RecordLine(tag, text, (row,), worth, caps, turn, phase.id)
             for tag, text, worth, caps in _entry_lines(phase.entries)
         ]
     last = session.phases[-1].id.replace(".", "-") if session.phases else "start"
     if session.summary:
-        told.append(RecordLine(Tag.CLOSING, session.summary, (last,), 93, _SAID, len(session.phases)))
-    left = [task.content for task in session.tasks if task.status not in ("completed", "cancelled")]
-    state = "; ".join([f"the session is {session.status}", *(f"task not done: {task}" for task in left[:20])])
-    return [*told, RecordLine(Tag.END, state, (last,), 99, (900, 500), len(session.phases))] if told else []
+        lines.append(RecordLine(Tag.CLOSING, session.summary, (last,), 93, _SAID, len(session.phases)))
+    tasks = [task.content for task in session.tasks if task.status not in ("completed", "cancelled")]
+    state = "; ".join([f"the session is {session.status}", *(f"task not done: {task}" for task in tasks[:20])])
+    return [*lines, RecordLine(Tag.END, state, (last,), 99, (900, 500), len(session.phases))] if lines else []
 
 
 def _entry_lines(entries: tuple[Entry, ...]) -> Iterator[tuple[Tag, str, int, tuple[int, ...]]]:
@@ -115,13 +115,14 @@ _LONGEST_MODEL = 40
 
 
 class ReviewResult(NamedTuple):
-    """The result: the model, the number of findings that were kept and of those that were dropped; or the `problem`, one line.
+    """The model and the numbers of kept and dropped findings; or the `problem`, one line.
 
-    `is_known` is true if no agent was asked: the session is a subagent's or empty, or has nothing new since the last answer.
+    `is_known` is true if no agent was asked: the session is a subagent's or empty, or has no new events since the last
+    answer.
     """
 
     model: str = ""
-    said: int = 0
+    kept: int = 0
     dropped: int = 0
     problem: str = ""
     is_known: bool = False
@@ -132,12 +133,12 @@ class ReviewResult(NamedTuple):
         if self.is_known or self.problem:
             return ""
         more = f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""
-        return f"{self.model or 'the agent'} found {self.said} thing{'' if self.said == 1 else 's'}{more}"
+        return f"{self.model or 'the agent'} found {self.kept} thing{'' if self.kept == 1 else 's'}{more}"
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewMaterial:
-    """What is known of a session before an agent is asked.  `digest` is that of the record in the last answer's prompt."""
+    """What is known of a session before a review; `digest` is the hash of the record in the last review's prompt."""
 
     events: tuple[ReviewEvent, ...] = ()
     detected: Detected = field(default_factory=Detected)
@@ -153,19 +154,19 @@ def material_of(root: Path, session_id: str) -> ReviewMaterial:
     for placed in events:
         if not placed.event.at.agent:
             callouts += detector.add(placed.event)
-    digest = str(_last_said(kept).get("record", ""))
+    digest = str(_last_review(kept).get("record", ""))
     return ReviewMaterial(events, Detected(detector.noted(), callouts), digest)
 
 
-def _last_said(kept: Sequence[Kept]) -> Mapping[str, object]:
-    """The entry of the last answer; empty if there is none."""
+def _last_review(kept: Sequence[Kept]) -> Mapping[str, object]:
+    """The event log's entry of the last review; empty if there is none."""
     return next((record.values for record in reversed(kept) if record.type == FINDINGS), {})
 
 
 def _earlier(root: Path, session_id: str) -> list[AgentItem]:
-    """What an agent said before, each with what it stands for."""
-    told = _last_said(_records(root, session_id)).get("items")
-    pairs = map(_items, told if isinstance(told, list) else [])
+    """The items of the last review."""
+    stored = _last_review(_records(root, session_id)).get("items")
+    pairs = map(_items, stored if isinstance(stored, list) else [])
     return [AgentItem(*pair[:2]) for pair in pairs if pair]
 
 
@@ -177,7 +178,7 @@ def _records(root: Path, session_id: str) -> list[Kept]:
 
 
 def _items(value: object) -> tuple[Noted, ...]:
-    """Read items from an entry of the event log, where each is a text as in the note."""
+    """Parse items of an entry of the event log, where each is a text as in the note."""
     texts = value if isinstance(value, list) else []
     found = (read_noted(one.split("\n")) for one in texts if isinstance(one, str))
     return tuple(item for item in found if item)
@@ -197,13 +198,14 @@ def review(
     budget: Budget = BUDGET,
     again: bool = True,
 ) -> ReviewResult:
-    """Ask about the session whose note is `ref`; without `again` only if something is new.  Raises only what reading the note raises.
+    """Review the session whose note is `ref`; without `again` only if it has new events.
 
-    No agent is asked about a subagent's session: its parent's record has its report.
+    Subagents' sessions are not reviewed, since the parent's record has their reports.  Raises only what reading the
+    note raises.
     """
     note = vault.read(vault.find(ref) if isinstance(ref, str) else ref)
     session = note.session
-    is_deleted = not session.findings and bool(_earlier(vault.root, session.id))  # the block, by a human
+    is_deleted = not session.findings and bool(_earlier(vault.root, session.id))  # a user deleted the block
     if session.parent or is_deleted:
         return ReviewResult(is_known=True)
     material, seen = material_of(vault.root, session.id), text_cleaner(redact)
@@ -214,20 +216,20 @@ def review(
     digest = sha256(record.text.encode("utf-8", "replace")).hexdigest()[:16]
     if not record.lines or (digest == material.digest and not again):
         return ReviewResult(is_known=True)
-    said = KnownText(record.text, seen(note.source.text))
-    came = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, said, seen), seen, budget=budget)
-    model = seen(came.answers[-1].model)[:_LONGEST_MODEL] if came.answers else ""
-    if came.value is None:
-        return ReviewResult(model, problem=came.problem)
-    return _keep(vault, note, material, _Answer(came.value, model, digest), now)
+    known = KnownText(record.text, seen(note.source.text))
+    result = ask_checked(asker, prompt, lambda text, _: read_answer(text, record, known, seen), seen, budget=budget)
+    model = seen(result.answers[-1].model)[:_LONGEST_MODEL] if result.answers else ""
+    if result.value is None:
+        return ReviewResult(model, problem=result.problem)
+    return _keep(vault, note, material, _Answer(result.value, model, digest), now)
 
 
 def _prompts(
     vault: Vault, session: Session, material: ReviewMaterial, seen: Callable[[str], str], budget: Budget
 ) -> tuple[ReviewRecord, Callable[[str], str]]:
-    """The record, and a function from a refusal to the prompt, which never has more tokens than the budget."""
+    """The record, and a function that makes the prompt for a refusal, never with more tokens than the budget."""
     count = budget.counter.count
-    most = budget.tokens - count(f"{OWN_MARK}\n")  # what stands before each prompt
+    most = budget.tokens - count(f"{OWN_MARK}\n")  # the mark is put before each prompt
     template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
     def filled(record: str, refused: str) -> str:
@@ -237,11 +239,11 @@ def _prompts(
     if room < _LEAST_RECORD:
         raise CrucibleError("agents.budget_tokens leaves no room for the record", "raise it")
     is_whole = any(isinstance(placed.event, Prompted | Replied) for placed in material.events)
-    clean = redactor_of(vault.settings.secrets)  # before any text is shortened: a cut may hide a secret
+    clean = redactor_of(vault.settings.secrets)  # redact before shortening: a cut may hide a secret
     events = (replace(placed, event=clean(placed.event)[0]) for placed in material.events)
     lines = lines_of(events) if is_whole else lines_of_note(session)
     record = fit(lines, room, budget.counter, seen)
-    # A fence is as long as what it holds demands, and a tokenizer need not count a whole as the sum of its parts.
+    # A fence grows with its content, and a tokenizer may count a text differently from the sum of its parts.
     while record.lines and (over := count(filled(record.text, "")) + _LEFT_FOR_REFUSAL - most) > 0:
         room -= over
         record = fit(lines, room, budget.counter, seen)
@@ -261,7 +263,7 @@ _SMALLEST = 100
 
 
 class _Answer(NamedTuple):
-    """The claims of an answer, its model, and the digest of the record that was shown."""
+    """The claims of an answer, its model, and the digest of the record in the prompt."""
 
     claims: Claims
     model: str
@@ -274,24 +276,24 @@ def _keep(vault: Vault, note: Note, material: ReviewMaterial, answer: _Answer, n
     source = f"model {model or 'unknown'} on {now:%Y-%m-%d}"
     found = MergedFindings(())
 
-    def intention(there: Note) -> list[Edit]:
+    def intention(current: Note) -> list[Edit]:
         nonlocal found
-        # Somebody else may have asked meanwhile.
-        session, earlier = there.session, _earlier(vault.root, there.session.id)
-        if earlier and not session.findings:  # a human deleted the block
+        # Another process may have reviewed the session meanwhile.
+        session, earlier = current.session, _earlier(vault.root, current.session.id)
+        if earlier and not session.findings:  # a user deleted the block
             found = MergedFindings((), (), tuple(earlier))
             return []
         found = merge_claims(session, claims.kept, material.detected, earlier, source)
-        return merge_findings(there.source, session, session.findings, found.items)
+        return merge_findings(current.source, session, session.findings, found.items)
 
     problem = "the answer was not stored"
     try:
         vault.update(note.path, intention)
         problem = "the answer is in the note, but counts as yours from now on"
-        items = [_texts(filter(None, told)) for told in (*found.said, *found.gone)]
+        items = [_texts(filter(None, pair)) for pair in (*found.from_agent, *found.gone)]
         values = {"model": model, "record": answer.digest, "dropped": claims.dropped, "items": items}
-        # Whole, whatever the vault's limit is: what is cut would not be known again.
+        # Not truncated to the vault's limit, since a truncated item could not be matched later.
         append_entry(vault.root, note.session.id, FINDINGS, values, now=now)
     except CrucibleError as error:
         return ReviewResult(model, problem=normal_line(f"{problem}: {error}"))
-    return ReviewResult(model, len(found.said), claims.dropped)
+    return ReviewResult(model, len(found.from_agent), claims.dropped)

@@ -1,1 +1,1 @@
-"""What a session's tool calls did, the same for every client."""
+"""Read tool calls and shell commands as acts, the same for every client."""

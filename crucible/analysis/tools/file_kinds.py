@@ -1,4 +1,4 @@
-"""The types of files by their names, and what a command tests, checks or builds by its words."""
+"""Types of files by name, and the kind of a command: test, check or build."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BY_NAME = {
 
 
 def type_of(path: str) -> str | None:
-    """The type of a file, by its name: `Python` of `src/limiter.py`; None when that tells nothing."""
+    """The type of a file by its name: `Python` for `src/limiter.py`; None if unknown."""
     return _type_of(path.rpartition("/")[2])
 
 
@@ -67,9 +67,9 @@ _RUNNERS = {
     "rye": "run", "conda": "run", "mamba": "run", "bundle": "exec", "pipx": "run", "mise": "exec", "direnv": "exec",
     "coverage": "run", "dotenv": "run", "pixi": "run",
 }  # fmt: skip
-"""Commands that run another in its environment, and by which word."""
-_CARRIED = 6
-"""How many of them may carry each other."""
+"""Commands that run another command in an environment, and the subcommand that does so."""
+_MAX_NESTED = 6
+"""How many runners may be nested."""
 _VALUED = frozenset(
     [
         "--with",
@@ -85,27 +85,28 @@ _VALUED = frozenset(
         "--group",
     ]
 )
-"""Options of those that take a word."""
+"""Options of runners that take a value."""
 INTERPRETERS: Mapping[str, str] = {
     "python": "py", "node": "js", "nodejs": "js", "tsx": "ts", "ts-node": "ts", "bun": "ts", "deno": "ts", "ruby": "rb", "perl": "pl",
     "php": "php", "lua": "lua", "Rscript": "r", "julia": "jl", "bash": "sh", "sh": "sh", "zsh": "sh", "dash": "sh", "ksh": "sh",
 }  # fmt: skip
-"""Commands that run a script, and the ending of their language's files."""
+"""Commands that run a script, and the file extension of their language."""
 _PYTHON = late_pattern(r"(?:python|pypy)w?[\d.]*(?:\.exe)?|py")
 _MANAGERS = frozenset({"npm", "yarn", "pnpm", "bun"})
 
 
 def plain_words(words: Sequence[str]) -> tuple[str, ...]:
-    """A command as its own name: `uv run python -m pytest -q` is `pytest -q`, `./node_modules/.bin/jest` is `jest`.
+    """Strip runners and paths from a command.
 
-    A Python of whatever version is `python`; the words of a script that is run by name are left as they are.
+    `uv run python -m pytest -q` is `pytest -q`, `./node_modules/.bin/jest` is `jest`, and every version of Python is
+    `python`.  The arguments of a script are not changed.
     """
     rest = list(words)
-    for _ in range(_CARRIED):
+    for _ in range(_MAX_NESTED):
         if not rest:
             break
         name = rest[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
-        inner = _run_by(name, rest)
+        inner = _inner_command(name, rest)
         if inner is None:
             break
         rest = inner
@@ -115,8 +116,8 @@ def plain_words(words: Sequence[str]) -> tuple[str, ...]:
     return ("python" if _PYTHON.fullmatch(name) else name, *rest[1:])
 
 
-def _run_by(name: str, words: list[str]) -> list[str] | None:
-    """The words of the command that is run by another; None when this is the command itself."""
+def _inner_command(name: str, words: list[str]) -> list[str] | None:
+    """The command that a runner runs; None if this is no runner."""
     if _PYTHON.fullmatch(name) and "-m" in words[1:8]:
         at = words.index("-m", 1)
         earlier = words[1:at]
@@ -144,10 +145,10 @@ def _after_options(words: list[str], at: int) -> int:
     return at
 
 
-_SAME = {"mvnw": "mvn", "gradlew": "gradle", "mvnd": "mvn", "mmake": "make", "buildx": "docker"}
-_ASKS = frozenset("--version -V --help -h help version".split())  # noqa: SIM905
-_STAYS = frozenset("serve server dev watch start preview new init install-hooks".split())  # noqa: SIM905
-"""Words of commands that go on until they are stopped, or make a project: no check and no build."""
+_ALIASES = {"mvnw": "mvn", "gradlew": "gradle", "mvnd": "mvn", "mmake": "make", "buildx": "docker"}
+_INFO = frozenset("--version -V --help -h help version".split())  # noqa: SIM905
+_NO_CHECK = frozenset("serve server dev watch start preview new init install-hooks".split())  # noqa: SIM905
+"""Subcommands that run until they are stopped, or set up a project."""
 _TASKED = frozenset({"make", "gmake", "just", "ninja"})
 _FORMATTERS = frozenset("black prettier isort gofmt rustfmt clang-format autopep8 yapf dprint".split())  # noqa: SIM905
 _CHECKING = frozenset("--check --list-different -l --check-only --diff -d --dry-run -c".split())  # noqa: SIM905
@@ -155,18 +156,18 @@ _TEST_STEM = late_pattern(r"(?:tests?[_-].*|.*[_.-](?:tests?|specs?)|tests?|runt
 
 
 def kind_of(words: Sequence[str]) -> ToolKind | None:
-    """What a command checks or builds, of its `plain_words`; None when it does neither."""
+    """Whether a command, given as its `plain_words`, tests, checks or builds; None if it does none of these."""
     return _kind_of(tuple(words))
 
 
 @lru_cache(maxsize=1024)
 def _kind_of(words: tuple[str, ...]) -> ToolKind | None:
-    if not words or any(word in _ASKS for word in words[1:3]):
+    if not words or any(word in _INFO for word in words[1:3]):
         return None
-    name, rest = _SAME.get(words[0], words[0]), [word for word in words[1:] if word[:1] not in ("-", "")]
+    name, rest = _ALIASES.get(words[0], words[0]), [word for word in words[1:] if word[:1] not in ("-", "")]
     if _formats(name, rest):
         return None if changes_files(words) else LINT
-    if any(word in _STAYS for word in rest[:2]) or (name == "cmake" and "--build" not in words):
+    if any(word in _NO_CHECK for word in rest[:2]) or (name == "cmake" and "--build" not in words):
         return None
     if name in _MANAGERS:
         return _managed(name, rest)
@@ -183,12 +184,12 @@ def _kind_of(words: tuple[str, ...]) -> ToolKind | None:
 
 
 def is_known_tool(name: str) -> bool:
-    """Whether some words of a command of this name check or build."""
+    """Return whether a command of this name can test, check, build or format."""
     return name in VERBS or name in ALONE or name in _FORMATTERS
 
 
 def changes_files(words: Sequence[str]) -> bool:
-    """Whether a command, of its `plain_words`, puts the files that it is given into another form: `black limiter.py`."""
+    """Return whether a command, given as its `plain_words`, reformats files in place: `black limiter.py`."""
     rest = [word for word in words[1:] if word[:1] != "-"]
     return bool(words) and _formats(words[0], rest) and not any(word in _CHECKING for word in words[1:])
 
@@ -198,7 +199,7 @@ def _formats(name: str, rest: list[str]) -> bool:
 
 
 def _makes_files(rest: list[str]) -> bool:
-    """Whether all targets of `make` are files or settings; `make clean` is a task like any other."""
+    """Return whether all targets of `make` are files or settings; `clean` is neither."""
     return all("=" in word or "/" in word or "." in word or word.isdigit() for word in rest)
 
 
@@ -208,12 +209,12 @@ def _word_kind(name: str, word: str) -> ToolKind | None:
 
 
 def _task(word: str) -> ToolKind | None:
-    """By a task's name: `test`, `test:unit`, `lint-fix`, `build_all`."""
+    """The kind of a task by its name: `test`, `test:unit`, `lint-fix`, `build_all`."""
     return TASKS.get(word) or next((TASKS[part] for part in re.split(r"[:_./-]", word[:80]) if part in TASKS), None)
 
 
 def _managed(name: str, rest: list[str]) -> ToolKind | None:
-    """`npm run lint`, `yarn build`, `pnpm test`."""
+    """The kind of a package manager's command: `npm run lint`, `yarn build`, `pnpm test`."""
     runs = rest[1:2] if rest[:1] in (["run"], ["run-script"], ["workspace"]) else []
     if runs:
         return _task(runs[0]) or ALONE.get(runs[0])
@@ -224,7 +225,7 @@ def _managed(name: str, rest: list[str]) -> ToolKind | None:
 
 
 def _runs_a_test(words: Sequence[str]) -> bool:
-    """Whether an interpreter runs a file of tests."""
+    """Return whether an interpreter runs a test file."""
     script = next((word for word in words[1:] if not word.startswith("-")), "")
     if any(word in ("-c", "-e", "--eval") for word in words[1:4]):
         return False
@@ -234,7 +235,7 @@ def _runs_a_test(words: Sequence[str]) -> bool:
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a file is one of tests, by its name: `test_limiter.py`, `limiter_test.go`, `limiter.spec.ts`."""
+    """Return whether a file contains tests, by its name: `test_limiter.py`, `limiter_test.go`, `limiter.spec.ts`."""
     stem, dot, ending = path.rpartition("/")[2].rpartition(".")
     return bool(dot and ending.isalnum() and _TEST_STEM.fullmatch(stem))
 
@@ -245,5 +246,5 @@ _CODE = (frozenset(_ENDINGS) - frozenset(_NO_CODE.split())) | {"Makefile", "Dock
 
 
 def languages_of(words: Sequence[str]) -> frozenset[str]:
-    """The types of the files that a command checks or builds when it is given none: all that are code for `make`."""
+    """The types of files that a command checks or builds by default; all types of code for tools such as `make`."""
     return _LANGUAGES_OF.get(words[0], _CODE) if words else _CODE

@@ -1,6 +1,6 @@
-"""The whole arguments and results of a session's calls from the event log, where the note has only a line.
+"""Find the full arguments and results of a note's tool calls in the event log.
 
-A call of the note is matched with its record by that line, in order, those with the same outcome first.
+A note has one line for each call.  Records are matched by that line, in order, preferring those with the same outcome.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crucible.vault.events.event_reader import EventRecord, read_records
 
 @dataclass(slots=True)
 class _RecordedCall:
-    """One call as it was recorded."""
+    """A tool call of the event log."""
 
     name: str
     arguments: Mapping[str, object]
@@ -40,68 +40,68 @@ class RecordedPrompt(NamedTuple):
 
 
 class RecordedCalls:
-    """Ask for a session's calls in the order of its note: of several with one line each gets its own record.
+    """The recorded calls of a session, to be queried in the order of its note: equal lines get one record each, in order.
 
-    `whole` says whether every call that was recorded had its whole arguments kept and there were any.
-    `roots` are the folders that the session ran in, the first first.
+    `whole` is true if there are recorded calls and none has truncated arguments.
+    `roots` are the folders that the session ran in, in order.
     """
 
     def __init__(
         self,
-        told: Iterable[tuple[str, _RecordedCall]] = (),
+        calls: Iterable[tuple[str, _RecordedCall]] = (),
         roots: Iterable[str] = (),
-        said: Iterable[tuple[str, RecordedPrompt]] = (),
+        prompts: Iterable[tuple[str, RecordedPrompt]] = (),
         *,
         whole: bool = False,
     ) -> None:
-        self._said = list(said)
+        self._prompts = list(prompts)
         self._waiting: defaultdict[tuple[str, Outcome | None], list[_RecordedCall]] = defaultdict(list)
         self._given: dict[object, tuple[ToolCall, _RecordedCall | None]] = {}
         self._taken: set[int] = set()
         self.roots = tuple(dict.fromkeys(roots))
         self.whole = whole
-        for line, one in told:
+        for line, one in calls:
             self._waiting[line, one.outcome].append(one)
             self._waiting[line, None].append(one)
         for waiting in self._waiting.values():
             waiting.reverse()
 
     def arguments(self, call: ToolCall) -> Mapping[str, object] | None:
-        """The whole arguments of a call; None when it was not recorded."""
-        told = self._told(call)
-        return told.arguments if told else None
+        """The full arguments of a call; None if it was not recorded."""
+        record = self._record_of(call)
+        return record.arguments if record else None
 
     def name(self, call: ToolCall) -> str:
-        """The tool's name as its client has it."""
-        told = self._told(call)
-        return told.name if told else call.tool
+        """The tool's name as its client writes it."""
+        record = self._record_of(call)
+        return record.name if record else call.tool
 
     def result(self, call: ToolCall) -> str | None:
-        """The whole text that came back; None when it was not recorded."""
-        told = self._told(call)
-        return told.result if told else None
+        """The full result of a call; None if it was not recorded."""
+        record = self._record_of(call)
+        return record.result if record else None
 
     def row(self, call: ToolCall) -> str:
         """The id of the transcript's row with the result; "" if it was not recorded."""
-        told = self._told(call)
-        return told.row if told else ""
+        record = self._record_of(call)
+        return record.row if record else ""
 
-    def said(self, words: str) -> RecordedPrompt:
-        """The next prompt with these words; earlier prompts are not looked at again."""
-        begun = _begun(words)
-        at = next((at for at, (text, _) in enumerate(self._said) if text == begun), None)
+    def prompt(self, words: str) -> RecordedPrompt:
+        """Take the next prompt with these words, and drop those before it."""
+        key = _prompt_key(words)
+        at = next((at for at, (other, _) in enumerate(self._prompts) if other == key), None)
         if at is None:
             return RecordedPrompt()
-        found = self._said[at][1]
-        del self._said[: at + 1]
+        found = self._prompts[at][1]
+        del self._prompts[: at + 1]
         return found
 
     def folder(self, call: ToolCall) -> str:
-        """Where the session ran when the call was made; "" when that is not known."""
-        told = self._told(call)
-        return told.folder if told else ""
+        """The folder that the session ran in when the call was made; "" if unknown."""
+        record = self._record_of(call)
+        return record.folder if record else ""
 
-    def _told(self, call: ToolCall) -> _RecordedCall | None:
+    def _record_of(self, call: ToolCall) -> _RecordedCall | None:
         if not self._waiting:  # nothing was recorded
             return None
         key: object = (call.lines, call.call) if call.lines.first >= 0 else id(call)
@@ -113,15 +113,15 @@ class RecordedCalls:
     def _take(self, line: str, outcome: Outcome | None) -> _RecordedCall | None:
         waiting = self._waiting.get((line, outcome), [])
         while waiting:
-            told = waiting.pop()
-            if id(told) not in self._taken:
-                self._taken.add(id(told))
-                return told
+            record = waiting.pop()
+            if id(record) not in self._taken:
+                self._taken.add(id(record))
+                return record
         return None
 
 
 def load_recorded_calls(vault_root: Path, session_id: str) -> RecordedCalls:
-    """The evidence of a session's flight recorder, from the folder, the archive or both.  Never raises: what cannot be read is not there."""
+    """Read the recorded calls of a session from its event log.  Never raises: unreadable records are omitted."""
     records: list[EventRecord] = []
     if not may_have_records(vault_root, session_id):
         return RecordedCalls()
@@ -133,11 +133,11 @@ def load_recorded_calls(vault_root: Path, session_id: str) -> RecordedCalls:
 
 
 def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) -> RecordedCalls:
-    """The evidence of records in the order of events."""
-    told: list[tuple[str, _RecordedCall]] = []
+    """The recorded calls of event records, given in the order of events."""
+    calls: list[tuple[str, _RecordedCall]] = []
     used: dict[tuple[str, str], _RecordedCall] = {}
     roots: list[str] = []
-    said: list[tuple[str, RecordedPrompt]] = []
+    prompts: list[tuple[str, RecordedPrompt]] = []
     cwd, uncut, is_command = "", True, False
     for record in records:
         values = record.values
@@ -146,7 +146,7 @@ def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) 
             roots.append(cwd)
         elif record.type == "ToolUsed":
             one = _RecordedCall(_text(values, "name"), _mapping(values.get("arguments")), cwd)
-            told.append((normal_line(call_line(one.name, one.arguments, cwd)), one))
+            calls.append((normal_line(call_line(one.name, one.arguments, cwd)), one))
             used[record.agent, _text(values, "call")] = one
             uncut = uncut and not record.cut
         elif record.type == "ToolReturned":
@@ -154,17 +154,17 @@ def recorded_calls_of(records: Iterable[EventRecord], *, complete: bool = True) 
                 found.result, found.outcome = _text(values, "text"), _outcome(_text(values, "end"))
                 found.row = record.row
         elif record.type == "Prompted":
-            said.append((_begun(_text(values, "text")), RecordedPrompt(record.row)))
+            prompts.append((_prompt_key(_text(values, "text")), RecordedPrompt(record.row)))
             is_command = values.get("kind") == "command"
         elif record.type == "Injected" and values.get("kind") == "skill" and is_command:
-            said[-1] = (said[-1][0], said[-1][1]._replace(expansion=_text(values, "text")))
+            prompts[-1] = (prompts[-1][0], prompts[-1][1]._replace(expansion=_text(values, "text")))
         elif record.type == "tool":
-            told.append(_recorded(values))
-    return RecordedCalls(told, filter(None, roots), said, whole=complete and bool(told) and uncut)
+            calls.append(_self_reported(values))
+    return RecordedCalls(calls, filter(None, roots), prompts, whole=complete and bool(calls) and uncut)
 
 
-def _recorded(values: Mapping[str, object]) -> tuple[str, _RecordedCall]:
-    """A call that an agent told of itself."""
+def _self_reported(values: Mapping[str, object]) -> tuple[str, _RecordedCall]:
+    """A call that an agent without a log recorded with `cru record`."""
     name, command = _text(values, "tool") or "tool", _text(values, "command")
     path = _text(values, "path")
     arguments = _mapping(values.get("args")) or ({"path": path} if path else {"command": command})
@@ -179,8 +179,8 @@ def _recorded(values: Mapping[str, object]) -> tuple[str, _RecordedCall]:
     )
 
 
-def _begun(words: str) -> str:
-    """The beginning of a prompt, as a search key."""
+def _prompt_key(words: str) -> str:
+    """The beginning of a prompt as a search key."""
     return "".join(filter(str.isalnum, words[:400]))[:80]
 
 

@@ -17,7 +17,7 @@ from crucible.documents.workflow.workflow import Datum
 _LONGEST = 160
 _SHOWN = 200
 _MOST = 64
-"""Files that one file reads when it is run."""
+"""Maximum number of files of one type that a command without arguments reads."""
 
 _ILLEGAL = late_pattern(r"[`,;|<>\"*?\\]|::+|\[\[+|\]\]+|%%+")
 _ARROW = late_pattern(r"[-=]+>|[→⟶⇒➔➜]")
@@ -25,9 +25,9 @@ _BLANKS = late_pattern(r"\s+")
 
 
 def datum_name(text: str) -> str:
-    """A text as the name of a datum: one line without commas, backticks, arrows, `::`; "" when nothing is left.
+    """Turn a text into the name of a datum: one line without commas, backticks, arrows and `::`; "" if nothing is left.
 
-    What is not legal is `_`, or `-` for an arrow; blanks in it stay, for such a name is written as a code span.
+    An arrow becomes `-`, other illegal characters `_`.  Blanks stay, since names are written as code spans.
     """
     name = _BLANKS.sub(" ", UNSEEN.sub("", normal_line(text[:_LONGEST_PATH])))
     name = _ILLEGAL.sub("_", _ARROW.sub("-", name)).lstrip(" :").rstrip(" .:")
@@ -46,9 +46,9 @@ _DRIVE = late_pattern(r"[A-Za-z]:[\\/]")
 
 
 class Files:
-    """The files known so far; `roots` are the folders that absolute paths are seen from, the project's first.
+    """The files known so far; `roots` are the folders that absolute paths are made relative to, the project's first.
 
-    Share one between a session and those that it delegated to, so that what one wrote the other may import.
+    Share one with the session's subagents, so that each knows the files that the others wrote.
     """
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
@@ -63,17 +63,17 @@ class Files:
     # --- names -------------------------------------------------------------------------------------------------------
 
     def add_root(self, root: str) -> None:
-        """Another folder that absolute paths are seen from."""
+        """Add a folder that absolute paths are made relative to."""
         folder = _slashes(root).rstrip("/")
         if folder and folder not in self.roots:
             self.roots.append(folder)
 
     def shown(self, text: str) -> str:
-        """A text in one line of at most 200 code points, with paths as seen from the first root."""
+        """A text in one line of at most 200 code points, with paths relative to the first root."""
         return one_line(self.seen_from("", text), _SHOWN)
 
     def seen_from(self, folder: str, text: str) -> str:
-        """A text with the paths in it as seen from a folder of the project, "" for the project's own."""
+        """A text with its paths relative to a folder of the project; "" is the project's folder."""
         if not self.roots or self.roots[0] not in text:
             return text
         back = "../" * (folder.count("/") + 1) if folder else ""
@@ -85,7 +85,7 @@ class Files:
         )
 
     def folder_of(self, folder: str) -> str:
-        """A folder as seen from the project; "" for the project's own, for one outside of it and for what cannot be known."""
+        """A folder relative to the project; "" for the project's folder, and for one that is outside or unknown."""
         if not folder:
             return ""
         path = posixpath.normpath(normal_line(_slashes(folder)))
@@ -101,13 +101,13 @@ class Files:
         return "$" in path or (_is_absolute(path) and not is_known)
 
     def is_root(self, folder: str) -> bool:
-        """Whether a folder is the first of the roots, from which relative paths are seen."""
+        """Return whether a folder is the first root, which relative paths start from."""
         return _slashes(folder).rstrip("/") in self.roots[:1] or folder in (".", "./")
 
     def path_of(self, path: str, folder: str = "") -> str:
-        """The name of a file; "" for what is none: a glob, a variable, a device, a URL, a folder by its `/`.
+        """The name of a file; "" for anything else: a glob, a variable, a device, a URL, a folder with a trailing `/`.
 
-        `folder` is where a relative path is seen from: a relative folder, or an absolute one.
+        A relative path starts from `folder`, which is relative or absolute.
         """
         path = normal_line(_slashes(path[: _LONGEST_PATH + 1].strip()))
         if not path or len(path) > _LONGEST_PATH or path.endswith(_ENDS_OF_FOLDERS) or path == "-":
@@ -145,7 +145,7 @@ class Files:
         return name in self._known
 
     def learn(self, name: str) -> None:
-        """A file is there."""
+        """Add a file that exists."""
         if name in self._known:
             return
         self._known.add(name)
@@ -153,13 +153,13 @@ class Files:
             self._tests[type_of(name)][name] = None
 
     def write(self, name: str) -> None:
-        """A file was written or changed."""
+        """Add a file that was written or changed."""
         self._count += 1
         self._written[type_of(name)][name] = self._count
         self.learn(name)
 
     def forget(self, name: str) -> None:
-        """A file, or a folder, is there no more."""
+        """Remove a file, or a folder with its files."""
         inside = f"{name}/"
         for gone in [name, *(known for known in self._known if known.startswith(inside))]:
             self._known.discard(gone)
@@ -167,22 +167,22 @@ class Files:
             self._tests[type_of(gone)].pop(gone, None)
 
     def written(self, types: Iterable[str]) -> tuple[str, ...]:
-        """The files of some types that were written or changed, in that order; the last 64 of each type."""
+        """The files of these types that were written or changed, in that order; the last 64 of each type."""
         found = (pair for kind in sorted(types) for pair in islice(reversed(self._written[kind].items()), _MOST))
         return tuple(name for name, _ in sorted(found, key=lambda pair: pair[1]))
 
     def tests(self, types: Iterable[str]) -> tuple[str, ...]:
-        """The known files of tests of some types, at most 64 of each."""
+        """The known test files of these types, at most 64 of each."""
         return tuple(name for kind in sorted(types) for name in islice(self._tests[kind], _MOST))
 
 
 def as_datum(name: str) -> Datum:
-    """A file as a datum, with the type of its kind."""
+    """A file as a datum with its type."""
     return Datum(name, type_of(name))
 
 
 def _slashes(path: str) -> str:
-    """With slashes, where it is one of Windows'."""
+    """The path with slashes if it is a Windows path."""
     return path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
 
 

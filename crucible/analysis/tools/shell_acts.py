@@ -1,4 +1,4 @@
-"""What the commands of a shell script did, as acts: redirected output, and what was run, tested, checked and built."""
+"""Read a shell script as acts: what its commands ran, tested, checked, built and wrote by redirection."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from crucible.documents.workflow.workflow import Datum
 
 
 def command_acts(script: str, files: Files, outcome: Outcome = Outcome.OK) -> tuple[Act, ...]:
-    """What a script did, command by command; when that is nothing that can be named, one act: of bookkeeping, or run where it changed files.
+    """The acts of a script, command by command; without any, one act `PLAN`, or `RUN` if it changed unknown files.
 
-    `files` learns what was written.
-    Which command of a script failed is not known, so all of them have the call's outcome.
+    `files` collects the files that were written.  It is unknown which command of a script failed, so all acts have the
+    call's outcome.
     """
     acts: list[Act] = []
-    untold = Deed.PLAN
+    fallback = Deed.PLAN
     for part in parse_script(script):
-        told = _acts(part, files)
-        acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in told)
-        if not told and part.words and part.words[0] in CHANGERS:  # `rm -rf "$OUT"`
-            untold = Deed.RUN
-    return tuple(acts) or (Act(untold, files.shown(script), outcome=outcome),)
+        found = _acts(part, files)
+        acts.extend(act if act.outcome is outcome else replace(act, outcome=outcome) for act in found)
+        if not found and part.words and part.words[0] in CHANGERS:  # `rm -rf "$OUT"`
+            fallback = Deed.RUN
+    return tuple(acts) or (Act(fallback, files.shown(script), outcome=outcome),)
 
 
 def is_command(name: str) -> bool:
-    """Whether a word is a command that is known here."""
+    """Return whether a word is a known command."""
     return name in FILE_COMMANDS or name in INTERPRETERS or kind_of((name,)) is not None or is_known_tool(name)
 
 
 def _acts(part: ShellCommand, files: Files) -> list[Act]:
     step = Command(part, plain_words(part.words), files)
     taken = [as_datum(name) for name in step.names(part.takes)]
-    acts = list(_told(step)) if step.words else []
+    acts = list(_command_acts(step)) if step.words else []
     given = [*((path, False) for path in part.gives), *((path, True) for path in part.adds)]
     made = [_redirected(step, name, adds=adds) for path, adds in given for name in step.names([path])]
     if made and all(act.deed in (Deed.READ, Deed.PLAN, Deed.SEARCH) for act in acts):
@@ -65,7 +65,7 @@ def _acts(part: ShellCommand, files: Files) -> list[Act]:
 
 
 def _with(act: Act, reads: Iterable[Datum] | None = None, writes: Iterable[Datum] | None = None) -> Act:
-    """The same act with other data, each once."""
+    """The act with other data, without duplicates."""
     return replace(
         act,
         reads=act.reads if reads is None else tuple(dict.fromkeys(reads)),
@@ -74,17 +74,17 @@ def _with(act: Act, reads: Iterable[Datum] | None = None, writes: Iterable[Datum
 
 
 def _redirected(step: Command, name: str, *, adds: bool) -> Act:
-    """A file that a command's output went to."""
+    """The act of redirecting a command's output to a file."""
     return (change_file if adds and name in step.files else write_file)(step.files, name)
 
 
-def _told(step: Command) -> Iterator[Act]:
+def _command_acts(step: Command) -> Iterator[Act]:
     """The acts of a command without its redirections."""
     name = step.words[0]
     if name in ("apply_patch", "patch") or step.words[:2] == ("git", "apply"):
         return _patch(step)
-    if (teller := FILE_COMMANDS.get(name)) is not None:
-        return teller(step)
+    if (reader := FILE_COMMANDS.get(name)) is not None:
+        return reader(step)
     if changes_files(step.words):
         names = [name for name in step.names(step.words[1:]) if type_of(name)]
         return iter([change_file(step.files, name) for name in names]) if names else _run(step)
@@ -97,17 +97,17 @@ def _told(step: Command) -> Iterator[Act]:
 
 
 def _patch(step: Command) -> Iterator[Act]:
-    """A patch in a here-document or in a word tells its files; one in a file is run."""
+    """A patch in a here-document or an argument names its files; for one in a file only the command is known."""
     acts = patch_acts("\n".join([*step.words[1:2], step.part.fed or ""]), step.files, step.part.folder)
     return iter(acts) if acts else _run(step)
 
 
 def _run(step: Command) -> Iterator[Act]:
-    """Any other command: it reads the script that it runs and the known files among its words."""
+    """Any other command: it reads the script that it runs and the known files among its arguments."""
     ending = INTERPRETERS.get(step.words[0], "")
     code = _code(step) if ending else None
     reads = _run_files(step, ending, code)
-    if code and (acts := _programmed(step, code, reads)):
+    if code and (acts := _inline_code_acts(step, code, reads)):
         yield from acts
         return
     writes = [name for name in step.names(outputs_of(step.words)) if type_of(name)]
@@ -116,8 +116,8 @@ def _run(step: Command) -> Iterator[Act]:
     yield run_act(step, (name for name in reads if name not in writes), writes)
 
 
-def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
-    """The files that a program, which stands in the command, writes and changes; nothing when it does not."""
+def _inline_code_acts(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
+    """The acts of inline code that writes or changes files."""
     touched = _touched_files(code)
     reads, writes = step.names(touched.reads), step.names(touched.writes)
     acts = [(change_file if name in reads else write_file)(step.files, name) for name in writes]
@@ -128,7 +128,7 @@ def _programmed(step: Command, code: str, imported: Iterable[str]) -> list[Act]:
 
 
 def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
-    """The script that is run, then the known files among the words."""
+    """The script that is run, then the known files among the arguments."""
     files = step.files
     scripts = list(_scripts(step, ending)) if code is None else step.names(_touched_files(code).reads)
     given = step.names(word.partition("::")[0] for word in step.words[1:] if word[:1] != "-")
@@ -137,14 +137,14 @@ def _run_files(step: Command, ending: str, code: str | None) -> tuple[str, ...]:
 
 
 def _inputs(words: Sequence[str]) -> Iterator[str]:
-    """The files named by options that everywhere name what is read: `-f FILE`, `--config FILE`."""
+    """The values of options that name an input file in most commands: `-f FILE`, `--config FILE`."""
     for at, word in enumerate(words[1:-1], 1):
         if word in ("-f", "--file", "--config", "--input", "-i", "-r", "--requirement"):
             yield words[at + 1]
 
 
 def _scripts(step: Command, ending: str) -> Iterator[str]:
-    """The file that is run: `app.py` of `python app.py`, `run.sh` of `./run.sh`, a known one of a module's name."""
+    """The file that is run: `app.py` for `python app.py`, `run.sh` for `./run.sh`, a known file for a module's name."""
     path = step.part.words[0]
     if ending:
         path = next((word for word in step.words[1:] if word[:1] not in ("-", "") and word != "run"), "")
@@ -157,7 +157,7 @@ def _scripts(step: Command, ending: str) -> Iterator[str]:
 
 
 def _code(step: Command) -> str | None:
-    """The program that an interpreter was given in a word or in a here-document."""
+    """The inline code of an interpreter, from an argument or a here-document; None if it runs a file."""
     for at, word in enumerate(step.words[1:], 1):
         if word in ("-c", "-e", "--eval", "-r", "-E", "-p"):
             return "\n".join(step.words[at + 1 : at + 2])
@@ -167,7 +167,7 @@ def _code(step: Command) -> str | None:
 
 
 def _checked(step: Command, kind: ToolKind) -> Act:
-    """A check reads the files that it was given, else all of its languages that were written; a test reads both."""
+    """A check reads the files among its arguments, else all written files of its languages; a test reads both."""
     files, languages = step.files, languages_of(step.words)
     named = list(_checked_files(step, kind))
     for name in named:
@@ -181,7 +181,7 @@ def _checked(step: Command, kind: ToolKind) -> Act:
 
 
 def _checked_files(step: Command, kind: ToolKind) -> Iterator[str]:
-    """The files among the words, and the command itself if it is a script."""
+    """The files among the arguments, and the command itself if it is a script."""
     if kind is TEST and step.words[0] not in INTERPRETERS:
         yield from _scripts(step, "")
     for word in step.words[1:]:
@@ -193,7 +193,7 @@ def _checked_files(step: Command, kind: ToolKind) -> Iterator[str]:
             yield name
 
 
-# --- the files of a program that stands in a command ------------------------------------------------------------------
+# --- the files of inline code -----------------------------------------------------------------------------------------
 
 _MOST_TEXT = 1 << 17
 
@@ -209,14 +209,14 @@ _NODE = late_pattern(rf"""\b(?P<verb>read|write|append)File(?:Sync)?\([ \t]*{_GI
 
 
 class _Touched(NamedTuple):
-    """Paths as they stand in the program, each once."""
+    """Paths as the code spells them, without duplicates."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
 
 
 def _touched_files(code: str) -> _Touched:
-    """What a program reads and writes by name: `open("a")`, `Path("a").write_text(…)`, `writeFileSync("a", …)`."""
+    """The paths that code reads and writes: `open("a")`, `Path("a").write_text(…)`, `writeFileSync("a", …)`."""
     code = code[:_MOST_TEXT]
     named = dict(_SET.findall(code))
     reads: dict[str, None] = {}
@@ -230,7 +230,7 @@ def _touched_files(code: str) -> _Touched:
 
 
 def _uses(code: str, named: dict[str, str]) -> Iterator[tuple[str, bool, bool]]:
-    """Each path with whether it is written and whether it is read."""
+    """Each path, whether it is written, and whether it is read."""
     for found in _OPENED.finditer(code):
         mode = found["mode"] or "r"
         if path := found["text"] or named.get(found["name"], ""):

@@ -1,4 +1,4 @@
-"""What the shell commands did that print, change, copy, remove, search and fetch files."""
+"""Read shell commands that print, change, copy, remove, search and fetch files as acts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _nothing(_: Command) -> Iterator[Act]:
 
 
 def _run(step: Command) -> Iterator[Act]:
-    """Told as it is, without data."""
+    """A run without data."""
     return iter((run_act(step),))
 
 
@@ -35,17 +35,17 @@ def _reads(step: Command, words: Iterable[str]) -> Iterator[Act]:
 
 
 def _read(valued: str, *, skip: int = 0, given_by: str = "") -> ActsOf:
-    """A command that prints files: `skip` words come before them unless an option of `given_by` gives those."""
+    """A command that prints files: `skip` arguments come before them, unless an option in `given_by` replaces those."""
 
-    def tell(step: Command) -> Iterator[Act]:
+    def read(step: Command) -> Iterator[Act]:
         named = any(word[:1] == "-" and word[:2] != "--" and set(word[1:]) & set(given_by) for word in step.words[1:])
         return _reads(step, arguments_of(step.words, valued)[0 if named else skip :])
 
-    return tell
+    return read
 
 
 def _sed(step: Command) -> Iterator[Act]:
-    """`sed -i` and `perl -pi` change files, without it they print them."""
+    """`sed -i` and `perl -pi` change files; without the flag `sed` prints them and `perl` runs a script."""
     flags = [word for word in step.words[1:] if word[:1] == "-"]
     changes = any(word.startswith("--in-place") or _is_in_place(word) for word in flags)
     given = any(
@@ -53,7 +53,7 @@ def _sed(step: Command) -> Iterator[Act]:
         for word in flags
     )
     plain = arguments_of(step.words, "ef")
-    # Of `-pi -e CODE` and `-ne CODE` the code is an option's word that looks like a file.
+    # In `-pi -e CODE` and `-ne CODE` the code is an option's value that looks like a file.
     skip = 1 if not given or any(len(word) > 2 and word[1] != "-" and word.endswith("e") for word in flags) else 0
     if not changes:
         if step.words[0] == "perl":
@@ -74,7 +74,7 @@ def _tee(step: Command) -> Iterator[Act]:
 
 
 def _copy(step: Command) -> Iterator[Act]:
-    """`cp` and `mv`: what is copied becomes a file of that name, or one in that folder."""
+    """`cp` and `mv`: the target is a file, or the folder of a file with the source's name."""
     plain = arguments_of(step.words, "tSm")
     if len(plain) < 2:
         return
@@ -112,11 +112,11 @@ def _touch(step: Command) -> Iterator[Act]:
 def _list(step: Command) -> Iterator[Act]:
     if any(word in ("-delete", "-exec", "-execdir") for word in step.words):
         return _run(step)
-    return iter(() if step.part.piped else (Act(Deed.SEARCH, step.told),))
+    return iter(() if step.part.piped else (Act(Deed.SEARCH, step.shown),))
 
 
 def _grep(step: Command) -> Iterator[Act]:
-    """A search reads the files that it was given; what its output names need not be a file."""
+    """A search reads the files among its arguments; names in its output need not be files."""
     given = any(word in ("-e", "-f", "--files") or word.startswith(("--regexp", "--file=")) for word in step.words)
     words = arguments_of(step.words, "efABCmdDgtTj")
     named = [name for name in step.names(words[0 if given else 1 :]) if name in step.files or type_of(name)]
@@ -124,7 +124,7 @@ def _grep(step: Command) -> Iterator[Act]:
         return
     for name in named:
         step.files.learn(name)
-    yield Act(Deed.SEARCH, step.told, tuple(map(as_datum, named)))
+    yield Act(Deed.SEARCH, step.shown, tuple(map(as_datum, named)))
 
 
 _LOOKS = frozenset(
@@ -133,7 +133,7 @@ _LOOKS = frozenset(
     for-each-ref show-ref name-rev merge-base ls-remote count-objects cherry
     """.split()  # noqa: SIM905
 )
-"""What `git` only shows."""
+"""Subcommands of `git` that change nothing."""
 _LISTS = {
     verb: frozenset(words)
     for verb, *words in map(
@@ -152,13 +152,13 @@ _LISTS = {
         ),
     )
 }
-"""What `git` shows or changes, with the words by which it only shows."""
+"""Subcommands of `git` that may change something, with the arguments with which they only show."""
 _SHOWS_ALONE = {"stash": -1, "symbolic-ref": 1, "config": 1, "reflog": 1}
-"""How many plain words it takes at most to show something where no word says so; -1 where none do; else 0."""
+"""How many arguments the subcommand may have and still only show something; -1 for never, 0 by default."""
 
 
 def _only_shows(verb: str, words: Sequence[str]) -> bool:
-    """Whether `git`, by its verb and the words behind it, changes nothing."""
+    """Return whether a subcommand of `git` with these arguments changes nothing."""
     lists = _LISTS.get(verb)
     if lists is None:
         return verb in _LOOKS
@@ -172,7 +172,7 @@ def _only_shows(verb: str, words: Sequence[str]) -> bool:
 
 
 _CHANGES = frozenset("-d -D --delete -m -M --move -e --edit --unset --edit-description -u --unset-upstream".split())  # fmt: skip  # noqa: SIM905
-"""Flags that change something without a plain word."""
+"""Flags that change something without an argument."""
 
 
 def _git(step: Command) -> Iterator[Act]:
@@ -183,28 +183,28 @@ def _git(step: Command) -> Iterator[Act]:
     if verb in ("rm", "mv"):
         return (_remove if verb == "rm" else _copy)(step._replace(words=tuple(plain)))
     if _only_shows(verb, step.words[step.words.index(verb) + 1 :] if verb else ()):
-        return iter(() if step.part.piped else (Act(Deed.SEARCH, step.told),))
+        return iter(() if step.part.piped else (Act(Deed.SEARCH, step.shown),))
     if verb in ("checkout", "restore"):
         words = step.words[step.words.index(verb) :]
         deed = Deed.EDIT if _from_elsewhere(words) else Deed.REVERT
-        if names := _taken_back(step, words):
+        if names := _restored(step, words):
             return (replace(change_file(step.files, name), deed=deed) for name in names)
     return iter((run_act(step),))
 
 
 def _from_elsewhere(words: Sequence[str]) -> bool:
-    """True if files are set to what a revision, or a side of a merge, has."""
+    """True if files are set to the content of a revision or of one side of a merge."""
     if any(word.startswith(("--source", "--ours", "--theirs", "-s")) for word in words):
         return True
     return "--" in words and any(word[:1] != "-" for word in words[1 : words.index("--")])
 
 
-def _taken_back(step: Command, words: Sequence[str]) -> list[str]:
-    """The files that `git checkout -- FILE` and `git restore FILE` set back; of a bare word only a known file is one."""
+def _restored(step: Command, words: Sequence[str]) -> list[str]:
+    """The files that `git checkout -- FILE` and `git restore FILE` restore; without `--` only known files."""
     if words[0] == "restore":
         flags = {word for word in words if word[:1] == "-"}
         if flags & {"--staged", "-S"} and not flags & {"--worktree", "-W"}:
-            return []  # only what is to be committed
+            return []  # restores only the index
         at = next((at for at, word in enumerate(words) if word == "--source"), len(words))
         return step.names(arguments_of((*words[:at], *words[at + 2 :]), "s"))
     if "--" in words:
@@ -214,7 +214,7 @@ def _taken_back(step: Command, words: Sequence[str]) -> list[str]:
 
 def _fetch(step: Command) -> Iterator[Act]:
     plain = arguments_of(step.words, "oHXduAebcFTPmwKU")
-    url = next((word for word in plain if "://" in word), plain[0] if plain else step.told)
+    url = next((word for word in plain if "://" in word), plain[0] if plain else step.shown)
     outputs = step.names(outputs_of(step.words, "-O" if step.words[0] == "wget" else "-o"))
     for name in outputs:
         step.files.write(name)
@@ -226,17 +226,17 @@ _NOISE = """
     clear exit return read trap ulimit mkdir rmdir chmod chown kill pkill killall ps top jobs fg bg disown umask shift break
     continue history seq yes id env printenv tput stty df free uptime lsof tr dirname basename realpath readlink stat
 """
-"""Commands that neither take nor make anything that a workflow would name."""
+"""Commands without data that a workflow would name."""
 _FILTERS = """
     cat tac less more bat batcat nl wc uniq column fold rev strings hexdump od file md5sum sha1sum sha256sum b2sum diff cmp comm
     paste join base64 zcat gunzip
 """
 
 SEARCHES = frozenset("grep egrep fgrep rg ag ack ugrep".split())  # noqa: SIM905
-"""Commands whose result names the files that they found."""
+"""Commands whose output names the files that they found."""
 
 CHANGERS = frozenset("cp mv install ln rm unlink shred trash tee touch".split())  # noqa: SIM905
-"""Commands that change files, also where none of them is one of the project's."""
+"""Commands that change files, whether or not the files belong to the project."""
 
 FILE_COMMANDS: Mapping[str, ActsOf] = {
     **dict.fromkeys(_NOISE.split(), _nothing),
@@ -255,4 +255,4 @@ FILE_COMMANDS: Mapping[str, ActsOf] = {
     "touch": _touch,
     "git": _git,
 }
-"""By the command's name."""
+"""The functions that read these commands, by name."""

@@ -1,7 +1,7 @@
 """Split a shell script into simple commands.
 
-Nothing is run or expanded: a `$NAME` stays. Any text parses, in one pass: an open quote or here-document ends with
-the text.
+Nothing is run or expanded: `$NAME` is kept.  Any text parses, in one pass; an open quote or here-document ends with the
+text.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import NamedTuple
 from crucible.core.patterns import late_pattern
 
 _SHORT = 1000
-"""Code points of a script that is remembered."""
+"""Maximum code points of a script whose commands are cached."""
 _DEEPEST = 4
-"""How deep scripts and substitutions are read within each other."""
+"""Maximum depth of nested scripts and substitutions."""
 
 
 class ShellCommand(NamedTuple):
     """One simple command.
 
-    `words` are its words without quotes, redirections and what carries it; `settings` the `A=b` before them.  `takes` are the
-    files it reads from, `gives` those that it writes anew, `adds` those it appends to.  `fed` is the text of its here-document.
-    `folder` is where `cd` led before it ("" where the script began, may begin with `/`).  `piped` says that it reads from the command before it.
+    `words` are its words without quotes, redirections and wrappers such as `sudo`; `settings` the `A=b` before them.
+    `takes`, `gives` and `adds` are the files after `<`, `>` and `>>`.  `fed` is the text of its here-document. `folder`
+    is where earlier `cd` commands led, "" for the script's own folder.  `piped` is true if it reads from a pipe.
     """
 
     words: tuple[str, ...] = ()
@@ -39,15 +39,15 @@ class ShellCommand(NamedTuple):
 
 
 def parse_script(script: str, folder: str = "") -> tuple[ShellCommand, ...]:
-    """All commands of a script in their order; those of a substitution or of a script within it stand before the command that has them."""
+    """All commands of a script in order; those of a substitution or nested script come before their command."""
     if len(script) > _SHORT:
         return tuple(_parts(script, folder, 0))
-    return _taken_apart(script, folder)
+    return _cached_parts(script, folder)
 
 
 @lru_cache(maxsize=512)
-def _taken_apart(script: str, folder: str) -> tuple[ShellCommand, ...]:
-    """A session runs the same again and again, and several ask what it is."""
+def _cached_parts(script: str, folder: str) -> tuple[ShellCommand, ...]:
+    """Cached, since a session runs the same commands many times, and several callers parse them."""
     return tuple(_parts(script, folder, 0))
 
 
@@ -92,7 +92,7 @@ _FOLDERS = frozenset({"cd", "pushd"})
 
 @dataclass(slots=True)
 class _Draft:
-    """A command while it is read."""
+    """A command that is being read."""
 
     folder: str
     piped: bool = False
@@ -107,17 +107,17 @@ class _Draft:
         words = words[first:]
         count = next((at for at, word in enumerate(words) if not _SETTING.match(word)), len(words))
         settings, words = words[:count], words[count:]
-        carried = list(_carried(words))
+        command = list(_unwrapped(words))
         compares = bool(words) and words[0] in ("[[", "((")
         if words and words[0] in _NO_COMMAND:
-            words = carried = []
-        settings += [word for word in words[: len(words) - len(carried)] if _SETTING.match(word)]
+            words = command = []
+        settings += [word for word in words[: len(words) - len(command)] if _SETTING.match(word)]
         files = {"<": list[str](), ">": list[str](), ">>": list[str]()}
         for kind, target in self.redirects:
             if not compares:
                 files[kind].append(target)
         return ShellCommand(
-            tuple(carried),
+            tuple(command),
             tuple(settings) if words else (),
             tuple(files["<"]),
             tuple(files[">"]),
@@ -129,7 +129,7 @@ class _Draft:
 
 
 class _Scanner:
-    """Reads one script from its beginning to its end."""
+    """Reads one script from start to end."""
 
     def __init__(self, script: str, folder: str) -> None:
         self._text = script
@@ -140,10 +140,10 @@ class _Scanner:
         self._folders: list[str] = []
 
     def drafts(self) -> Iterator[_Draft]:
-        """The commands; a here-document's text is there only when the next one is asked for."""
+        """The commands, line by line, since a here-document follows the line of its command."""
         held: list[_Draft] = []
         at, text = 0, self._text
-        if _PLAIN.fullmatch(text):  # words with blanks between them, as most are
+        if _PLAIN.fullmatch(text):  # most scripts are plain words
             self._draft.words, at = text.split(), len(text)
         while at < len(text):
             if self._word is None and text[at] == "#":
@@ -161,12 +161,12 @@ class _Scanner:
             elif kind == "operator":
                 self._end_command(held, token[0])
             else:
-                at = self._go_on(kind, token, at)
+                at = self._continue_command(kind, token, at)
         self._end_command(held, ";")
         yield from held
 
-    def _go_on(self, kind: str, token: re.Match[str], at: int) -> int:
-        """A token that does not end the command."""
+    def _continue_command(self, kind: str, token: re.Match[str], at: int) -> int:
+        """Read a token that does not end the command; return where the next token begins."""
         if kind == "blank":
             self._end_word()
         elif kind == "redirect":
@@ -191,7 +191,7 @@ class _Scanner:
         self._word.append(text)
 
     def _add_quoted(self, text: str) -> None:
-        """What stands in double quotes: commands may stand in it."""
+        """Add text from double quotes, and collect its command substitutions."""
         at = 0
         while (found := _SUBSTITUTION.search(text, at)) is not None:
             at = found.end()
@@ -224,7 +224,7 @@ class _Scanner:
         draft = self._draft
         folder = draft.folder
         if draft.words and draft.words[0] in _FOLDERS and operator not in ("|", "|&"):
-            folder = _gone(folder, draft.words[1:])
+            folder = _changed_folder(folder, draft.words[1:])
             draft.words = []
         if operator == "(":
             self._folders.append(folder)
@@ -238,7 +238,7 @@ class _Scanner:
         return bool(self._waiting) and self._waiting[-1][0] is draft
 
     def _read_documents(self, at: int) -> int:
-        """The texts of the here-documents that were named in the line above."""
+        """Read the here-documents that the previous line announced; return where they end."""
         for draft, name, tabs in self._waiting:
             lines: list[str] = []
             while at < len(self._text):
@@ -258,7 +258,7 @@ _INNER = late_pattern(r"""\\.|\$\(|["'`()]|<<-?[ \t]*(?P<quote>['"]?)(?P<name>[A
 
 
 def _closing(text: str, at: int, closer: str) -> int:
-    """The end of what was opened before `at`, behind its closer; the end of the text where that is missing."""
+    """The position after the `closer` of a quote or bracket opened before `at`; the text's end if it is missing."""
     opened = [closer]
     while opened and (found := _INNER.search(text, at)) is not None:
         sign, at, inside = found[0], found.end(), opened[-1]
@@ -280,7 +280,7 @@ def _closing(text: str, at: int, closer: str) -> int:
 
 
 def _after_document(text: str, at: int, name: str) -> int:
-    """Behind the here-document's last line; its end is missing: the end of the text."""
+    """The position after a here-document; the end of the text if it is not closed."""
     while (at := text.find(f"\n{name}", at)) >= 0:
         at += len(name) + 1
         if text[at : at + 1] in ("", "\n", "\r", ")"):
@@ -303,37 +303,37 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _gone(folder: str, words: Sequence[str]) -> str:
-    """Where `cd` leads from a folder."""
+def _changed_folder(folder: str, words: Sequence[str]) -> str:
+    """The folder after `cd` with these arguments."""
     to = next((word for word in words if not word.startswith("-")), "")
     if to.startswith(("/", "~")) or not folder:
         return to
     return f"{folder}/{to}" if to and len(folder) < 512 else folder
 
 
-# --- what carries a command ------------------------------------------------------------------------------------------
+# --- wrappers --------------------------------------------------------------------------------------------------------
 
-_CARRIERS = {
+_WRAPPERS = {
     "sudo": "ugpCD", "doas": "uC", "env": "uCS", "nohup": "", "time": "fo", "timeout": "sk", "nice": "n", "ionice": "cn",
     "command": "", "builtin": "", "exec": "a", "stdbuf": "ioe", "setsid": "", "xargs": "nIPdLsE", "watch": "n",
     "caffeinate": "t", "chronic": "", "unbuffer": "",
 }  # fmt: skip
-"""Commands that carry another, and which of their short options take a word."""
+"""Commands that run another, and their short options that take a value."""
 
 _SHELLS = frozenset("bash sh zsh dash ksh fish ash".split())  # noqa: SIM905
 
 
-def _carried(words: Sequence[str]) -> Sequence[str]:
-    """The command itself: `sudo -u me timeout 9 make test` is `make test`."""
+def _unwrapped(words: Sequence[str]) -> Sequence[str]:
+    """The command without wrappers: `sudo -u me timeout 9 make test` is `make test`."""
     at = 0
     while at < len(words):
-        carrier = words[at].rpartition("/")[2]
-        if carrier not in _CARRIERS:
+        wrapper = words[at].rpartition("/")[2]
+        if wrapper not in _WRAPPERS:
             return words[at:]
-        found = _after_options(words, at + 1, _CARRIERS[carrier])
-        if carrier == "timeout":
+        found = _after_options(words, at + 1, _WRAPPERS[wrapper])
+        if wrapper == "timeout":
             found += 1
-        if found >= len(words) or (carrier == "command" and words[at + 1].startswith("-")):
+        if found >= len(words) or (wrapper == "command" and words[at + 1].startswith("-")):
             return words[at:]
         at = found
     return words[at:]
@@ -351,7 +351,7 @@ def _after_options(words: Sequence[str], at: int, valued: str) -> int:
 
 
 def _script_of(part: ShellCommand) -> str | None:
-    """The script that a shell was given; None for any other command, and for a script in a file."""
+    """The inline script of a shell or `eval`; None for any other command, and for a script in a file."""
     if not part.words:
         return None
     name = part.words[0].rpartition("/")[2]

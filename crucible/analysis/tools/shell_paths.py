@@ -1,4 +1,4 @@
-"""The files that a shell command or a patch names, and how to type the command again."""
+"""The files that a shell command or a patch names, and the command as text."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from crucible.core.patterns import late_pattern
 
 
 class Command(NamedTuple):
-    """One command, and what is needed to tell its acts."""
+    """A command to read as acts; `words` are its `plain_words`."""
 
     part: ShellCommand
     words: tuple[str, ...]
     files: Files
 
     def names(self, words: Iterable[str]) -> list[str]:
-        """The files among some words."""
+        """The files among these words."""
         found = (self.files.path_of(word, self.part.folder) for word in words)
         return list(dict.fromkeys(name for name in found if name))
 
     @property
-    def told(self) -> str:
-        """The command, with paths as seen from the project."""
+    def shown(self) -> str:
+        """The command with paths relative to the project."""
         return self.files.shown(command_text(self.part))
 
     @property
     def repeated(self) -> str:
-        """The command as one would type it in the project's folder, with the folder that it was run in where that is another.
+        """The command as a user would type it in the project's folder, with `cd` if it ran in another one.
 
-        A program outside of the project goes by its name, settings that lead out of it are left out; the words may still do so.
+        A program outside the project becomes its name, and settings with absolute paths are dropped; arguments are
+        kept.
         """
         folder = self.files.folder_of(self.part.folder)
         settings = [self.files.seen_from(folder, text) for text in self.part.settings]
@@ -46,13 +47,13 @@ class Command(NamedTuple):
 
     @property
     def typed(self) -> str:
-        """The same, with the folder even if it is outside the project."""
+        """Like `repeated`, but also with `cd` to a folder outside the project."""
         is_outside = self.part.folder and self.files.is_outside(self.part.folder)
         return f"cd {shlex.quote(self.part.folder)} && {self.repeated}" if is_outside else self.repeated
 
 
 def leads_out(text: str) -> bool:
-    """Whether an absolute path stands in a text, which means something on one machine alone."""
+    """Return whether a text has an absolute path, which is valid on one machine only."""
     return bool(_ABSOLUTE.search(text))
 
 
@@ -64,7 +65,7 @@ ActsOf: TypeAlias = Callable[[Command], Iterator[Act]]
 
 
 def arguments_of(words: Sequence[str], valued: str = "") -> list[str]:
-    """The words that are no options; `valued` are the short options that take the next word."""
+    """The arguments without options; `valued` are the short options that take the next word as their value."""
     found: list[str] = []
     at = 1
     while at < len(words):
@@ -87,26 +88,26 @@ def outputs_of(words: Sequence[str], short: str = "-o") -> Iterator[str]:
 
 
 def run_act(step: Command, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> Act:
-    """A command was run."""
+    """The act of running a command."""
     data = tuple(map(as_datum, reads)), tuple(map(as_datum, writes))
-    return Act(Deed.RUN, step.told, *data, command=step.typed)
+    return Act(Deed.RUN, step.shown, *data, command=step.typed)
 
 
 def write_file(files: Files, name: str) -> Act:
-    """A file was written anew."""
+    """The act of writing a whole file."""
     files.write(name)
     return Act(Deed.WRITE, name, (), (as_datum(name),))
 
 
 def change_file(files: Files, name: str) -> Act:
-    """A file was changed."""
+    """The act of editing a file."""
     files.write(name)
     datum = as_datum(name)
     return Act(Deed.EDIT, name, (datum,), (datum,))
 
 
 def patch_acts(patch: str, files: Files, folder: str = "") -> list[Act]:
-    """What a patch did, file by file; nothing when it is none."""
+    """The acts of a patch, file by file; none if the text is no patch."""
     acts: list[Act] = []
     for one in patched_files(patch):
         if name := files.path_of(one.path, folder):
@@ -129,17 +130,17 @@ def _patched(files: Files, verb: str, name: str, origin: str) -> Iterator[Act]:
         yield Act(Deed.DELETE, origin)
 
 
-# --- commands typed again --------------------------------------------------------------------------------------------
+# --- commands as text ------------------------------------------------------------------------------------------------
 
 
 def command_text(part: ShellCommand) -> str:
-    """The command as one would type it, without redirections."""
+    """The command as a user would type it, without redirections."""
     words = (word if _SAFE.fullmatch(word) else shlex.quote(word) for word in part.words)
     return " ".join([*map(_setting_text, part.settings), *words])
 
 
 def _setting_text(setting: str) -> str:
-    """Names of variables stay what they are, as they were before the quotes were taken off."""
+    """A setting with its value quoted again; variables in it are still expanded."""
     name, _, value = setting.partition("=")
     if value and not _SAFE.fullmatch(value.replace("$", "")):
         value = '"' + _QUOTED.sub(r"\\\g<0>", value) + '"' if "$" in value else shlex.quote(value)
@@ -154,7 +155,7 @@ _SAFE = late_pattern(r"[\w@%+=:,./*?~\[\]{}^!-]+")
 
 
 class Patched(NamedTuple):
-    """One file of a patch: `verb` is `Add`, `Update`, `Delete` or, of a file that got another name, `Move`."""
+    """One file of a patch: `verb` is `Add`, `Update`, `Delete` or `Move`; `origin` is the path before a move."""
 
     verb: str
     path: str
@@ -182,7 +183,7 @@ def patched_files(patch: str) -> Iterator[Patched]:
 
 
 def _head(line: str, before: str) -> tuple[str, str]:
-    """What is done to which file, by the line that says so; a diff needs two lines, and `before` is the first."""
+    """The verb and path that a header line names; `before` is the path of a diff's `---` line."""
     if head := _HEAD.fullmatch(line):
         return head[1], head[2]
     if not line.startswith("+++ ") or not before:
@@ -194,6 +195,6 @@ def _head(line: str, before: str) -> tuple[str, str]:
 
 
 def _diffed(line: str) -> str:
-    """The path of `--- a/limiter.py`, of `+++ b/limiter.py`."""
+    """The path in `--- a/limiter.py` or `+++ b/limiter.py`."""
     path = line[4:].partition("\t")[0].strip()
     return path[2:] if path.startswith(("a/", "b/")) else path

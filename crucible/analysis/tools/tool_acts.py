@@ -1,4 +1,4 @@
-"""What a tool call did, whichever client made it."""
+"""Acts: what a tool call did, for every client's tools, and tables of the commands that test, check and build."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crucible.documents.workflow.workflow import Datum
 
 
 class Deed(StrEnum):
-    """What kind of thing a tool call, or a part of a shell command, did; the same for every client's tools."""
+    """The kind of act of a tool call, or of one command of a shell script."""
 
     READ = "read"
     WRITE = "write"
@@ -32,13 +32,13 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One thing that was done.
+    """One act.
 
-    `what` is in one line what it was done to or with: the file's path, the command, the query.  `reads` and `writes` are the data
-    it took and made, by file (paths seen from the project, never absolute) or by kind (`test_results::TestReport`); an edit stands in both.
-    `REVERT` sets files back to what is committed.  `verdict` is what a check printed in the end, if it was looked for;
-    `command` is the whole command as one would type it again in the project's folder.
-    `PLAN` is an agent's own bookkeeping (task lists, plans, waiting), which is noise.
+    `what` is its object in one line: the file's path, the command, the query.  `reads` and `writes` are its input and
+    output data, by file (path relative to the project, never absolute) or by kind (`test_results::TestReport`); an
+    edited file is in both.  `REVERT` restores committed files, `PLAN` is an agent's own bookkeeping (task lists, plans,
+    waiting).  `verdict` is the last line that a check printed, if requested.  `command` is the whole command as a user
+    would type it in the project's folder.
     """
 
     deed: Deed
@@ -51,7 +51,7 @@ class Act:
 
 
 class ToolKind(NamedTuple):
-    """What a command does, and what it gives."""
+    """The kind of act of a command, and the data that it produces."""
 
     deed: Deed
     gives: Datum
@@ -86,7 +86,7 @@ ALONE: Mapping[str, ToolKind] = {
     **dict.fromkeys(_ALONE_TYPES.split(), TYPES),
     **dict.fromkeys(_ALONE_BUILD.split(), BUILD),
 }
-"""Commands that are of one kind whatever their words are."""
+"""Commands with one kind, whatever their arguments are."""
 
 TASKS: Mapping[str, ToolKind] = {
     **dict.fromkeys(("test", "tests", "check-tests", "unit", "integration", "e2e", "spec", "specs", "coverage"), TEST),
@@ -94,7 +94,7 @@ TASKS: Mapping[str, ToolKind] = {
     **dict.fromkeys(("typecheck", "type-check", "types", "tsc", "mypy", "typing"), TYPES),
     **dict.fromkeys(("build", "compile", "dist", "bundle", "package", "all"), BUILD),
 }
-"""By what a project's own task is called: `make lint`, `npm run build`."""
+"""Kinds by the name of a project's own task: `make lint`, `npm run build`."""
 
 _VERBS = """
     make check:test
@@ -148,14 +148,14 @@ _VERBS = """
     hardhat test compile
     forge test build
 """
-"""A command and the words of it that test, check or build; behind a colon the kind of a word that is not called as a task."""
+"""Commands with the subcommands that test, check or build; a colon precedes the kind if `TASKS` lacks the subcommand."""
 VERBS: Mapping[str, Mapping[str, ToolKind]] = {
-    name: {word: TASKS[kind or word] for word, _, kind in (told.partition(":") for told in words)}
+    name: {word: TASKS[kind or word] for word, _, kind in (entry.partition(":") for entry in words)}
     for name, *words in (line.split() for line in _VERBS.strip().split("\n"))
 }
-"""Commands whose word says it."""
+"""Kinds by command and subcommand."""
 RUN_TASKS = frozenset({"make", "gmake", "just", "ninja", "task", "mise", "invoke", "tox", "nox", "turbo", "nx"})
-"""Commands whose words are a project's own tasks."""
+"""Commands whose arguments are a project's own tasks."""
 
 LANGUAGES = {
     "Python": """
@@ -212,4 +212,4 @@ LANGUAGES = {
         markdownlint markdownlint-cli2 vale mkdocs
     """,
 }
-"""By the types of its files, the commands of a language."""
+"""The commands of each language, by the types of its files."""

@@ -1,4 +1,7 @@
-"""What a tool call did, by the name and arguments of its tool, or by the note's line where nothing was recorded."""
+"""Read the acts of tool calls, and the moments of a session.
+
+A call is read by its tool's name and recorded arguments, or by the note's line if it was not recorded.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from crucible.documents.session.session import Entry, Intervention, Outcome, Ses
 
 
 class _Call(NamedTuple):
-    """A call with what is known of it; `arguments` are empty where only its line is, `rest` is that without the tool."""
+    """A call to read; `arguments` are empty if it was not recorded, `rest` is its line without the tool's name."""
 
     arguments: Mapping[str, object]
     tool: str
@@ -29,24 +32,24 @@ class _Call(NamedTuple):
     files: Files
 
     def text(self, *names: str) -> str:
-        """The first of some arguments that is a text."""
+        """The first of these arguments that is a non-empty text."""
         if not self.arguments:
             return ""
         found = (self.arguments.get(name) for name in names)
         return next((value for value in found if isinstance(value, str) and value), "")
 
     @property
-    def told(self) -> str:
+    def shown(self) -> str:
         return self.files.shown(self.rest)
 
 
-_Teller: TypeAlias = Callable[[_Call], Iterator[Act]]
+_ReadActs: TypeAlias = Callable[[_Call], Iterator[Act]]
 
 
 def acts_of(call: ToolCall, evidence: RecordedCalls, files: Files) -> tuple[Act, ...]:
-    """What a call did, in order; never empty.  `files` learns what is known from then on: go through a session in its order.
+    """The acts of a call, at least one; for a call that cannot be read, an act with the tool's name.  Never raises.
 
-    Never raises: of a call that makes no sense the tool's name is told.
+    Read the calls of a session in order: `files` collects the files that they name.
     """
     for root in evidence.roots:
         files.add_root(root)
@@ -63,15 +66,15 @@ def acts_of(call: ToolCall, evidence: RecordedCalls, files: Files) -> tuple[Act,
         evidence.folder(call),
         files,
     )
-    teller = _teller(tool)
-    acts = tuple(teller(seen)) or (_untold(seen, _FALLBACK.get(teller, Deed.OTHER)),)
+    reader = _reader_of(tool)
+    acts = tuple(reader(seen)) or (_fallback_act(seen, _FALLBACK.get(reader, Deed.OTHER)),)
     return tuple(act if act.outcome is call.outcome else replace(act, outcome=call.outcome) for act in acts)
 
 
-def _untold(call: _Call, deed: Deed) -> Act:
-    """What no more is known of than its line: reading a folder, a tool of a server."""
-    told = call.rest if deed is not Deed.OTHER else f"{call.tool} {call.rest}"
-    return Act(deed, call.files.shown(told.strip()))
+def _fallback_act(call: _Call, deed: Deed) -> Act:
+    """The act of a call that has only its line, such as reading a folder, or a tool of an MCP server."""
+    text = call.rest if deed is not Deed.OTHER else f"{call.tool} {call.rest}"
+    return Act(deed, call.files.shown(text.strip()))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -80,19 +83,19 @@ _PATHS = "file_path filePath absolute_path notebook_path path filename file targ
 
 
 def _name(call: _Call) -> str:
-    """The file that a call is about; an agent that records its own calls may name it as their command."""
+    """The file that a call is about; agents that record their own calls may pass it as the command."""
     path = call.text(*_PATHS) or (call.text("command") if call.arguments.keys() == {"command"} else "")
     path = path or ("" if call.arguments else _path_in(call.rest))
     return call.files.path_of(path.removeprefix("file://"), _folder(call))
 
 
 def _folder(call: _Call) -> str:
-    """Where a call's relative paths are seen from: "" is the project's folder."""
+    """The folder that a call's relative paths start from; "" is the project's folder."""
     return "" if not call.folder or call.files.is_root(call.folder) else call.folder
 
 
 def _path_in(rest: str) -> str:
-    """The path of a line that has no other argument; a line that was cut has its end no more."""
+    """The path in a line with one argument; "" if the line was cut."""
     return "" if rest.endswith("…") else rest
 
 
@@ -129,8 +132,8 @@ def _patch(call: _Call) -> Iterator[Act]:
 
 def _edit_by_command(call: _Call) -> Iterator[Act]:
     """The text editor of the API: `view`, `create`, `str_replace`, `insert`."""
-    teller = {"view": _read, "create": _write}.get(call.text("command"), _edit)
-    return teller(call)
+    reader = {"view": _read, "create": _write}.get(call.text("command"), _edit)
+    return reader(call)
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------
@@ -145,43 +148,43 @@ def _shell(call: _Call) -> Iterator[Act]:
     if script == call.rest or call.arguments or not call.rest.endswith("…"):
         return iter(acts)
     last = acts[-1]
-    is_torn = last.deed not in (Deed.READ, Deed.WRITE, Deed.EDIT, Deed.DELETE) and not last.what.endswith("…")
-    return iter((*acts[:-1], replace(last, what=f"{last.what}…") if is_torn else last))
+    is_cut = last.deed not in (Deed.READ, Deed.WRITE, Deed.EDIT, Deed.DELETE) and not last.what.endswith("…")
+    return iter((*acts[:-1], replace(last, what=f"{last.what}…") if is_cut else last))
 
 
 def _script(call: _Call) -> str:
-    """The command as it was typed; of a line that was cut, without the word that was."""
+    """The command as it was typed; a line that was cut loses its last, incomplete word."""
     for name in _SCRIPTS:
         value = call.arguments.get(name)
         if isinstance(value, str) and value.strip():
             return _in_folder(value, call)
         if isinstance(value, list) and value:
-            return _in_folder(_typed([str(word) for word in value]), call)
+            return _in_folder(_command_line([str(word) for word in value]), call)
     return _CUT_END.sub("", call.rest).replace("⏎", "\n")
 
 
 def _in_folder(script: str, call: _Call) -> str:
-    """With the folder that the call was made in, where it says so and that is none of the roots."""
+    """Put `cd` before a script that ran outside the roots."""
     folder = call.text("workdir", "cwd", "directory", "dir_path", "working_directory") or _folder(call)
     if not folder or call.files.is_root(folder):
         return script
     return f"cd {shlex.quote(folder)} && {script}"
 
 
-def _typed(words: list[str]) -> str:
+def _command_line(words: list[str]) -> str:
     is_script = len(words) == 3 and words[1] in ("-lc", "-c", "-Command", "/c")
     return words[2] if is_script else shlex.join(words)
 
 
 def _search(call: _Call) -> Iterator[Act]:
-    """A search reads the file that it was given; what its output names need not be a file."""
+    """A search reads the file in its arguments; names in its output need not be files."""
     given = call.files.path_of(call.text("path", "dir_path"), _folder(call))
     reads = (as_datum(given),) if given in call.files else ()
-    yield Act(Deed.SEARCH, call.told, reads)
+    yield Act(Deed.SEARCH, call.shown, reads)
 
 
 def _list(call: _Call) -> Iterator[Act]:
-    yield Act(Deed.SEARCH, call.told)
+    yield Act(Deed.SEARCH, call.shown)
 
 
 def _fetch(call: _Call) -> Iterator[Act]:
@@ -189,7 +192,7 @@ def _fetch(call: _Call) -> Iterator[Act]:
 
 
 def _plan(call: _Call) -> Iterator[Act]:
-    yield Act(Deed.PLAN, call.told)
+    yield Act(Deed.PLAN, call.shown)
 
 
 def _delegate(call: _Call) -> Iterator[Act]:
@@ -197,7 +200,7 @@ def _delegate(call: _Call) -> Iterator[Act]:
 
 
 def _stdin(call: _Call) -> Iterator[Act]:
-    """What is typed into a running command; nothing typed is waiting for it."""
+    """Input for a running command; empty input only waits for the command."""
     typed = call.text("chars", "input")
     yield Act(Deed.RUN if typed.strip() else Deed.PLAN, call.files.shown(typed or call.rest))
 
@@ -212,27 +215,27 @@ _MEANS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def _program(call: _Call) -> Iterator[Act]:
-    """Codex's programs, which call its tools: `await tools.exec_command({cmd: "ls"})`."""
+    """A program of Codex that calls its tools: `await tools.exec_command({cmd: "ls"})`."""
     program = call.text("input", "code", "script") or _CUT_END.sub("", call.rest).replace("⏎", "\n")
     acts: list[Act] = []
     for found in _CODE_CALL.finditer(program):
         text = _ESCAPED.sub(lambda m: _MEANS.get(m[1], m[1]), found["text"][1:].removesuffix(found["text"][0]))
-        teller = _TELLERS.get(found["tool"])
-        if teller is _shell:
+        reader = _READERS.get(found["tool"])
+        if reader is _shell:
             acts.extend(command_acts(text, call.files, call.outcome))
-        elif teller is _patch:
+        elif reader is _patch:
             acts.extend(_patch(call._replace(arguments={"input": text})))
-    return iter(acts) if acts else iter((Act(Deed.RUN, call.told),))
+    return iter(acts) if acts else iter((Act(Deed.RUN, call.shown),))
 
 
 def _other(call: _Call) -> Iterator[Act]:
-    """A tool that is not known: a command, where an agent told of one by its name."""
+    """An unknown tool: a command, if an agent recorded one by its name."""
     if is_command(call.tool) and call.tool != call.tool.upper():
         return iter(command_acts(f"{call.tool} {_script(call)}", call.files, call.outcome))
     return iter(())
 
 
-_BY_NAME: Mapping[_Teller, str] = {
+_BY_NAME: Mapping[_ReadActs, str] = {
     _read: "read read_file file_read readfile read_many_files view view_image notebookread open_file cat read_text_file read_multiple_files get_file_contents",
     _write: "write write_file file_write create_file create writefile",
     _edit: "edit multiedit replace edit_file file_edit notebookedit str_replace insert search_replace edit_block",
@@ -249,10 +252,10 @@ _BY_NAME: Mapping[_Teller, str] = {
     _stdin: "write_stdin",
     _program: "exec",
 }
-_TELLERS: Mapping[str, _Teller] = {name: teller for teller, names in _BY_NAME.items() for name in names.split()}
+_READERS: Mapping[str, _ReadActs] = {name: reader for reader, names in _BY_NAME.items() for name in names.split()}
 SHELLS = frozenset(_BY_NAME[_shell].split())
-"""The tools that run commands, in any client; their names in lower case."""
-_FALLBACK: Mapping[_Teller, Deed] = {
+"""The tools that run commands, in any client, in lower case."""
+_FALLBACK: Mapping[_ReadActs, Deed] = {
     _read: Deed.READ,
     _write: Deed.WRITE,
     _edit: Deed.EDIT,
@@ -262,11 +265,11 @@ _FALLBACK: Mapping[_Teller, Deed] = {
 _FETCHES = "fetch search_web web_search navigate browse crawl scrape get_url http_request".split()  # noqa: SIM905
 
 
-def _teller(tool: str) -> _Teller:
-    """By the tool's name; a server's tool (`mcp__fetch__get`, `server.tool`) is told by its own."""
-    if (found := _TELLERS.get(tool)) is not None:
+def _reader_of(tool: str) -> _ReadActs:
+    """The function that reads calls of this tool; of MCP tools, only those that fetch are known (`mcp__fetch__get`)."""
+    if (found := _READERS.get(tool)) is not None:
         return found
-    if (found := _TELLERS.get("_".join(reversed(tool.split("_"))))) is not None:  # `file_write`
+    if (found := _READERS.get("_".join(reversed(tool.split("_"))))) is not None:  # `file_write`
         return found
     if tool.startswith("mcp__"):
         return _fetch if any(word in tool for word in _FETCHES) else _other
@@ -281,9 +284,10 @@ CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 class Moment:
     """An entry, or one call of a list of calls.
 
-    `at` is its place among all, from 0, `phase` its phase or sub-phase, `line` that of the note, from 1.  `acts` and `arguments` are a call's (`arguments`
-    None where they were not recorded), `result` its whole text if it was recorded, `tool` its name as the client has it.  `row` is the transcript's row with the
-    result, or with the user's words, `expansion` what a slash command stands for; "" where it was not recorded.
+    `at` is its index in the session, from 0, `phase` the id of its phase or sub-phase, `line` its line in the note,
+    from 1. For a call, `arguments` is None if they were not recorded, `result` is the full text if recorded, and `tool`
+    its name as the client writes it.  `row` is the id of the transcript's row with the result or with the user's words,
+    `expansion` the text that a slash command expands to; both are "" if not recorded.
     """
 
     at: int
@@ -321,7 +325,10 @@ class Moment:
 
 
 def moments_of(session: Session, evidence: RecordedCalls) -> list[Moment]:
-    """Every moment of every phase.  Evidence is asked call by call, in order: take a new one each time."""
+    """Every moment of a session in the order of its note, except the preamble and the work of inline subagents.
+
+    `evidence` is used up in order: pass a new one each time.
+    """
     files = Files(evidence.roots)
     found: list[Moment] = []
     for phase in session.all_phases():
@@ -334,10 +341,10 @@ def moments_of(session: Session, evidence: RecordedCalls) -> list[Moment]:
 
 
 def _recorded(one: Moment, evidence: RecordedCalls, files: Files) -> Moment:
-    """The moment with its data from the event log."""
+    """Add the data from the event log to a moment."""
     if one.call is None:
-        said = evidence.said(one.entry.words) if isinstance(one.entry, Intervention) else RecordedPrompt()
-        return replace(one, row=said.row, expansion=said.expansion)
+        prompt = evidence.prompt(one.entry.words) if isinstance(one.entry, Intervention) else RecordedPrompt()
+        return replace(one, row=prompt.row, expansion=prompt.expansion)
     result = evidence.result(one.call)
     return replace(
         one,

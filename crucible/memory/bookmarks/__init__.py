@@ -1,1 +1,1 @@
-"""Where a session stood when it stopped, one line each: what picking it up again starts from."""
+"""Bookmarks: where a session stopped, for resuming it; and the tickets that prove a resumption."""

@@ -1,1 +1,1 @@
-"""History: what sessions came to, each in a note of its own that outlives the details."""
+"""Histories: a summary note for each session, and the memory lines (decisions, lessons, todos) of all sessions."""

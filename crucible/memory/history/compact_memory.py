@@ -46,8 +46,9 @@ def compact(
 ) -> Compacted:
     """Shorten old entries if there are too many, and all of a project whose `milestone` was reached.
 
-    `live` gives the ids of active and paused sessions, and is only called if needed: the newest bookmark of each, and of each
-    project, stays in full.  `announce` gets a line before anything is written.  Raises `VaultError`; each file is then unchanged.
+    `live` gives the ids of active and paused sessions, and is only called if needed: the newest bookmark of each, and
+    of each project, stays in full.  `announce` gets a line before anything is written.  Raises `VaultError`; each file
+    is then unchanged.
     """
     settings, root = vault.settings.memory, vault.root
     old, closed = _old_bookmarks(root, settings, live, milestone), _old_todos(root, settings, milestone)

@@ -1,1 +1,1 @@
-"""What is known over sessions: typed items, and why failures happened."""
+"""Knowledge items: add, list, check, change and recall the notes of `knowledge/`."""

@@ -1,1 +1,1 @@
-"""The running brief of a session: what its earlier phases come to, in at most 300 words."""
+"""The brief of a session: a summary of its earlier phases in at most 300 words, kept in its note."""

@@ -1,1 +1,1 @@
-"""The tasks that sessions and clients know of: which are at work, ready or waiting, and what is known for each."""
+"""Tasks of sessions and clients: their state, their annotations, and the context for the agent that takes one."""

@@ -99,7 +99,7 @@ def test_what_holds_is_in_the_note_with_the_model_and_the_day(vault: Vault, line
     }
     fact = {"kind": "environment", "text": "invoice.go is generated", "refs": [lines["refused"]]}
     came = ask(vault, decision, fact, {**fact, "refs": []})
-    assert (came.model, came.said, came.dropped, came.problem) == ("small-1", 2, 1, "")
+    assert (came.model, came.kept, came.dropped, came.problem) == ("small-1", 2, 1, "")
     text = text_of(vault)
     assert (
         f"> - decision: Totals are rounded after the tax, in shop/tax.go ({SOURCE}, 0.82, phase-1, rows row00002 row00004)\n"
@@ -279,7 +279,7 @@ def test_a_session_without_events_is_asked_about_by_its_note(vault: Vault) -> No
     path = vault.sessions / f"{ID}.md"
     path.write_text(render_session(session_of(played())), encoding="utf-8")
     agent = Fake([[{"kind": "outcome", "text": "Refunds were made exact", "refs": [2]}]])
-    assert ask(vault, agent=agent).said == 1
+    assert ask(vault, agent=agent).kept == 1
     assert "] U: Make refunds exact." in agent.seen[0]
     assert f"({SOURCE}, 0.91, phase-1, row phase-1)" in text_of(vault)
 
@@ -384,7 +384,7 @@ def test_no_hostile_answer_raises_or_harms_the_note(listed: list[object]) -> Non
     assert not read_session(Source(after), ID).problems
     assert after.endswith(text.partition("## ")[2]), "what is below the block is as it was"
     assert read_session(Source(after), ID).findings == found.items, "what is written is read back"
-    assert all(told.item.grounds and told.item.grounds.rows for told in found.said)
+    assert all(told.item.grounds and told.item.grounds.rows for told in found.from_agent)
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
