@@ -41,7 +41,10 @@ LATE = {
         "crucible.integrations.hooks.paused_notice",
         "crucible.integrations.hooks.start_briefing",
     },
-    "crucible.integrations.hooks.paused_notice": {"crucible.commands.resume.resume_context"},
+    "crucible.integrations.hooks.paused_notice": {
+        "crucible.commands.resume.material_gathering",
+        "crucible.commands.resume.resume_context",
+    },
     "crucible.memory.knowledge.knowledge_search": {"crucible.memory.knowledge.knowledge_folder"},
     "crucible.integrations.hooks.background": {"crucible.integrations.hooks.sync"},
     "crucible.commands.idle.idle_check": {"crucible.commands.idle.idle_timeout"},

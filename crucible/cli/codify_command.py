@@ -26,7 +26,7 @@ from crucible.commands.codify.codify_sessions import RecordedSession, codify
 from crucible.commands.codify.refine import find_template, refine
 from crucible.commands.codify.refine_check import errors_of
 from crucible.commands.codify.workflow_file import Choice, Kept, keep_as, keep_note, place_draft, revise, stamped
-from crucible.commands.resume.resume_context import load_children
+from crucible.commands.resume.material_gathering import load_children
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact

@@ -16,10 +16,11 @@ from crucible.cli.install_clients import project_folder
 from crucible.cli.options import Door, flag, format_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, in_color, say, write, write_json
 from crucible.clients.claude_code.hook_settings import settings_path
+from crucible.clients.log_files import source_name
 from crucible.clients.registry import MCP_SETTINGS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
-from crucible.commands.imports.note_sources import SourceTable, source_name
+from crucible.commands.imports.note_sources import SourceTable
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
 from crucible.integrations.doctor import CheckResult, CheckState, bad, good, numbered

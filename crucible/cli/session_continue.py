@@ -1,7 +1,7 @@
-"""Continue a session in a client: check it, start the client, then write down what it did.
+"""Continue a session in a client: gather what is known, decide what to run, run it, then update the note.
 
-The context is built from the note as it was; then the note becomes active, the client runs, its rows are imported, and
-the note is paused or ended.  Whatever goes wrong, the note is not left active.
+The context is built from the note as it is.  Then the note becomes active, the client runs, its transcript is imported,
+and the note is paused or ended.  Whatever fails on the way, the note does not stay active.
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.cli.environment import user_settings
 from crucible.cli.output import say, warn
-from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
 from crucible.cli.session_stop import finish_quietly
-from crucible.cli.vault_access import here
 from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile
 from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
 from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, run_client, unbroken
@@ -28,22 +25,33 @@ from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.record.entries import Cleaning
 from crucible.commands.resume.continue_session import (
     Chosen,
-    Native,
+    End,
     Start,
-    check_goes_on,
+    check_at_rest,
     choose_client,
     confirmation,
     drift_lines,
     drift_prompt,
+    has_news,
+    plan_start,
+    settle,
+    wake,
+)
+from crucible.commands.resume.material_gathering import (
+    Native,
+    Workplace,
+    check_goes_on,
+    find_folder,
+    find_material,
+    find_native,
     last_client,
     newest_source,
-    plan_start,
 )
-from crucible.commands.resume.resume_context import find_material
-from crucible.commands.resume.resume_material import Material, check_at_rest, find_extent
-from crucible.commands.resume.resume_status import End, has_news, settle, wake
+from crucible.commands.resume.resume_context import settled_context
+from crucible.commands.resume.resume_material import Material, find_extent
 from crucible.core.errors import CrucibleError, SessionNotFound, TranscriptError, UsageError
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.settings.settings import UserSettings
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import Client
 from crucible.integrations.hooks.client_state import is_running
@@ -55,96 +63,16 @@ from crucible.memory.summary.brief_text import update_brief
 from crucible.vault.events.spool import spool_folder
 from crucible.vault.events.spool_reader import Spooled, load_spool
 from crucible.vault.notes.session_lock import SessionHeld, SessionLock, hold_session, is_held
-from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import note_name
 
-_CLOCKS = timedelta(seconds=2)
+_CLOCK_ERROR = timedelta(seconds=2)
 """A file system may round a time down."""
 _DATABASE = (".db", ".sqlite")
-
-
-def fold(
-    vault: Vault,
-    session_id: str,
-    client: ClientProfile | None,
-    native: Native | None,
-    begun: datetime,
-    *,
-    is_good: bool,
-) -> None:
-    """Fold what was written since `begun`: the client's own, or any client's where a command line may have run one.
-
-    `is_good` says that it ended well.  What cannot be read is told, and is left for the next import.
-    """
-    options = ImportOptions(
-        now=datetime.now(UTC),
-        projects=user_settings().projects,
-        client=Client.ENDED if is_good else Client.DIED,
-        only_session=session_id,
-    )
-    for dialect in [DIALECTS[client.name]] if client else DIALECTS.values():
-        try:
-            paths = _written(dialect, native, begun)
-            if paths:
-                report = import_transcripts(vault, dialect, paths, options=options)
-                _tell(report.unreadable, dialect)
-        except (TranscriptError, OSError) as error:
-            warn(f"{dialect.title}'s transcripts: {error}")
-
-
-def _tell(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
-    for row in rows:
-        say(f"{row.path}:{row.line or 1}: {row.reason}", style="yellow")
-    if any(not row.line for row in rows):
-        say(
-            f"     nothing is lost: mend it, then `cru import {dialect.name}` writes down what was done",
-            style="yellow",
-        )
-
-
-def _written(dialect: Dialect, native: Native | None, begun: datetime) -> list[Path]:
-    """The client's files that were written to since; those of its own session alone, when that went on."""
-    folder = dialect.default_folder(os.environ, Path(os.path.expanduser("~")))
-    looked: Iterable[Transcript] = [native.transcript] if native else []
-    if not native and folder.is_dir():
-        looked = dialect.find(folder)
-    return [*dict.fromkeys(each.path for each in looked if _is_younger(dialect, each, begun - _CLOCKS))]
-
-
-def _is_younger(dialect: Dialect, transcript: Transcript, then: datetime) -> bool:
-    """A database holds many sessions, and its newest rows may lie in a file beside it: there the rows tell."""
-    if transcript.path.suffix in _DATABASE:
-        last = dialect.reach(transcript).last
-        return last is None or last >= then
-    return datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC) >= then
-
-
-# --- what hooks tell -------------------------------------------------------------------------------------------------
-
-
-def _running_client(root: Path, session: Session) -> str:
-    """The client that runs the session, by what its hooks told; "" when none does."""
-    running = (each for each in _spooled(root, session) if not each.has_ended and is_running(each))
-    return next((f"{each.client} {each.session}" for each in running), "")
-
-
-def _spool_files(root: Path, session: Session) -> list[Path]:
-    """What hooks write into while the session runs."""
-    return [Path(spool_folder(str(root), each.client), f"{each.session}.jsonl") for each in _spooled(root, session)]
-
-
-def _spooled(root: Path, session: Session) -> Iterable[Spooled]:
-    for client in HOOKED:
-        try:
-            yield from (each for each in load_spool(root, client) if f"{client}:{each.session}" in session.sources)
-        except CrucibleError:
-            continue
-
-
 _MARK = 300
-"""Bytes of a prompt's first line, at most."""
-_SHOWN = 10
-"""Changed files that are named."""
+"""The first line of a prompt has at most this many bytes."""
+_MOST_SHOWN = 10
+"""At most this many changed files are named."""
 
 
 class ResumeOptions(NamedTuple):
@@ -160,9 +88,9 @@ class ResumeOptions(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """All that is known before the client starts."""
+    """Everything that is known before the client starts."""
 
-    session: Session
+    note: Note
     chosen: Chosen
     program: str
     native: Native | None
@@ -170,28 +98,34 @@ class _Plan(NamedTuple):
     material: Material
     terminal: bool
 
+    @property
+    def session(self) -> Session:
+        """The session before the client runs."""
+        return self.note.session
 
-def go_on(vault: Vault, path: Path, options: ResumeOptions) -> None:
-    """Run a client with the session and wait for it; raises what keeps it from starting, and `ClientFailed`."""
-    session = vault.read(path).session
-    check_goes_on(session, force=options.force)
-    chosen = choose_client(session, options.named)
+
+def continue_in_client(vault: Vault, note: Note, place: Workplace, options: ResumeOptions) -> None:
+    """Run a client on the session and wait for it; raises `ClientFailed`, or what prevents the start."""
+    chosen = choose_client(note.session, options.named)
     now = datetime.now(UTC)
-    _check_earlier_names(vault, session)
-    with hold_session(vault.root, session.id, client=chosen.name, now=now, force=options.force) as held:
-        # Whoever held it until now may have written.
-        session = vault.read(path).session
-        check_goes_on(session, force=options.force)
+    _check_earlier_names(vault, note.session)
+    with hold_session(vault.root, note.session.id, client=chosen.name, now=now, force=options.force) as held:
+        # The process that held it until now may have changed the note.
+        note = vault.read(note.path)
+        check_goes_on(note.session, force=options.force)
         if not options.force:
-            _check_at_rest(vault, session, path, now)
-        plan = _plan(vault, session, chosen, options, now)
-        start = _start(vault, plan, options)
+            _check_at_rest(vault, note, now)
+        plan = _gather(vault, note, chosen, place, options, now)
+        start = _decide(vault, plan, place.user, options)
         _say(plan)
-        _run(vault, path, plan, start, held)
+        _run(vault, plan, start, place, held)
+
+
+# --- gather ----------------------------------------------------------------------------------------------------------
 
 
 def _check_earlier_names(vault: Vault, session: Session) -> None:
-    """Who holds it may have begun before it was renamed."""
+    """Refuse a session that is held under a name from before it was renamed."""
     others = vault.session_ids()
     for name in names_before(vault.root, session.id):
         if name not in others and is_held(vault.root, name):
@@ -199,21 +133,33 @@ def _check_earlier_names(vault: Vault, session: Session) -> None:
             raise SessionHeld(f"{session.id}: held by who began when it was called {name}", hint)
 
 
-def _check_at_rest(vault: Vault, session: Session, path: Path, now: datetime) -> None:
-    if session.status is Status.ACTIVE:
+def _check_at_rest(vault: Vault, note: Note, now: datetime) -> None:
+    if note.session.status is Status.ACTIVE:
         idle = timedelta(minutes=vault.settings.idle_minutes)
-        files = [path, *_spool_files(vault.root, session)]
-        check_at_rest(session, files, _running_client(vault.root, session), now=now, idle=idle)
+        spooled = list(_spooled(vault.root, note.session))
+        running = (each for each in spooled if not each.has_ended and is_running(each))
+        client = next((f"{each.client} {each.session}" for each in running), "")
+        spools = (Path(spool_folder(str(vault.root), each.client), f"{each.session}.jsonl") for each in spooled)
+        check_at_rest(note.session, [note.path, *spools], client, now=now, idle=idle)
 
 
-def _plan(vault: Vault, session: Session, chosen: Chosen, options: ResumeOptions, now: datetime) -> _Plan:
-    program = check_installed(chosen.program, os.environ, chosen.hint)
-    native = _native(session, chosen, options)
-    known = native or native_of(session, last_client(session))
-    # A client finds its own session only where that began.
-    folder = native.folder if native else folder_for(session, known)
+def _spooled(root: Path, session: Session) -> Iterable[Spooled]:
+    """What clients' hooks recorded about the session."""
+    for client in HOOKED:
+        try:
+            yield from (each for each in load_spool(root, client) if f"{client}:{each.session}" in session.sources)
+        except CrucibleError:
+            continue
+
+
+def _gather(vault: Vault, note: Note, chosen: Chosen, place: Workplace, options: ResumeOptions, now: datetime) -> _Plan:
+    session = note.session
+    program = check_installed(chosen.program, place.env, chosen.hint)
+    native = _native(session, chosen, place, options)
+    # A client finds its own session only in the folder where that began.
+    folder = native.folder if native else find_folder(session, place)
     if folder is None and options.force:
-        folder = here()
+        folder = place.cwd
     if folder is None:
         raise CrucibleError(
             f"{session.id}: nothing tells where project {session.project!r} lies on this machine",
@@ -221,14 +167,14 @@ def _plan(vault: Vault, session: Session, chosen: Chosen, options: ResumeOptions
         )
     material = find_material(vault, session, folder, now, goal=options.goal)
     terminal = all(os.isatty(each) for each in (0, 1))
-    return _Plan(session, chosen, program, native, folder, material, terminal)
+    return _Plan(note, chosen, program, native, folder, material, terminal)
 
 
-def _native(session: Session, chosen: Chosen, options: ResumeOptions) -> Native | None:
-    """The client's own session to go on in.  What another client did since, it does not know: then it is asked for."""
+def _native(session: Session, chosen: Chosen, place: Workplace, options: ResumeOptions) -> Native | None:
+    """The client's own session to continue; None if another client worked since, unless `--native` asks for it."""
     if options.fresh or (not options.native and chosen.source != last_client(session)):
         return None
-    found = native_of(session, chosen.source) if chosen.client else None
+    found = find_native(session, chosen.source, place) if chosen.client else None
     if found and found.folder:
         return found
     if options.native:
@@ -242,29 +188,19 @@ def _native(session: Session, chosen: Chosen, options: ResumeOptions) -> Native 
     return None
 
 
-def _say(plan: _Plan) -> None:
-    say_resume_problem(plan.session)
-    lines = drift_lines(plan.material.drift)
-    for line in lines[:_SHOWN]:
-        say(f"  {line}", style="yellow")
-    if len(lines) > _SHOWN:
-        say(f"  and {len(lines) - _SHOWN} more", style="yellow")
-    say(confirmation(plan.material))
+# --- decide ----------------------------------------------------------------------------------------------------------
 
 
-# --- what the client is told -----------------------------------------------------------------------------------------
-
-
-def _start(vault: Vault, plan: _Plan, options: ResumeOptions) -> Start:
-    """The command line with the prompt, whose first line says to importers whose session it is."""
-    # A human may have written anything into his note, and an argument is shown to everybody on the machine.
+def _decide(vault: Vault, plan: _Plan, user: UserSettings, options: ResumeOptions) -> Start:
+    """The command line with its prompt, whose first line names the session for a later import."""
+    # Users may write anything into a note, and every user of the machine can see a process's arguments.
     clean = Cleaning(redact_of(vault.settings.secrets))
     if plan.native:
         prompt = clean.text(drift_prompt(plan.material.drift, terminal=plan.terminal, goal=options.goal))
     else:
-        prompt = _fresh(vault, plan, options)
+        prompt = _fresh_prompt(vault, plan, user, options)
     phase = find_extent(plan.session).phase
-    # Also where nothing is said: by its ticket a session is found that is renamed while the client runs.
+    # Needed without a prompt too: the ticket finds a session that is renamed while the client runs.
     ticket = issue_ticket(
         vault.root,
         plan.session.id,
@@ -276,19 +212,19 @@ def _start(vault: Vault, plan: _Plan, options: ResumeOptions) -> Start:
     )
     if prompt:
         prompt = f"{resume_mark(plan.session.id, ticket.token)}\n\n{prompt}"
-    return _started(plan, options, prompt)
+    return _start(plan, options, prompt)
 
 
-def _started(plan: _Plan, options: ResumeOptions, prompt: str) -> Start:
+def _start(plan: _Plan, options: ResumeOptions, prompt: str) -> Start:
     return plan_start(plan.chosen, prompt, native=plan.native, terminal=plan.terminal, more=options.more)
 
 
-def _fresh(vault: Vault, plan: _Plan, options: ResumeOptions) -> str:
-    """The context, cut by its budget until an argument can hold it where it has to be one."""
+def _fresh_prompt(vault: Vault, plan: _Plan, user: UserSettings, options: ResumeOptions) -> str:
+    """The context, with a smaller budget if it has to be an argument and is too long for one."""
     budget = options.budget or vault.settings.resume.budget
     for _ in range(4):
-        context = build_context(vault, plan.material, budget)
-        size = _started(plan, options, context.text).longest + _MARK
+        context = settled_context(vault.settings, plan.material, budget=budget, tokenizer=user.agents.tokenizer)
+        size = _start(plan, options, context.text).longest + _MARK
         if size <= LONGEST_ARGUMENT:
             return context.text
         budget = max(1, min(budget, context.tokens) * LONGEST_ARGUMENT * 9 // (size * 10))
@@ -300,49 +236,68 @@ def _fresh(vault: Vault, plan: _Plan, options: ResumeOptions) -> str:
     )
 
 
-# --- the client, and after it ----------------------------------------------------------------------------------------
+# --- act -------------------------------------------------------------------------------------------------------------
 
 
-def _run(vault: Vault, path: Path, plan: _Plan, start: Start, held: SessionLock) -> None:
+def _say(plan: _Plan) -> None:
+    if problem := find_extent(plan.session).problem:
+        warn(f"{plan.session.id}: {problem}")
+    lines = drift_lines(plan.material.drift)
+    for line in lines[:_MOST_SHOWN]:
+        say(f"  {line}", style="yellow")
+    if len(lines) > _MOST_SHOWN:
+        say(f"  and {len(lines) - _MOST_SHOWN} more", style="yellow")
+    say(confirmation(plan.material))
+
+
+def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: SessionLock) -> None:
     begun, count = datetime.now(UTC), time.monotonic()
     code = 1
     with unbroken() as client_is_gone:
-        woken = wake(vault, path)
+        woken = wake(vault, plan.note.path)
         end = End(woken, is_folded=plan.chosen.client is not None)
         try:
-            code = _client(vault, plan, start, held, client_is_gone)
-            # Somebody may have set the clock back meanwhile.
+            code = _wait_for_client(vault, plan, start, place, held, client_is_gone)
+            # The clock may have been set back meanwhile.
             begun = min(begun, datetime.now(UTC) - timedelta(seconds=time.monotonic() - count))
-            path = _found(vault, path, plan)
             fault = ending_of(code)
             fault = fault and f"{plan.chosen.name} {fault}"
-            end = end._replace(fault=fault, met=vault.read(path).session)
-            fold(vault, note_name(path.name), plan.chosen.client, plan.native, begun, is_good=not fault)
+            met = vault.read(_current_path(vault, plan))
+            end = end._replace(fault=fault, met=met.session)
+            import_work(
+                vault, note_name(met.path.name), plan.chosen.client, plan.native, place, begun, is_good=not fault
+            )
         finally:
-            # Whatever went wrong, it is not left active.
-            now = settle(vault, _found(vault, path, plan), end).session
-        _bookmark(vault, now, plan, begun, code)
-        if has_news(plan.session, now):
-            _brief(vault, now.id)
-            finish_quietly(vault, vault.find(now.id))
+            # Whatever failed, the note does not stay active.
+            now = settle(vault, _current_path(vault, plan), end)
+        _bookmark(vault, now.session, plan, begun, code)
+        if has_news(plan.session, now.session):
+            _update_brief(vault, now.session.id)
+            finish_quietly(vault, vault.find(now.session.id))
     if end.fault:
-        hint = f"the session is {now.status}: `cru session resume {now.id}` goes on with it"
+        hint = f"the session is {now.session.status}: `cru session resume {now.session.id}` goes on with it"
         raise ClientFailed(end.fault, hint)
 
 
-def _client(vault: Vault, plan: _Plan, start: Start, held: SessionLock, is_gone: Callable[[], None]) -> int:
-    told = _environment(vault, plan)
+def _wait_for_client(
+    vault: Vault, plan: _Plan, start: Start, place: Workplace, held: SessionLock, is_gone: Callable[[], None]
+) -> int:
+    # The client's hooks and what it logs belong to this vault and this session.
+    env = {**place.env, "CRUCIBLE_VAULT": str(vault.root), RESUMING_ENVIRONMENT: plan.session.id}
+    env.pop("CRU_SESSION", None)  # it may name another session
+    if not plan.chosen.client:
+        env["CRU_SESSION"] = plan.session.id
     try:
-        return run_client(plan.program, start.command, plan.folder, told, stdin=start.stdin, started=held.started)
+        return run_client(plan.program, start.command, plan.folder, env, stdin=start.stdin, started=held.started)
     finally:
         is_gone()
         held.ended()
 
 
-def _found(vault: Vault, path: Path, plan: _Plan) -> Path:
-    """Where the note is now: somebody may have moved it to another folder meanwhile, or renamed the session."""
-    if path.exists():
-        return path
+def _current_path(vault: Vault, plan: _Plan) -> Path:
+    """Where the note is now: it may have been moved, or the session renamed, while the client ran."""
+    if plan.note.path.exists():
+        return plan.note.path
     try:
         return vault.find(name_now(vault.root, plan.session.id))
     except SessionNotFound as error:
@@ -351,15 +306,68 @@ def _found(vault: Vault, path: Path, plan: _Plan) -> Path:
         raise SessionNotFound(f"{plan.session.id}: its note is gone", hint) from error
 
 
-def _environment(vault: Vault, plan: _Plan) -> dict[str, str]:
-    """The client's hooks, and what it logs, are about this vault and this session."""
-    told = {**os.environ, "CRUCIBLE_VAULT": str(vault.root), RESUMING_ENVIRONMENT: plan.session.id}
-    told.pop("CRU_SESSION", None)  # it may be another one
-    return told if plan.chosen.client else told | {"CRU_SESSION": plan.session.id}
+def import_work(
+    vault: Vault,
+    session_id: str,
+    client: ClientProfile | None,
+    native: Native | None,
+    place: Workplace,
+    begun: datetime,
+    *,
+    is_good: bool,
+) -> None:
+    """Import what was written since `begun` by the client, or by any client if the user's command may have run one.
+
+    `is_good` is False if the client failed.  Unreadable rows are reported and left for the next import.
+    """
+    options = ImportOptions(
+        now=datetime.now(UTC),
+        projects=place.user.projects,
+        client=Client.ENDED if is_good else Client.DIED,
+        only_session=session_id,
+    )
+    for dialect in [DIALECTS[client.name]] if client else DIALECTS.values():
+        try:
+            paths = _written(dialect, native, place, begun)
+            if paths:
+                report = import_transcripts(vault, dialect, paths, options=options)
+                _say_unreadable(report.unreadable, dialect)
+        except (TranscriptError, OSError) as error:
+            warn(f"{dialect.title}'s transcripts: {error}")
 
 
-def _brief(vault: Vault, session_id: str) -> None:
-    """Bring it up to date, as hooks do where a client has them."""
+def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
+    for row in rows:
+        say(f"{row.path}:{row.line or 1}: {row.reason}", style="yellow")
+    if any(not row.line for row in rows):
+        say(
+            f"     nothing is lost: mend it, then `cru import {dialect.name}` writes down what was done",
+            style="yellow",
+        )
+
+
+def _written(dialect: Dialect, native: Native | None, place: Workplace, begun: datetime) -> list[Path]:
+    """The client's files that were written since `begun`; only those of `native` if that session was continued."""
+    folder = dialect.default_folder(place.env, place.home)
+    transcripts: Iterable[Transcript] = [native.transcript] if native else []
+    if not native and folder.is_dir():
+        transcripts = dialect.find(folder)
+    return [*dict.fromkeys(each.path for each in transcripts if _is_newer(dialect, each, begun - _CLOCK_ERROR))]
+
+
+def _is_newer(dialect: Dialect, transcript: Transcript, then: datetime) -> bool:
+    """True if the transcript was written to after `then`.
+
+    A database holds many sessions and keeps its newest rows in a second file, so its rows are compared.
+    """
+    if transcript.path.suffix in _DATABASE:
+        last = dialect.reach(transcript).last
+        return last is None or last >= then
+    return datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC) >= then
+
+
+def _update_brief(vault: Vault, session_id: str) -> None:
+    """Update the brief, as hooks do for clients that have them."""
     try:
         problem = update_brief(vault, session_id, redact=redact_of(vault.settings.secrets)).problem
     except CrucibleError as error:
@@ -369,7 +377,7 @@ def _brief(vault: Vault, session_id: str) -> None:
 
 
 def _bookmark(vault: Vault, now: Session, plan: _Plan, begun: datetime, code: int) -> None:
-    """Where the session stands now, when it was gone on with and nobody told that already."""
+    """Bookmark a paused session in which something was done, unless the client already did."""
     if now.status is not Status.PAUSED or not has_news(plan.session, now):
         return
     last = latest(vault.root, now.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,21 +14,20 @@ import click
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option
-from crucible.cli.output import write_document, write_json
-from crucible.cli.session_context import build_context, folder_for, native_of, say_resume_problem
-from crucible.cli.vault_access import find_note, here, open_vault
+from crucible.cli.output import warn, write_document, write_json
+from crucible.cli.vault_access import here, load_note, open_vault
 from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
-from crucible.commands.resume.continue_session import check_goes_on, last_client
-from crucible.commands.resume.resume_context import find_material
-from crucible.commands.resume.resume_material import find_extent
+from crucible.commands.resume.material_gathering import Workplace, check_goes_on, find_folder, find_material
+from crucible.commands.resume.resume_context import settled_context
+from crucible.commands.resume.resume_material import Context, Material, find_extent
 from crucible.core.errors import SessionNotFound, UsageError
-from crucible.documents.session.session import Session, Status
+from crucible.documents.session.session import Status
 from crucible.memory.bookmarks.bookmark import load_bookmarks
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import Row, path_of_cell
 from crucible.vault.notes.projects import project_of
 from crucible.vault.notes.session_lock import is_held
-from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.vault import Note, Vault
 
 
 @click.command(cls=PassingOn)
@@ -86,31 +86,32 @@ def resume(
     if format_ == "json" and not prints:
         raise UsageError("--format goes with --print", "a client writes for itself")
     vault = open_vault(door, looks=not prints)
-    path = find_note(vault, session) if session is not None else _last_paused(vault)
-    if not prints:
-        # Late: printing a context does not need what a client's start and end take.
-        from crucible.cli.session_continue import ResumeOptions, go_on  # noqa: PLC0415
-
-        go_on(vault, path, ResumeOptions(named=named, more=client_arguments(ctx), **given))
+    note = load_note(vault, session) if session is not None else _last_paused(vault)
+    check_goes_on(note.session, force=given["force"])
+    place = Workplace(os.environ, Path(os.path.expanduser("~")), here(), user_settings())
+    if prints:
+        folder, tokenizer = find_folder(note.session, place), place.user.agents.tokenizer
+        material = find_material(vault, note.session, folder, datetime.now(UTC), goal=given["goal"])
+        context = settled_context(vault.settings, material, budget=given["budget"], tokenizer=tokenizer)
+        _write_context(material, context, format_, door)
         return
-    found = vault.read(path).session
-    check_goes_on(found, force=given["force"])
-    _print_context(vault, found, given["budget"], given["goal"], format_, door)
+    # Imported late, since printing a context does not start a client.
+    from crucible.cli.session_continue import ResumeOptions, continue_in_client  # noqa: PLC0415
+
+    continue_in_client(vault, note, place, ResumeOptions(named=named, more=client_arguments(ctx), **given))
 
 
-def _print_context(vault: Vault, session: Session, budget: int | None, goal: str, format_: str, door: Door) -> None:
-    folder = folder_for(session, native_of(session, last_client(session)))
-    material = find_material(vault, session, folder, datetime.now(UTC), goal=goal)
-    context = build_context(vault, material, budget)
-    say_resume_problem(session)
+def _write_context(material: Material, context: Context, format_: str, door: Door) -> None:
+    session, extent = material.session, find_extent(material.session)
+    if extent.problem:
+        warn(f"{session.id}: {extent.problem}")
     if format_ == "text":
         write_document(context.text.removesuffix("\n") + "\n", door)
         return
-    phase = find_extent(session).phase
     write_json(
         {
             "session": session.id,
-            "phase": phase.id if phase else None,
+            "phase": extent.phase.id if extent.phase else None,
             "tokens": context.tokens,
             "is_tight": context.is_tight,
             "left_out": [asdict(each) for each in context.left_out],
@@ -120,18 +121,18 @@ def _print_context(vault: Vault, session: Session, budget: int | None, goal: str
     )
 
 
-def _last_paused(vault: Vault) -> Path:
-    """The session of the working directory's project that was paused last."""
+def _last_paused(vault: Vault) -> Note:
+    """Load the session of the working directory's project that was paused last."""
     cwd = here()
     project = project_of(str(cwd or ""), user_settings().projects)
     index = Index(vault.root, vault.settings)
     rows, _ = index.ask(lambda view: paused_rows(view, project))
     if rows:
-        return vault.root / newest_first(rows, load_bookmarks(vault.root).found)[0].path
+        return vault.read(vault.root / newest_first(rows, load_bookmarks(vault.root).found)[0].path)
     others, _ = index.ask(lambda view: newest_rows(view, project))
     for row in others:
         if row["status"] == "active" and is_held(vault.root, str(row["id"])):
-            return vault.root / path_of_cell(str(row["path"]))  # whoever asks for it is told who holds it
+            return vault.read(vault.root / path_of_cell(str(row["path"])))  # the error names the process that holds it
     raise _none_paused(project, others)
 
 

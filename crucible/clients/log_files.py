@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2s
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -220,3 +221,21 @@ def files_below(folder: Path) -> Iterator[Path]:
         if len(Path(at).parts) - len(folder.parts) >= DEEPEST:
             folders.clear()
         yield from (Path(at, name) for name in sorted(names))
+
+
+_ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
+
+
+def source_name(client: str, native_id: str, agent: str = "") -> str:
+    """The session's name in a note's `sources`: `claude-code:<native id>`, for a subagent followed by `/<agent id>`.
+
+    Odd characters become `-`, and a hash is added to keep apart names that would then be equal.
+    """
+    return f"{client}:{'/'.join(_without_odd(part) for part in (native_id, agent) if part)}"
+
+
+def _without_odd(raw: str) -> str:
+    plain = _ODD.sub("-", raw)
+    if plain == raw:
+        return raw
+    return f"{plain}-{blake2s(raw.encode('utf-8', 'surrogatepass'), digest_size=3).hexdigest()}"

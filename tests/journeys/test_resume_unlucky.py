@@ -130,14 +130,14 @@ def test_whoever_ends_it_while_the_client_runs_has_ended_it(
 def test_a_terminal_that_hangs_up_again_after_the_client_breaks_nothing_off(
     scene: Scene, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fold = continued.fold
+    import_work = continued.import_work
 
     def hung_up(*args: object, **more: object) -> None:
         signal.raise_signal(signal.SIGHUP)
         signal.raise_signal(signal.SIGINT)
-        fold(*args, **more)  # type: ignore[arg-type]
+        import_work(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(door, "fold", hung_up)
+    monkeypatch.setattr(door, "import_work", hung_up)
     assert cru("session", "resume", PAUSED, "--with", "claude").exit_code == 0
     assert (scene.session().status, len(scene.session().phases)) == (Status.PAUSED, 3)
 

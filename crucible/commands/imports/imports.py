@@ -16,7 +16,7 @@ from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 
-from crucible.clients.log_files import Reach, Transcript, files_below
+from crucible.clients.log_files import Reach, Transcript, files_below, source_name
 from crucible.clients.registry import DIALECTS, Dialect, sniff
 from crucible.commands.imports.import_report import (
     SESSION_ERRORS,
@@ -26,7 +26,7 @@ from crucible.commands.imports.import_report import (
     UnreadableRow,
     reason_at,
 )
-from crucible.commands.imports.note_sources import SourceTable, source_name
+from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.session_logs import SessionDeferredError, SessionLogs, SessionSkippedError
 from crucible.commands.imports.session_notes import PlannedNote, is_inline, plan_notes, write_notes
 from crucible.commands.imports.strands import written_at

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import blake2s
 from pathlib import Path
 
 from crucible.clients.events import At, Event, Prompted, PromptKind, Resumed
@@ -29,7 +28,6 @@ from crucible.memory.bookmarks.resume_tickets import Ticket, find_ticket, has_ti
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import OnError, is_markdown, note_name
 
-_ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
 _HEAD = 8192
 _LONGEST_HEAD = 1 << 20
 _CLOSER = re.compile(rb"\r?\n---[ \t]*(?:\r?\n|\Z)")
@@ -38,21 +36,6 @@ _SOURCE = re.compile(rb"[\w.-]+:[^\s\"',\[\]]+")
 _HIDING_KEYS = {"broken-yaml", "unclosed-frontmatter", "yaml-too-large"}
 """Problems of a frontmatter that may hide a key."""
 _ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
-
-
-def source_name(client: str, native_id: str, agent: str = "") -> str:
-    """`claude-code:<native id>`; a subagent's id follows after a `/`.
-
-    Characters that do not fit into a source become `-`, and a hash keeps such names apart.
-    """
-    return f"{client}:{'/'.join(_plain(part) for part in (native_id, agent) if part)}"
-
-
-def _plain(raw: str) -> str:
-    plain = _ODD.sub("-", raw)
-    if plain == raw:
-        return raw
-    return f"{plain}-{blake2s(raw.encode('utf-8', 'surrogatepass'), digest_size=3).hexdigest()}"
 
 
 class SourceTable:

@@ -24,7 +24,7 @@ from crucible.clients.events import (
     Unreadable,
 )
 from crucible.clients.launch.session_marks import OWN_MARK
-from crucible.clients.log_files import SubagentFile, Transcript
+from crucible.clients.log_files import SubagentFile, Transcript, source_name
 from crucible.clients.redact import redactor_of
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import (
@@ -34,7 +34,7 @@ from crucible.commands.imports.import_report import (
     reason_at,
     unreadable_rows,
 )
-from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent, source_name
+from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent
 from crucible.commands.imports.session_notes import is_inline
 from crucible.commands.imports.strands import (
     LastSecond,

@@ -1,7 +1,6 @@
-"""Which session is meant by who names none: of a project's paused ones, the one that was left last.
+"""Find the session to resume when none is named: the one of the project that was paused last.
 
-Owns that order.  The rows come from an index and may be older than the notes.  Every start of a client comes by here, so this
-imports little.
+The rows come from an index and may be older than the notes.  Imports little, since every start of a client loads it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.index.time_filters import last_active
 
-if TYPE_CHECKING:  # a client's start waits for each import
+if TYPE_CHECKING:  # imports slow down the start of a client
     from crucible.memory.bookmarks.bookmark import Bookmark
 
 
@@ -22,7 +21,7 @@ _NEWEST = 20
 
 
 class Paused(NamedTuple):
-    """A paused session: its note's path from the vault, its title, and when it was left, None where nothing tells."""
+    """A paused session: the path of its note in the vault, its title, and when it was paused (None if unknown)."""
 
     id: str
     path: str
@@ -31,19 +30,19 @@ class Paused(NamedTuple):
 
 
 def paused_rows(view: View, project: str) -> list[Row]:
-    """The project's paused sessions that are nobody's subagent; a folder without a project has none."""
+    """The project's paused sessions without subagents; none if `project` is ""."""
     return select(view, SessionQuery(status="paused", project=project)) if project else []
 
 
 def newest_rows(view: View, project: str) -> list[Row]:
-    """The project's newest sessions, whatever became of them; a folder without a project has none."""
+    """The project's newest sessions of any status; none if `project` is ""."""
     return select(view, SessionQuery(project=project, limit=_NEWEST)) if project else []
 
 
 def newest_first(rows: Sequence[Row], bookmarks: Iterable[Bookmark]) -> list[Paused]:
-    """The sessions in the order in which they were left, the last one first; of two at once the one with the greater id.
+    """Sort sessions by when they were paused, newest first; at the same time, the greater id first.
 
-    `bookmarks` are all that there are, the oldest first.
+    `bookmarks` are all of the vault, oldest first.
     """
     marks = {mark.session: mark for mark in bookmarks}
     found = [_paused(row, marks.get(str(row["id"]))) for row in rows]

@@ -24,10 +24,10 @@ from crucible.memory.summary.brief_text import ShownTexts, bare
 from crucible.vault.notes.walk import note_name
 
 _OPEN_END = 20
-"""Letters that an open end may have besides the tasks that it lists."""
+"""An open end with at most this many letters besides the tasks that it lists only repeats them."""
 
 
-class Said(NamedTuple):
+class PlacedText(NamedTuple):
     """A text and the id of its phase, "" if unknown."""
 
     phase: str
@@ -35,16 +35,16 @@ class Said(NamedTuple):
 
 
 class OpenWork(NamedTuple):
-    """What to know before going on; each list in the order of the note.
+    """What to know before continuing; each list is in the order of the note.
 
-    `decisions` are followed by the user's corrections that no decision repeats.
+    `decisions` end with the user's corrections that no decision repeats.
     """
 
     decisions: tuple[tuple[str, Finding], ...]
     tasks: tuple[NumberedTask, ...]
     errors: tuple[tuple[str, Failure], ...]
-    questions: tuple[Said, ...]
-    blockers: tuple[Said, ...]
+    questions: tuple[PlacedText, ...]
+    blockers: tuple[PlacedText, ...]
 
     def texts(self) -> Iterator[str]:
         """Every text, so that no other part repeats it."""
@@ -59,7 +59,7 @@ def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
     failures = list(extent.of(Failure))
     fixed = {failure.text for _, failure in failures if (failure.resolution or "").strip()}
     errors = [(phase, one) for phase, one in failures if not (one.resolution or "").strip()]
-    blockers = tuple(Said(bookmark.phase, text) for text in bookmark.blockers) if bookmark else ()
+    blockers = tuple(PlacedText(bookmark.phase, text) for text in bookmark.blockers) if bookmark else ()
     tasks = open_tasks(extent.session)
     return OpenWork(
         tuple(_binding(extent)),
@@ -71,7 +71,7 @@ def find_open_work(extent: Extent, bookmark: Bookmark | None) -> OpenWork:
 
 
 def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:
-    """Decisions, then corrections; without those whose words are in no phase that is shown, if not all phases are."""
+    """Decisions, then corrections; only those of shown phases if later phases are left out."""
     found = findings_by_phase(extent.session)
     phases = [phase for phase in ("", *(one.id for one in extent.session.all_phases())) if phase in found]
     decided = [(at or "start", one) for at in phases for one in found[at] if one.kind == Kind.DECISION]
@@ -83,32 +83,32 @@ def _binding(extent: Extent) -> Iterator[tuple[str, Finding]]:
                 yield at or "start", one
 
 
-def _questions(extent: Extent, tasks: tuple[NumberedTask, ...]) -> Iterator[Said]:
-    """Questions without an answer; if all of the session is shown, also its open ends, but not the list of open tasks."""
+def _questions(extent: Extent, tasks: tuple[NumberedTask, ...]) -> Iterator[PlacedText]:
+    """Unanswered questions; if no phase is left out also open ends, except those that only list open tasks."""
     placed = (*extent.head, *extent.entries)
     answers = Answers([one.entry for one in placed], logged=bool(extent.session.sources))
     for at in answers.names:
         phase, entry = placed[at]
         if isinstance(entry, Callout) and entry.kind in QUESTIONS and not answers.settles(at):
-            yield Said(phase, "\n".join(filter(None, (entry.title, entry.text))))
+            yield PlacedText(phase, "\n".join(filter(None, (entry.title, entry.text))))
     last = extent.phase.id if extent.phase else ""
     for one in () if extent.later else extent.session.findings:
         if Kind.OPEN_END in (one.kind, one.also) and len(_without(one.text, tasks)) > _OPEN_END:
-            yield Said(last, one.text)
+            yield PlacedText(last, one.text)
 
 
 def _without(text: str, tasks: tuple[NumberedTask, ...]) -> str:
-    """The letters of a text that are not of a task."""
-    left = bare(text)
+    """The letters of a text without the tasks that it mentions."""
+    rest = bare(text)
     for _, task in tasks:
-        left = left.replace(bare(task.content), "")
-    return left
+        rest = rest.replace(bare(task.content), "")
+    return rest
 
 
 _WHOLE = 10**9
 _LINE = 400
 _LABEL = 20
-"""Characters of a reason's label, and those below which a reason is not worth its line."""
+"""The length of a reason's label; a reason with less room than this is left out."""
 _NAME = late_pattern(r"[A-Za-z][\w@.-]{0,39}")
 _PHASE = late_pattern(r"phase-[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _STATUSES = {"pending": "open", "in_progress": "in progress"}
@@ -118,10 +118,10 @@ _STATUSES = {"pending": "open", "in_progress": "in progress"}
 
 
 def decisions_part(work: OpenWork, limit: int | None) -> str:
-    """Every decision and correction with its reason, whole, or in a line of at most `limit` characters each."""
+    """Every decision and correction with its reason: in full, or one line of at most `limit` characters each."""
     blocks: list[str] = []
     for phase, one in work.decisions:
-        # Of a long text the summary is the beginning, and the details are all of it.
+        # The summary of a long text is its beginning, and the details are the whole text.
         whole = one.details if bare(one.details).startswith(bare(one.summary)) else ""
         why = "" if whole else one.details
         if limit is not None:
@@ -139,14 +139,14 @@ _WHY: Mapping[str, str] = {Kind.DECISION: "rationale", Kind.CORRECTION: "of what
 
 
 def errors_part(work: OpenWork, limit: int | None) -> str:
-    """Every error without a resolution, in full to 1,000 characters, or in a line each."""
+    """Every unresolved error: up to 1,000 characters each, or one line of at most `limit` characters."""
     if limit is not None:
         return fence(f"- {phase}: {quote_line(failure.text, limit)}" for phase, failure in work.errors)
     return fence(labelled(f"{phase} error", failure.text, 1000) for phase, failure in work.errors)
 
 
 def tasks_part(work: OpenWork, extent: Extent, limit: int | None) -> str:
-    """Every open task in a line, with its place in the list and, where its start is known, its phase."""
+    """Every open task in one line, with its number and, if its start is known, its phase."""
     count = len(extent.session.tasks)
     begun = sorted((phase.started, phase.id) for phase in extent.session.all_phases() if phase.started)
     return fence(f"- {_task(one, count, begun, limit or _LINE)}" for one in work.tasks)
@@ -171,7 +171,7 @@ def _task(one: NumberedTask, count: int, begun: Sequence[tuple[datetime, str]], 
 
 
 def goal_part(material: Material, extent: Extent, limit: int) -> str:
-    """What it is resumed for, title, text above the first phase and the user's first words, each to `limit` characters."""
+    """The goal of this resume, the title, the preamble and the user's first words, each up to `limit` characters."""
     session = extent.session
     words, phase = first_request(session)
     texts = [
@@ -184,9 +184,9 @@ def goal_part(material: Material, extent: Extent, limit: int) -> str:
 
 
 def stopped_part(material: Material, extent: Extent, known: ShownTexts, limit: int) -> str:
-    """The phase, why it was paused, the bookmark's note, the summary of a session that had ended.
+    """The phase, the reason for the pause, the bookmark's note, and the summary of an ended session.
 
-    Not what is `known`, nor a phase's name that is made of the user's words in it.
+    Leaves out texts that are `known`, and a phase name that repeats the user's words.
     """
     session, bookmark, phase = extent.session, material.bookmark, extent.phase
     texts = [
@@ -202,16 +202,16 @@ def stopped_part(material: Material, extent: Extent, known: ShownTexts, limit: i
     return fence(blocks)
 
 
-def said_lines(found: Sequence[Said]) -> list[str]:
-    """Questions or blockers, a line each with its phase."""
-    # A bookmark's phase is what a line of a file said; only an ordinal one is a label of ours.
+def text_lines(found: Sequence[PlacedText]) -> list[str]:
+    """Questions or blockers, one line each with its phase."""
+    # A bookmark's phase comes from a file that anyone may have written, so only `phase-N` is trusted.
     return [
         f"- {one.phase if _PHASE.fullmatch(one.phase) else 'start'}: {quote_line(one.text, _LINE)}" for one in found
     ]
 
 
 def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> list[str]:
-    """Each subagent once, in the order in which they were last mentioned: a line that grows at its end only."""
+    """One line per subagent, in the order of their last mention, so that the list only grows at its end."""
     found: dict[object, str] = {}
     for at, (phase, entry) in enumerate(extent.of(Subagent)):
         key: object = entry.link or at
@@ -225,13 +225,13 @@ def subagent_lines(extent: Extent, children: Mapping[str, Session | None]) -> li
 
 
 def _with_note(entry: Subagent, child: Session | None) -> Subagent:
-    """With what only its own note says, its report in a sentence or two.  The embeds in that note are not followed."""
-    told = entry.summary or entry.text or (child and (child.summary or child.title)) or entry.task or ""
-    return replace(entry, model=entry.model or (child.model if child else None), summary=clipped(told))
+    """Add the model and a short summary from the subagent's own note.  Embeds in that note are not followed."""
+    summary = entry.summary or entry.text or (child and (child.summary or child.title)) or entry.task or ""
+    return replace(entry, model=entry.model or (child.model if child else None), summary=clipped(summary))
 
 
 def drift_part(drift: Drift, most: int) -> str:
-    """What changed since the bookmark: at most so many files and commits by name, all of them by number."""
+    """What changed since the bookmark: the counts, and the names of at most `most` files and `most` commits."""
     blocks: list[str] = []
     if drift.branch_before != drift.branch_now:
         before, now = (

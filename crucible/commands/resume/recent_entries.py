@@ -1,8 +1,8 @@
-"""The newest entries of a session, told in full.
+"""Choose and show the newest entries of a session.
 
-Owns which entries those are and how one is shown.  A window begins with a human's words: where those that its oldest entry answers
-lie further back, it grows to them, or, when that is too far, begins with them and says how much lies between.  An entry is shown
-whole or cut in its middle; a tool call always stands with its result.
+The window begins with a user message.  If the message that its oldest entry answers is further back, the window grows to
+it; if that is too far, the message comes first, with the number of entries between.  An entry is shown in full or cut in
+its middle, and a tool call always with its result.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ from crucible.memory.summary.brief_text import ShownTexts
 
 _LONGEST, _SHORTEST = 1500, 80
 _NEWEST = 2
-"""So many entries at the end may be twice as long as the others."""
+"""The last entries, which may be twice as long as the others."""
 _CALL, _RESULT = 200, 100
 _SHARE = 5
-"""An entry may have this part of what the window may have, so that several fit."""
+"""One entry may take at most one fifth of the window."""
 
 
 class Window(NamedTuple):
-    """Entries as quoted and labelled `blocks`.
+    """The newest entries as quoted and labelled `blocks`.
 
-    From the place `start` on none is missing; `opener` is the place of the user's words they begin with, if those are
-    further back, else None.
+    No entry from index `start` on is missing.  `opener` is the index of an earlier user message that comes first, or None.
     """
 
     blocks: tuple[str, ...] = ()
@@ -49,12 +48,12 @@ class Window(NamedTuple):
 
 
 def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, request: str = "") -> Window:
-    """At most the newest `most` entries and those back to the user's, in at most `allowance` tokens; the newest first of all.
+    """Choose the newest entries that fit `allowance` tokens: at most `most`, extended back to a user message.
 
-    `request` are the words that the goal shows in full.
+    `request` is the user message that the goal shows in full.
     """
     entries = extent.entries
-    # The oldest entry that may be shown: the user's words, unless they are further back than a window.
+    # The oldest entry that may be shown is a user message, unless it is more than a window away.
     oldest = max(0, len(entries) - most)
     asked = _opener(entries, oldest) if entries else None
     oldest = asked if asked is not None and oldest - asked <= most else oldest
@@ -83,7 +82,7 @@ def choose_window(extent: Extent, most: int, allowance: int, counter: Counter, r
 def _shown(
     phases: Sequence[str], places: Sequence[int], heads: Mapping[str, str], block: Callable[[int], str]
 ) -> Iterator[str]:
-    """The blocks of the entries at these places, with the heads of their phases and what lies between."""
+    """The blocks of the entries at these indexes, with the heads of their phases and a mark for each gap."""
     for number, at in enumerate(places):
         if number and (missing := at - places[number - 1] - 1):
             yield f"[… {missing:,} {'entry' if missing == 1 else 'entries'} left out …]"
@@ -93,7 +92,7 @@ def _shown(
 
 
 def _opener(entries: Sequence[Placed], at: int) -> int | None:
-    """The place of the user's last words up to an entry."""
+    """The index of the last user message up to an entry."""
     return next((n for n in range(at, -1, -1) if isinstance(entries[n].entry, Intervention)), None)
 
 
@@ -105,19 +104,19 @@ def _head(phase: Phase) -> str:
 
 
 def is_named_by_words(phase: Phase) -> bool:
-    """True if the phase's name is taken from the user's words that begin it."""
+    """True if the phase's name repeats the user message that begins it."""
     first = next((entry.words for entry in phase.entries if isinstance(entry, Intervention)), "")
     return bool(first) and ShownTexts((first,)).has(phase.name)
 
 
 def phase_line(phase: Phase) -> str:
-    """A phase's name and who worked in it, quoted, in one line."""
+    """A phase's name and agent, quoted, in one line."""
     name = quote_line(phase.name, 120)
     return f"{name} @{quote_line(str(phase.agent), 60)}" if phase.agent else name
 
 
 def _render(placed: Placed, limit: int) -> Iterator[str]:
-    """The blocks of one entry; every label is ours, every other line is indented."""
+    """The blocks of one entry; only Crucible's labels begin a line, all other text is indented."""
     at, entry = placed
     match entry:
         case Prose():
@@ -146,7 +145,7 @@ def _render(placed: Placed, limit: int) -> Iterator[str]:
 
 
 def _calls(calls: Sequence[ToolCall], limit: int) -> Iterator[str]:
-    """The newest calls that fit, each whole; at least the last one."""
+    """The newest calls that fit in `limit` characters; at least the last one."""
     kept, spent = list[str](), 0
     for call in reversed(calls):
         line = f"  {render_call(call)}"
@@ -167,9 +166,9 @@ def render_call(call: ToolCall) -> str:
 
 
 def subagent_line(entry: Subagent, limit: int) -> str:
-    """Who it was, where its note is and what came of it, quoted, in one line."""
+    """The subagent's name, model, note and result, quoted, in one line."""
     who = f"@{quote_line(str(entry.agent), 60)}"
     model = f"({quote_line(entry.model, 60)})" if entry.model else ""
     link = f"[[{quote_line(entry.link, 140)}]]" if entry.link else ""
-    told = quote_line(entry.summary or entry.text or entry.task or "", limit)
-    return " ".join(filter(None, (who, model, link, told)))
+    result = quote_line(entry.summary or entry.text or entry.task or "", limit)
+    return " ".join(filter(None, (who, model, link, result)))

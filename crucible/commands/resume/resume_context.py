@@ -1,16 +1,14 @@
 """Build the context for an agent that continues a session, within a token budget.
 
-What stays the same between two resumes comes first, so that a prompt cache finds it; the position line comes last.  Decisions,
-open tasks and unresolved errors are always there: in full while they take at most two fifths of the budget, else a line each.
-Every other part has a share of the rest, and the window takes what is left.
+The parts that stay the same between two resumes come first, so that a prompt cache can match them; the position comes last.
+Decisions, open tasks and unresolved errors are always shown: in full up to two fifths of the budget, otherwise one line each.
+Every other part has a share of the rest, and recent entries take what is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from crucible.commands.resume.context_parts import (
@@ -20,10 +18,10 @@ from crucible.commands.resume.context_parts import (
     errors_part,
     find_open_work,
     goal_part,
-    said_lines,
     stopped_part,
     subagent_lines,
     tasks_part,
+    text_lines,
 )
 from crucible.commands.resume.recent_entries import choose_window
 from crucible.commands.resume.resume_material import (
@@ -31,41 +29,35 @@ from crucible.commands.resume.resume_material import (
     Extent,
     LeftOut,
     Material,
-    find_drift,
     find_extent,
     position_line,
     raw_size,
 )
-from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template, render_document
 from crucible.core.tokens import Counter, counter_of
 from crucible.documents.markdown.quoting import fence, plain, quote_block
-from crucible.documents.session.session import Session, Subagent
 from crucible.documents.session.session_id import LONGEST_ID
-from crucible.memory.bookmarks.bookmark import latest
 from crucible.memory.summary.brief import MOST_WORDS, count_covered, find_brief, first_request
 from crucible.memory.summary.brief_text import ShownTexts, extend_digest, render_digest
-from crucible.vault.notes.vault import Vault
-from crucible.vault.notes.walk import note_name
 
 _LEVELS = ((None, 40), (400, 50), (200, 60), (120, 100))
-"""Characters of a line per decision, open task and error, and the part of the budget, in percent, up to which they may be
-that long; None for their whole text."""
+"""Line lengths for decisions, open tasks and errors (None: full text), each with the percentage of the budget it may take."""
 
-_MOST_SUBAGENTS = _MOST_SAID = 6
-"""How many of the newest are shown, however long the session is."""
+_MOST_SUBAGENTS = _MOST_TEXTS = 6
+"""Only this many of the newest subagents, blockers and questions are shown."""
 
 _HEADING = 12
-"""Tokens set aside for a part's heading."""
+"""Tokens reserved for the heading of a part."""
 
 _NO_LIMIT = 10**9
 
 
 class Required(NamedTuple):
-    """What is always there, fenced, and whether it was cut to lines."""
+    """The required parts, fenced; `is_tight` if they were cut to one line an entry."""
 
     decisions: str = ""
     tasks: str = ""
@@ -73,12 +65,12 @@ class Required(NamedTuple):
     is_tight: bool = False
 
     def size(self, counter: Counter) -> int:
-        """Tokens of the three."""
+        """The tokens of the three parts."""
         return sum(map(counter.count, (self.decisions, self.tasks, self.errors)))
 
 
 class Filled(NamedTuple):
-    """The parts that a budget decides on, fenced, "" for those that are empty, and what did not fit."""
+    """The parts that depend on the budget, fenced, "" if empty, and what did not fit."""
 
     goal: str = ""
     stopped: str = ""
@@ -93,18 +85,18 @@ class Filled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What parts are made of."""
+    """What the parts are made from."""
 
     material: Material
     extent: Extent
     work: OpenWork
     counter: Counter
     briefs: dict[str, str] = field(default_factory=dict)
-    """By the last phase that each covers."""
+    """Briefs by the last phase that each covers."""
 
 
 def require(given: Given, budget: int, frame: int = 0) -> Required:
-    """Decisions, open tasks and unresolved errors, as long as the budget allows next to a frame of this many tokens."""
+    """Decisions, open tasks and unresolved errors, in the longest form that fits beside `frame` tokens."""
     for limit, percent in _LEVELS:
         found = Required(
             decisions_part(given.work, limit),
@@ -119,14 +111,14 @@ def require(given: Given, budget: int, frame: int = 0) -> Required:
 
 
 def fill(given: Given, *, window: int, room: int) -> Filled:
-    """The other parts in at most `room` tokens, or about that: the caller counts the whole text."""
+    """The other parts in about `room` tokens; the caller counts the whole text."""
     material, extent, work, counter = given.material, given.extent, given.work, given.counter
     share = _Sharing(room, counter)
     known = ShownTexts(work.texts())
     stopped = share.one_of("where it stopped", 15, lambda limit: stopped_part(material, extent, known, limit))
     goal = share.one_of("the goal", 25, lambda limit: goal_part(material, extent, limit))
-    blockers = share.newest("blockers", 10, said_lines(work.blockers), _MOST_SAID)
-    questions = share.newest("unanswered questions", 10, said_lines(work.questions), _MOST_SAID)
+    blockers = share.newest("blockers", 10, text_lines(work.blockers), _MOST_TEXTS)
+    questions = share.newest("unanswered questions", 10, text_lines(work.questions), _MOST_TEXTS)
     drift = material.drift
     changed = share.one_of("changes since", 15, lambda limit: drift_part(drift, limit // 100) if drift else "")
     subagents = share.newest("subagents", 15, subagent_lines(extent, material.children), _MOST_SUBAGENTS)
@@ -134,7 +126,7 @@ def fill(given: Given, *, window: int, room: int) -> Filled:
     words, _ = first_request(extent.session)
     in_goal = words if quote_block(words, _NO_LIMIT) in goal else ""
     shown = choose_window(extent, window, share.left - set_aside - _HEADING, counter, in_goal)
-    told = share.take(fence(shown.blocks))
+    recent = share.take(fence(shown.blocks))
     before = extent.entries[shown.start - 1].phase if shown.start else ""
     if before not in given.briefs:
         given.briefs[before] = _brief(given, known, before.partition(".")[0])
@@ -144,11 +136,11 @@ def fill(given: Given, *, window: int, room: int) -> Filled:
     share.leave_out("older entries", len(gone), sum(map(raw_size, gone)))
     later = [entry for phase in extent.later for entry in phase.all_entries()]
     share.leave_out("phases after the one it is resumed in", len(extent.later), sum(map(raw_size, later)))
-    return Filled(goal, stopped, blockers, questions, changed, subagents, brief, told, tuple(share.left_out))
+    return Filled(goal, stopped, blockers, questions, changed, subagents, brief, recent, tuple(share.left_out))
 
 
 class _Sharing:
-    """Room that parts take from, and what did not fit."""
+    """The room that the parts share, and what did not fit."""
 
     def __init__(self, room: int, counter: Counter) -> None:
         self.room = room
@@ -163,12 +155,12 @@ class _Sharing:
         return part
 
     def leave_out(self, what: str, count: int, characters: int) -> None:
-        """Note what is left out, if anything."""
+        """Record what is left out, if anything."""
         if count:
             self.left_out.append(LeftOut(what, count, characters * 2 // 7))
 
     def one_of(self, what: str, percent: int, build: Callable[[int], str]) -> str:
-        """The longest form of a part that its share holds: texts in it have at most 2,000 characters, then 800, 300, 100."""
+        """The longest form of a part that fits its share; its texts are cut to 2,000, 800, 300 or 100 characters."""
         whole = build(2000)
         for limit in (2000, 800, 300, 100):
             part = whole if limit == 2000 else build(limit)
@@ -178,7 +170,7 @@ class _Sharing:
         return ""
 
     def newest(self, what: str, percent: int, lines: Sequence[str], most: int) -> str:
-        """The last lines that their share holds."""
+        """The newest lines that fit their share."""
         kept = list(lines[-most:])
         while kept and not self._fits(fence(kept), percent):
             kept.pop(0)
@@ -192,9 +184,9 @@ class _Sharing:
 
 
 def _brief(given: Given, known: ShownTexts, phase: str) -> str:
-    """The note's brief, extended up to that phase, without what other parts show; "" for none.
+    """The note's brief, extended up to a phase, without what other parts show; "" for none.
 
-    One that covers phases after the resume point is made again up to there.
+    A brief that covers phases after the resume point is not used; a new one is made up to there.
     """
     extent, whole = given.extent, given.material.session
     brief = find_brief(whole)
@@ -204,10 +196,7 @@ def _brief(given: Given, known: ShownTexts, phase: str) -> str:
     digest, _ = extend_digest(session, brief, phase)
     if earlier := digest.earlier[results]:
         digest.items[results][:0] = extend_digest(session, None, phase)[0].items[results][:earlier]
-    for name in (
-        "Fixed",
-        "Reports",
-    ):  # nothing is left to do about the first, the others are in a part of their own
+    for name in ("Fixed", "Reports"):  # the first need no work, the others have a part of their own
         digest.items[name].clear()
     for items in digest.items.values():
         items[:] = [one for one in items if not (known.has(one) or known.is_in(one))]
@@ -233,20 +222,20 @@ VARIABLES = frozenset(
         "position",
     }
 )
-"""What a template is given: texts, but `is_tight` (a bool) and `left_out` (`what`, `count` and `tokens` each)."""
+"""A template's variables: texts, except `is_tight` (a bool) and `left_out` (each with `what`, `count` and `tokens`)."""
 
 _ID = late_pattern(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
 _NEVER_LEFT_OUT = ("label", "decisions", "tasks", "errors")
 _TRIES = 8
-_FOR_WHAT_IS_LEFT_OUT = 60
-"""Tokens of a list of it, at first; each try after the first knows better."""
+_LEFT_OUT_TOKENS = 60
+"""The first estimate for the list of what is left out; later tries measure it."""
 
 
 def build_context(material: Material, *, window: int, budget: int, counter: Counter, template: Renderer) -> Context:
-    """The context of a session in at most `budget` tokens, by `counter`; its window has about `window` entries.
+    """Build the context of a session in at most `budget` tokens by `counter`, with about `window` recent entries.
 
-    Decisions, open tasks and unresolved errors are there even if they take more than the budget; then nothing else is there
-    but the frame.  `UsageError` if the budget does not hold the frame alone.
+    If decisions, open tasks and unresolved errors exceed the budget, only they and the frame are shown.  Raises
+    `UsageError` if not even the frame fits.
     """
     extent = find_extent(material.session)
     given = Given(material, extent, find_open_work(extent, material.bookmark), counter)
@@ -257,17 +246,17 @@ def build_context(material: Material, *, window: int, budget: int, counter: Coun
         return text, counter.count(text)
 
     required = require(given, budget)
-    least = render(required, Filled())[1] + _FOR_WHAT_IS_LEFT_OUT
-    if least > budget:  # the frame is what is too much
+    least = render(required, Filled())[1] + _LEFT_OUT_TOKENS
+    if least > budget:  # the frame alone is too large
         required = require(given, budget, least - required.size(counter))
-        least = render(required, Filled())[1] + _FOR_WHAT_IS_LEFT_OUT
+        least = render(required, Filled())[1] + _LEFT_OUT_TOKENS
     room = max(0, budget - least)
     for more in range(_TRIES):
         parts = fill(given, window=window, room=room)
         text, tokens = render(required, parts)
         if tokens <= budget or not room:
             break
-        # A tokenizer's counts do not add up to the token, so each try gives way a little more.
+        # The counts of parts do not add up exactly, so each try leaves a little more room.
         room = max(0, room - (tokens - budget) - 10 * more) if more < _TRIES - 2 else 0
     if tokens > budget and (size := render(Required(is_tight=required.is_tight), parts)[1]) > budget:
         raise UsageError(
@@ -283,7 +272,7 @@ def find_template(settings: VaultSettings) -> Renderer:
 
 
 def settled_context(settings: VaultSettings, material: Material, *, budget: int | None, tokenizer: str) -> Context:
-    """The context by these settings; without what a human typed into the note and should not have, since it is sent to a model."""
+    """Build the context by these settings.  Secrets are removed, since it is sent to a model."""
     counter, chosen = counter_of(tokenizer), settings.resume
     template, size = find_template(settings), budget or chosen.budget
     context = build_context(material, window=chosen.window, budget=size, counter=counter, template=template)
@@ -293,7 +282,7 @@ def settled_context(settings: VaultSettings, material: Material, *, budget: int 
 
 def _frame(material: Material, extent: Extent) -> dict[str, str]:
     """The fixed part of the template: label, session id, how to look up more, and position."""
-    # It is a legal one wherever a note was read; what else it may be does not leave the fences.
+    # A note that was read has a valid id; anything else must not appear outside the fences.
     name = material.session.id if _ID.fullmatch(material.session.id) else "ID"
     more = f" {plain(material.recall)}" if material.recall else ""
     return {
@@ -303,35 +292,3 @@ def _frame(material: Material, extent: Extent) -> dict[str, str]:
         f'`cru recall "WORDS" --session {name}` finds what was said and done in it.{more}',
         "position": position_line(extent, material.bookmark, material.now),
     }
-
-
-def find_material(
-    vault: Vault, session: Session, folder: Path | None, now: datetime, *, recall: str = "", goal: str = ""
-) -> Material:
-    """With the newest bookmark, and what changed in `folder` since; of neither where it is missing."""
-    mark = latest(vault.root, session.id)
-    drift = find_drift(folder, mark) if folder and mark else None
-    return Material(session, now, mark, drift, load_children(vault, session), recall, goal)
-
-
-def load_children(vault: Vault, session: Session) -> dict[str, Session | None]:
-    """The sessions of the subagents' notes by their id, in the order in which the note names them."""
-    names = [name for name in dict.fromkeys(_named(session)) if name and name != session.id]
-    if not names:
-        return {}
-    paths = {note_name(path.name): path for path in vault.session_paths()}
-    found: dict[str, Session | None] = {}
-    for name in names:
-        try:
-            found[name] = vault.read(paths[name]).session
-        except (CrucibleError, KeyError):
-            found[name] = None
-    return found
-
-
-def _named(session: Session) -> Iterator[str]:
-    yield from (ref.session for ref in session.subagents)
-    for entry in session.all_entries():
-        if isinstance(entry, Subagent) and entry.link:
-            # A link may be a path: `sessions/2026-11-21-add-clock`.
-            yield note_name(entry.link.rpartition("/")[2])

@@ -132,7 +132,8 @@ def _first(vault: Vault, paused: Iterable[Paused], start: ClientStart, *, whole:
 def _context(vault: Vault, user: UserSettings, found: _Found, start: ClientStart, quoter: Quoter) -> str:
     """The whole context; in what a client takes at a start; "" when it cannot be made so short, or not at all."""
     # Late for the reason above.
-    from crucible.commands.resume.resume_context import find_material, settled_context  # noqa: PLC0415
+    from crucible.commands.resume.material_gathering import find_material  # noqa: PLC0415  as above
+    from crucible.commands.resume.resume_context import settled_context  # noqa: PLC0415  as above
 
     try:
         material = find_material(vault, found.session, Path(start.cwd), start.now)

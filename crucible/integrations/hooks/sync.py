@@ -14,11 +14,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from crucible.clients.log_files import source_name
 from crucible.clients.registry import DIALECTS
 from crucible.commands.idle.idle_check import look
 from crucible.commands.imports.import_report import ImportOptions, ImportReport
 from crucible.commands.imports.imports import import_transcripts
-from crucible.commands.imports.note_sources import source_name
 from crucible.commands.rename.rename import finish_rename
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.secrets.redaction import redact_of

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from crucible.clients.registry import DIALECTS
-from crucible.commands.imports.note_sources import source_name
-from crucible.commands.resume.continue_session import find_native, folder_of, last_client
-from crucible.commands.resume.resume_context import find_material, settled_context
+from crucible.commands.resume.material_gathering import Workplace, find_folder, find_material
+from crucible.commands.resume.resume_context import settled_context
 from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.documents.session.session import Phase, Prose, Session
@@ -162,13 +159,6 @@ def context_of(place: ServerContext, ref: str, budget: int) -> str:
     """What an agent is told that goes on with a session, in at most so many tokens; 0 is the vault's setting."""
     vault, note = load_session(place, ref)
     tokens = bounded("budget", budget, _LEAST_BUDGET, _MOST_BUDGET) if budget else None
-    material = find_material(vault, note.session, _folder_of(place, note.session), now(), recall=_LOOKUP)
+    folder = find_folder(note.session, Workplace(place.env, place.home, place.here, place.user))
+    material = find_material(vault, note.session, folder, now(), recall=_LOOKUP)
     return settled_context(vault.settings, material, budget=tokens, tokenizer=place.user.agents.tokenizer).text
-
-
-def _folder_of(place: ServerContext, session: Session) -> Path | None:
-    """Where its work lies; a session that names no project is of the folder that the client works in."""
-    dialect = DIALECTS.get(last_client(session))
-    native = find_native(session, dialect, place.env, place.home, source_name) if dialect else None
-    began = native.folder if native else None
-    return folder_of(session, cwd=place.here, projects=place.user.projects, native_cwd=began)

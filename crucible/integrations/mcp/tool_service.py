@@ -12,12 +12,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from crucible.clients.claude_code.client import CLIENT
+from crucible.clients.log_files import source_name
 from crucible.clients.registry import DIALECTS
 from crucible.commands import record
 from crucible.commands.capture.after_stop import after_stop
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
-from crucible.commands.imports.note_sources import SourceTable, source_name
+from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.record import Recorder
 from crucible.core.errors import CrucibleError, SessionNotFound, UsageError
 from crucible.core.secrets.redaction import redact_of

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.imports.note_sources import SourceTable, source_name
+from crucible.clients.log_files import source_name
+from crucible.commands.imports.note_sources import SourceTable
 from crucible.vault.notes.vault import Vault
 from tests.unit.commands.imports.places import make_vault
 

@@ -13,16 +13,13 @@ from crucible.clients.log_files import Transcript
 from crucible.clients.registry import RESUMABLE, client_of
 from crucible.commands.resume.continue_session import (
     Chosen,
-    Native,
-    check_goes_on,
     choose_client,
     confirmation,
     drift_prompt,
     drift_words,
-    last_client,
-    newest_source,
     plan_start,
 )
+from crucible.commands.resume.material_gathering import Native, check_goes_on, last_client, newest_source
 from crucible.commands.resume.resume_material import Drift, FileChange, Material
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.session.session import AgentRef, Phase, Session, Status, Task

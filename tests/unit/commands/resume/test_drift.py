@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from crucible.commands.resume import resume_material as drift_room
-from crucible.commands.resume.resume_material import Drift, FileChange, find_drift
+from crucible.commands.resume.material_gathering import find_drift
+from crucible.commands.resume.resume_material import Drift, FileChange
 from crucible.core.git import digest_of, read_repository
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
 

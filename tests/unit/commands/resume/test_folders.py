@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.resume.continue_session import folder_of
+from crucible.commands.resume.material_gathering import folder_of
 from crucible.documents.session.session import Session
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crucible.commands.resume.context_parts import OpenWork, Said, find_open_work
+from crucible.commands.resume.context_parts import OpenWork, PlacedText, find_open_work
 from crucible.commands.resume.resume_material import find_extent
 from crucible.documents.session.session import Callout, Decision, Failure, Intervention, Noted, Prose, Session, Task
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, task_at_work
@@ -55,7 +55,7 @@ def test_tasks_that_are_not_completed_keep_their_number() -> None:
 @pytest.mark.parametrize("kind", ["decision_needed", "approval_required"])
 def test_what_waits_for_a_human_is_open_until_a_human_says_anything(kind: str) -> None:
     asked = Callout(kind, "Which store?", "Redis or memory")
-    assert work(session(phase("A", asked))).questions == (Said("phase-1", "Which store?\nRedis or memory"),)
+    assert work(session(phase("A", asked))).questions == (PlacedText("phase-1", "Which store?\nRedis or memory"),)
     assert not work(session(phase("A", asked), phase("B", Intervention("memory")))).questions
     assert len(work(session(phase("A", Intervention("go"), asked))).questions) == 1
 
@@ -84,13 +84,13 @@ def test_corrections_stand_behind_the_decisions_in_the_phase_of_their_words() ->
 
 def test_open_ends_are_questions_of_a_session_that_is_told_to_its_end() -> None:
     made = replace(session(phase("A", Prose("x")), phase("B", Prose("y"))), findings=(OPEN,))
-    assert work(made).questions == (Said("phase-2", "Asked, no answer: keep the format?"),)
+    assert work(made).questions == (PlacedText("phase-2", "Asked, no answer: keep the format?"),)
     assert not work(replace(made, resume_point="phase-1")).questions
 
 
 def test_blockers_are_the_bookmarks() -> None:
     mark = Bookmark("1", "it", START, StopReason.PAUSED, "phase-2", blockers=("no key", "no review"))
-    assert work(session(), mark).blockers == (Said("phase-2", "no key"), Said("phase-2", "no review"))
+    assert work(session(), mark).blockers == (PlacedText("phase-2", "no key"), PlacedText("phase-2", "no review"))
 
 
 def test_what_lies_behind_the_resume_point_is_left_out() -> None:
