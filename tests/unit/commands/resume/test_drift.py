@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.resume import resume_material as drift_room
+from crucible.commands.resume import material_gathering as gathering
 from crucible.commands.resume.material_gathering import find_drift
 from crucible.commands.resume.resume_material import Drift, FileChange
 from crucible.core.git import digest_of, read_repository
@@ -101,7 +101,7 @@ def test_a_moved_file_is_looked_for_in_so_many_bytes_only(shop: Path, monkeypatc
     (shop / "a.bin").write_bytes(b"x" * 5000)
     (shop / "README.md").rename(shop / "z.md")
     assert find_drift(shop, mark).files == (FileChange("README.md", "moved", "z.md"),)
-    monkeypatch.setattr(drift_room, "_MOST_BYTES", 4000)
+    monkeypatch.setattr(gathering, "_MOST_BYTES", 4000)
     assert find_drift(shop, mark).files == (FileChange("README.md", "deleted"),)
 
 
