@@ -1,1 +1,1 @@
-"""What is wrong with the session notes of a vault, each note by itself and all of them together."""
+"""Check a vault: problems of session notes, and secrets in what is kept or about to be committed."""

@@ -1,11 +1,13 @@
-"""Secrets in what lies in the vault already, by file and line; changes nothing and never tells one.
+"""Find secrets in the vault, or in what the next commit adds to it; nothing is changed and no secret is printed.
 
-Owns which files are looked at and how each is read: notes and other files whole, since a private key has many lines,
-whole events, archives and the spool line by line, since they are long.  Their lines are our own JSON, so their values are looked
-at as they were before they were written, and what only we put there (a record's key, say) is no value of a name.  File names are looked at too, and a name that holds a secret
-is told without it.  What a secret looks like is `crucible.core.secrets`'; what is about to be committed is `staged`'s.
+Notes and other files are scanned whole, since a private key has many lines.  Event logs, archives and the spool are scanned
+line by line, since they are long: their values are scanned as they were before they were encoded as JSON.  File names are
+scanned too, and reported without the secret.  `core.secrets` defines what a secret looks like.
 
-Codes made here: `secret` (the message is the rule), `secret-in-name`, `unreadable`.
+For a commit only added lines count: git's own list of changes says which they are, so old secrets do not block it.  If git
+fails, `SecretsError` is raised and the caller refuses the commit.
+
+Codes reported here: `secret` (the message is the rule), `secret-in-name`, `unreadable`.
 """
 
 from __future__ import annotations
@@ -31,20 +33,20 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
 Progress: TypeAlias = "Callable[[int, int], None]"
-"""How many files were looked at, and how many there are."""
+"""Called with the number of files scanned, and their total."""
 
 _ARCHIVED = ".jsonl.zst"
 _DERIVED = {"cache", "index"}
-"""Folders in `.crucible` that are made of the notes anew, and never committed."""
+"""Folders in `.crucible` that are rebuilt from the notes and never committed."""
 _OURS = OWN_FIELDS | {"call", "message", "subagent", "session", "event", "transcript", "said", "id"}
-"""Fields of our own records that hold ids, hashes and places.  Their names say nothing of what is in them: a record's
-`key` is a hash, and looks like what stands under `key` elsewhere."""
+"""Fields of our records that hold ids, hashes and places.  Their names must not count: a record's `key` is a hash, not the
+secret that a `key` is elsewhere."""
 _OF_OURS = re.compile(r"\.crucible/(?:flight|spool|archive)/")
-"""Where records are ours; the values of what else is JSON lines all have the names that they have."""
+"""Files with our records; in other JSON lines every name counts."""
 
 
 class Found(NamedTuple):
-    """A secret, or what could not be looked at.  `path` is seen from the vault, `line` counts from 1."""
+    """A secret, or something that could not be read.  `path` is from the vault's root, `line` counts from 1."""
 
     path: str
     line: int
@@ -55,10 +57,10 @@ class Found(NamedTuple):
 def check_secrets(
     vault: Vault, notes: Sequence[Path] = (), progress: Progress = lambda _done, _total: None
 ) -> list[Found]:
-    """Every secret of these notes and their whole events, or of the whole vault; by path, then by line.
+    """Every secret in these notes and their event logs, or in the whole vault, sorted by path and line.
 
-    Of the vault that is every note, and what Crucible keeps beside them: settings, templates, memory, tasks, whole
-    events, archives and the spool.  Raises `SecretsError` when secrets cannot be looked for.
+    The whole vault is every note and the files in `.crucible`: settings, templates, memory, tasks, event logs, archives and
+    the spool.  Raises `SecretsError` if the scanner cannot run.
     """
     scanner = Scanner(vault.settings.secrets)
     found: list[Found] = []
@@ -75,7 +77,7 @@ def check_secrets(
 
 
 def found_in_text(scanner: Scanner, path: str, text: str, first: int = 1) -> Iterator[tuple[Found, int]]:
-    """Each secret, at the line where it begins, with the line where it ends; the text's first line is the `first`th."""
+    """Each secret with the line where it ends; the text begins at line `first`."""
     for start, part in _parts(text):
         for secret in scanner.find(part):
             begin = first + text.count("\n", 0, start + secret.start)
@@ -85,11 +87,11 @@ def found_in_text(scanner: Scanner, path: str, text: str, first: int = 1) -> Ite
 
 _SESSION = re.compile(r"---\r?\ntype: session\r?\n")
 _JOINT = re.compile(r"^\#{1,6} .*$|^- `.*?` → ", re.MULTILINE)
-"""Headings and calls of a session's note: `cru` put them beside what follows, which is an event of its own."""
+"""Headings and tool calls of a session note: what follows them is from another event."""
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """The parts of a session's note that were events, as an import looked at them; of another text the whole."""
+    """The parts of a session note that were events, as an import scanned them; any other text as one part."""
     at = 0
     if _SESSION.match(text):
         for joint in _JOINT.finditer(text):
@@ -103,7 +105,7 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def found_in_lines(scanner: Scanner, path: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[Found]:
-    """Each secret in numbered lines of JSON; what is no JSON is looked at as the text that it is."""
+    """Each secret in numbered lines of JSON; a line that is not JSON is scanned as text."""
     ours = _OURS if _OF_OURS.match(path) else frozenset[str]()
     for number, line in lines:
         rules = _rules_in(scanner, line, ours)
@@ -114,7 +116,7 @@ def found_in_lines(scanner: Scanner, path: str, lines: Iterable[tuple[int, bytes
 
 
 def _rules_in(scanner: Scanner, line: bytes, ours: Collection[str]) -> list[str] | None:
-    """The rules that a record has secrets of; None for what cannot be taken apart."""
+    """The rules that match in a record; None if it cannot be parsed."""
     try:
         record = orjson.loads(line)
     except ValueError:
@@ -123,27 +125,27 @@ def _rules_in(scanner: Scanner, line: bytes, ours: Collection[str]) -> list[str]
         return None
     named = {name: value for name, value in record.items() if name not in ours}
     _, counts = redact_value(scanner, [named, *(record[name] for name in record if name in ours)])
-    # Under so many brackets values are looked at without their names.
+    # Values that are nested this deep are scanned without their names.
     return None if "too-deep" in counts else list(counts)
 
 
 def found_in_name(scanner: Scanner, name: str, path: str) -> Iterator[Found]:
-    """What is secret in a file's name; `path` is the name as it may be told."""
+    """Each secret in a file's name; `path` is the redacted name."""
     yield from (Found(path, 1, "secret-in-name", secret.rule) for secret in scanner.find(name))
 
 
 def decoded(data: bytes) -> str:
-    """As text; what is no UTF-8 shows as U+FFFD, which stands in no secret."""
+    """Decode UTF-8 or UTF-16; other bytes become U+FFFD, which no secret contains."""
     return data.decode("utf-16" if is_wide(data) else "utf-8", errors="replace")
 
 
 def is_wide(data: bytes) -> bool:
-    """It is UTF-16, as Windows' shell writes a file."""
+    """True if the data is UTF-16, as the shell of Windows writes files."""
     return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def _of_notes(vault: Vault, notes: Iterable[Path]) -> list[Path]:
-    """These notes, the folders of their whole events and their archives."""
+    """These notes, and the files of their event logs and archives."""
     paths = list[Path]()
     for note in dict.fromkeys(notes):
         paths.append(note)
@@ -155,7 +157,7 @@ def _of_notes(vault: Vault, notes: Iterable[Path]) -> list[Path]:
 
 
 def _kept_beside(vault: Vault) -> list[Path]:
-    """Every file in `.crucible` that is not derived from others."""
+    """Every file in `.crucible` that is not derived from other files."""
     folder = vault.root / ".crucible"
     try:
         entries = sorted(folder.iterdir())
@@ -167,7 +169,7 @@ def _kept_beside(vault: Vault) -> list[Path]:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """Sorted; links to folders are not followed, since what they lead to is listed or is not the vault's."""
+    """The files below a folder, sorted.  Links to folders are not followed: their targets are listed or outside the vault."""
     return sorted(Path(where) / name for where, _, names in os.walk(folder) for name in names)
 
 
@@ -202,19 +204,20 @@ def _lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
         raise NoteUnreadable(f"{path}: {reason_of(error)}") from error
 
 
+# --- what the next commit adds ---------------------------------------------------------------------------------------
+
 _DIFF = (
-    *(
-        "diff",
-        "--cached",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
-        "--submodule=short",
-    ),
-    *("--no-relative", "--ignore-submodules=none"),
+    "diff",
+    "--cached",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--submodule=short",
+    "--no-relative",
+    "--ignore-submodules=none",
 )
-"""Whatever the user's own settings make of a diff."""
+"""A diff that the user's git settings do not change."""
 
 _LINK_TO_COMMIT = b"160000"
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -222,7 +225,7 @@ _HINT = "nothing was committed; `git commit --no-verify` commits without looking
 
 
 class _Staged(NamedTuple):
-    """A file as it will be: its path from the top of the repository, the id of its bytes, how it came to be so."""
+    """A staged file: its path from the top of the repository, the id of its blob, and git's status letter."""
 
     path: bytes
     blob: bytes
@@ -230,9 +233,9 @@ class _Staged(NamedTuple):
 
 
 def check_staged(vault: Vault, here: Path) -> list[Found]:
-    """Every secret in lines that the next commit of the repository around the vault adds to the vault's files.
+    """Every secret in lines that the next commit adds to the vault's files.
 
-    Git is called in `here`: in a hook its environment names files as seen from there.
+    Git is called in `here`, since the environment of a git hook has paths relative to it.
     """
     scanner = Scanner(vault.settings.secrets)
     git = _Git(here)
@@ -249,29 +252,29 @@ def check_staged(vault: Vault, here: Path) -> list[Found]:
         raise SecretsError("git's list of changes and its changes differ", _HINT)
     found: list[Found] = []
     for one, data in zip(staged, git.contents([one.blob for one in staged]), strict=True):
-        found += _found_in(scanner, one, data, added.get(one.path), prefix)
+        found += _found_in_staged(scanner, one, data, added.get(one.path), prefix)
     return sorted(set(found))
 
 
-def _found_in(
+def _found_in_staged(
     scanner: Scanner, staged: _Staged, data: bytes, added: Collection[int] | None, prefix: str
 ) -> Iterator[Found]:
-    """`added` are the numbers of added lines; None says that all are."""
-    if is_wide(data):  # git counts other lines in it
+    """Each secret in lines that were added; `added` has their numbers, None for all lines."""
+    if is_wide(data):  # git counts its lines differently
         added = None
     name = os.fsdecode(staged.path)
     name = name if prefix == "." else name.removeprefix(f"{prefix}/")
     shown, _ = scanner.redact(name)
     if staged.status == "A":
         yield from found_in_name(scanner, name, shown)
-    for secret, last in _found_inside_check_staged(scanner, shown, data):
+    for secret, last in _found_in_staged_text(scanner, shown, data):
         lines = range(secret.line, last + 1)
         first = next((line for line in lines if added is None or line in added), None)
         if first is not None:
             yield secret._replace(line=first)
 
 
-def _found_inside_check_staged(scanner: Scanner, shown: str, data: bytes) -> Iterator[tuple[Found, int]]:
+def _found_in_staged_text(scanner: Scanner, shown: str, data: bytes) -> Iterator[tuple[Found, int]]:
     """Each secret of a file, with the line where it ends."""
     if shown.endswith(".jsonl"):
         yield from ((s, s.line) for s in found_in_lines(scanner, shown, enumerate(data.split(b"\n"), 1)))
@@ -280,66 +283,66 @@ def _found_inside_check_staged(scanner: Scanner, shown: str, data: bytes) -> Ite
 
 
 def _staged(raw: bytes) -> Iterator[_Staged]:
-    """`:old mode, new mode, old id, new id, status` and the path, each closed by a NUL."""
+    """Parse `git diff --raw -z`: `:old mode, new mode, old id, new id, status` and the path, each ended by a NUL."""
     parts = raw.split(b"\0")
     for head, path in zip(parts[::2], parts[1::2], strict=False):
         _, mode, _, blob, status = head.split(b" ")
-        # A submodule's change is another repository's commit: bytes of ours are in none of it.
+        # The change of a submodule is a commit of another repository and adds no bytes to this one.
         yield _Staged(path, b"" if mode == _LINK_TO_COMMIT else blob, status.decode()[:1])
 
 
 def _added_lines(diff: bytes) -> list[Collection[int]]:
-    """For each file of a diff without context, in its order, the numbers of the added lines.
+    """The numbers of the added lines of each file, in the order of the diff, which must have no context lines.
 
-    A hunk says how many lines it has, so that no line's text is taken for a head.
+    A hunk's header says how many lines follow, so no line's text is taken for a header.
     """
     added: list[Collection[int]] = []
     inside: set[int] = set()
     left = 0
     for line in diff.split(b"\n"):
         if left:
-            left -= not line.startswith(b"\\")  # "\ No newline at end of file" is told, not counted
+            left -= not line.startswith(b"\\")  # "\ No newline at end of file" is not counted
         elif line.startswith(b"diff --git "):
             added.append(inside := set())
         elif hunk := _HUNK.match(line):
-            gone, first, count = (int(group) if group else 1 for group in hunk.groups())
+            removed, first, count = (int(group) if group else 1 for group in hunk.groups())
             inside.update(range(first, first + count))
-            left = gone + count
+            left = removed + count
     return added
 
 
 class _Git:
-    """Git in one folder, with the environment that it gave us."""
+    """Runs git in one folder, with this process's environment."""
 
     def __init__(self, here: Path) -> None:
         self._here = here
 
     def __call__(self, *args: str, given: bytes | None = None) -> bytes:
         command = ["git", "-c", "core.quotePath=false", *args]
-        # The user's own context lines would make old lines look as if they were near what was added.
+        # The user's context lines would add old lines to the diff.
         env = {name: value for name, value in os.environ.items() if name != "GIT_DIFF_OPTS"}
         try:
             done = subprocess.run(command, cwd=self._here, input=given, capture_output=True, check=False, env=env)
         except OSError as error:
             raise SecretsError(f"git: {reason_of(error)}", _HINT) from error
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-            raise SecretsError(f"git {args[0]}: {said or f'ended with {done.returncode}'}", _HINT)
+            message = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+            raise SecretsError(f"git {args[0]}: {message or f'ended with {done.returncode}'}", _HINT)
         return done.stdout
 
     def contents(self, blobs: list[bytes]) -> Iterator[bytes]:
-        """The bytes of each, in turn; those of a submodule are none."""
-        asked = [blob for blob in blobs if blob]
-        told = self("cat-file", "--batch", given=b"".join(blob + b"\n" for blob in asked)) if asked else b""
+        """The bytes of each blob, in order; b"" for a submodule."""
+        named = [blob for blob in blobs if blob]
+        output = self("cat-file", "--batch", given=b"".join(blob + b"\n" for blob in named)) if named else b""
         at = 0
         for blob in blobs:
             if not blob:
                 yield b""
                 continue
-            head, _, _ = told[at : at + 200].partition(b"\n")
+            head, _, _ = output[at : at + 200].partition(b"\n")
             if not head.startswith(blob + b" blob "):
                 raise SecretsError(f"git has no bytes of {blob.decode()}", _HINT)
             at += len(head) + 1
             size = int(head.rsplit(b" ", 1)[1])
-            yield told[at : at + size]
+            yield output[at : at + size]
             at += size + 1

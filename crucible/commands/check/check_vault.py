@@ -1,10 +1,9 @@
-"""Every problem of session notes, as findings; changes nothing.
+"""Check session notes and report their problems; nothing is changed.
 
-Owns what only several notes together show: broken and ambiguous links, ids that two notes share or that are not the
-file's name, subagents and parents that do not name each other.  What one note shows by itself was found by
-`session.reading`.
+Owns the problems that only several notes show: broken and ambiguous links, ids that two notes share or that differ from the
+file name, subagents and parents that do not name each other.  The reader of a note reports all others.
 
-Codes made here: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguous-link`, `id-not-file-name`,
+Codes reported here: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguous-link`, `id-not-file-name`,
 `duplicate-id`, `duplicate-source`, `subagent-without-parent`, `parent-without-subagent`.
 """
 
@@ -25,26 +24,10 @@ from crucible.documents.session.session import Session, Subagent
 from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.vault import Note, Vault
 
-_ATTACHMENTS = {
-    *(
-        "avif",
-        "bmp",
-        "gif",
-        "jpeg",
-        "jpg",
-        "png",
-        "svg",
-        "webp",
-        "pdf",
-        "base",
-        "canvas",
-        "css",
-        "csv",
-        "txt",
-    ),
-    *("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm"),
-}
-"""Files that Obsidian embeds and that are no notes; the table of links does not hold them."""
+_IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
+_MEDIA = ("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm")
+_ATTACHMENTS = {*_IMAGES, *_MEDIA, "pdf", "base", "canvas", "css", "csv", "txt"}
+"""Suffixes of files that Obsidian embeds; they are not notes, so the link table does not have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +39,14 @@ class Finding:
 
 
 def link_table(vault: Vault) -> LinkTable:
-    """Every note of the vault, by its path seen from the root."""
+    """The table of every note in the vault, by its path from the root."""
     return LinkTable(map(vault.relative, vault.note_paths()))
 
 
 def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
-    """Everything wrong with these notes, or with all session notes; by path, then by line.
+    """The problems of these notes, or of all session notes, sorted by path and line.
 
-    All session notes are read in any case: a shared id and a missing parent show in another note.
+    All session notes are read in any case, since a shared id or a missing parent shows only in another note.
     """
     findings: list[Finding] = []
 
@@ -72,20 +55,21 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
 
     every = dict.fromkeys([*vault.session_paths(folder_unreadable), *paths])
     links = link_table(vault)
-    members: dict[str, _Member] = {}
+    relations: dict[str, _Relations] = {}
     for at, note in _read_all(vault, every, findings):
-        members[at] = _Member.of(note)
+        relations[at] = _Relations.of(note)
         if not paths or note.path in paths:
             findings += [Finding(note.path, problem) for problem in _own_problems(at, note, links)]
-    kin = _Kin.of(members, links)
-    for at, member in members.items():
-        findings += [Finding(member.path, problem) for problem in _shared_problems(at, member, kin)]
-    wanted = {f for f in findings if not paths or f.path in paths}
-    return sorted(wanted, key=lambda f: (f.path, f.problem.line, f.problem.code, f.problem.message))
+    references = _References.of(relations, links)
+    for at, one in relations.items():
+        findings += [Finding(one.path, problem) for problem in _id_problems(at, one, references)]
+        findings += [Finding(one.path, problem) for problem in _parent_problems(at, one, references)]
+    requested = {f for f in findings if not paths or f.path in paths}
+    return sorted(requested, key=lambda f: (f.path, f.problem.line, f.problem.code, f.problem.message))
 
 
 def _read_all(vault: Vault, paths: Iterable[Path], findings: list[Finding]) -> Iterator[tuple[str, Note]]:
-    """Each readable note with its path as links see it."""
+    """Each readable note with its path from the vault's root."""
     for path in paths:
         try:
             yield vault.relative(path), vault.read(path)
@@ -94,8 +78,8 @@ def _read_all(vault: Vault, paths: Iterable[Path], findings: list[Finding]) -> I
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
-    """What of a note concerns other notes; all of these are kept, the notes themselves one at a time."""
+class _Relations:
+    """The parts of a note that other notes refer to; kept for all notes, while the notes are read one at a time."""
 
     path: Path
     name: str
@@ -108,7 +92,7 @@ class _Member:
     parent_line: int
 
     @classmethod
-    def of(cls, note: Note) -> _Member:
+    def of(cls, note: Note) -> _Relations:
         session, properties = note.session, find_frontmatter(note.source)
         return cls(
             note.path,
@@ -124,10 +108,11 @@ class _Member:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kin:
-    """Who names whom, by paths seen from the vault.
+class _References:
+    """How notes refer to each other, by paths from the vault's root.
 
-    Notes of an id, notes of a source, notes that name one as their subagent, parents.
+    `by_id` and `by_source` map ids and sources to their notes, `named_by` a note to those that name it as their subagent,
+    `parent` a note to its parent.
     """
 
     by_id: Mapping[str, Sequence[str]]
@@ -136,19 +121,19 @@ class _Kin:
     parent: Mapping[str, str | None]
 
     @classmethod
-    def of(cls, members: Mapping[str, _Member], links: LinkTable) -> _Kin:
+    def of(cls, relations: Mapping[str, _Relations], links: LinkTable) -> _References:
         by_id: defaultdict[str, list[str]] = defaultdict(list)
         by_source: defaultdict[str, list[str]] = defaultdict(list)
         named_by: defaultdict[str, list[str]] = defaultdict(list)
         parent: dict[str, str | None] = {}
-        for at, member in members.items():
-            for name in {member.id, member.name}:
+        for at, one in relations.items():
+            for name in {one.id, one.name}:
                 by_id[name].append(at)
-            for source in member.sources:
+            for source in one.sources:
                 by_source[source].append(at)
-            for child in {links.resolve(t, at).path for t in member.children} - {None}:
+            for child in {links.resolve(t, at).path for t in one.children} - {None}:
                 named_by[child or ""].append(at)
-            parent[at] = links.resolve(member.parent, at).path if member.parent else None
+            parent[at] = links.resolve(one.parent, at).path if one.parent else None
         return cls(by_id, by_source, named_by, parent)
 
 
@@ -162,37 +147,32 @@ def _own_problems(at: str, note: Note, links: LinkTable) -> Iterator[Problem]:
     yield from _link_problems(at, note, find_frontmatter(note.source), links)
 
 
-def _shared_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
-    yield from _id_problems(at, member, kin)
-    yield from _kin_problems(at, member, kin)
-
-
-def _id_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
-    if member.id != member.name:
+def _id_problems(at: str, one: _Relations, references: _References) -> Iterator[Problem]:
+    if one.id != one.name:
         yield Problem(
             "id-not-file-name",
-            member.id_line,
-            f"session_id is {member.id!r}, the file is called {member.name!r}",
+            one.id_line,
+            f"session_id is {one.id!r}, the file is called {one.name!r}",
         )
-    for name in sorted({member.id, member.name}):
-        others = [other for other in kin.by_id[name] if other != at]
+    for name in sorted({one.id, one.name}):
+        others = [other for other in references.by_id[name] if other != at]
         if others:
-            yield Problem("duplicate-id", member.id_line, f"{name!r} is the id of {', '.join(others)} too")
-    for source in member.sources:
-        others = [other for other in kin.by_source[source] if other != at]
+            yield Problem("duplicate-id", one.id_line, f"{name!r} is the id of {', '.join(others)} too")
+    for source in one.sources:
+        others = [other for other in references.by_source[source] if other != at]
         if others:
-            said = f"{source!r} is a source of {', '.join(others)} too"
-            yield Problem("duplicate-source", member.sources_line, said)
+            message = f"{source!r} is a source of {', '.join(others)} too"
+            yield Problem("duplicate-source", one.sources_line, message)
 
 
 def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTable) -> Iterator[Problem]:
     span = properties.span if properties.present else Span(0, 0)
-    # Looking for what hides links costs half of a check; most notes of work hold none.
+    # Parsing what hides links takes half of the time of a check, and most session notes have no links.
     text = note.source.text
     linked = text.find("[[", span.end) >= 0 or text.find("](", span.end) >= 0
     body_links = find_links(note.source, span.end) if linked else []
     for link in [*find_property_links(note.source, span), *body_links]:
-        # In a note of the first format a link such as `[a](b)` is an agent's own word.
+        # In a note of the first format, a link such as `[a](b)` is an agent's text.
         if not link.target or (link.kind == "md" and format_of(properties.values) < FORMAT):
             continue
         line = note.source.line_of(link.span.start) + 1
@@ -204,23 +184,23 @@ def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTabl
 
 
 def is_attachment(link: Link) -> bool:
-    """It leads to a picture or another file that is no note."""
+    """True if the link leads to a picture or another file that is not a note."""
     return PurePosixPath(link.target).suffix.lower()[1:] in _ATTACHMENTS
 
 
-def _kin_problems(at: str, member: _Member, kin: _Kin) -> Iterator[Problem]:
-    named_by, above = kin.named_by.get(at, ()), kin.parent[at]
-    if named_by and not member.parent:
+def _parent_problems(at: str, one: _Relations, references: _References) -> Iterator[Problem]:
+    named_by, parent = references.named_by.get(at, ()), references.parent[at]
+    if named_by and not one.parent:
         yield Problem("subagent-without-parent", 1, f"{named_by[0]} names this its subagent; it names no parent")
-    elif above in kin.parent and above not in named_by:
+    elif parent in references.parent and parent not in named_by:
         yield Problem(
             "parent-without-subagent",
-            member.parent_line,
-            f"its parent {above} does not name it as a subagent",
+            one.parent_line,
+            f"its parent {parent} does not name it as a subagent",
         )
 
 
 def _key_line(note: Note, properties: Frontmatter, key: str) -> int:
-    """The line of a frontmatter key, counted from 1; the first line when the note has no such key."""
+    """The line of a frontmatter key, counted from 1; 1 if the note does not have the key."""
     span = properties.keys.get(key)
     return note.source.line_of(span.start) + 1 if span else 1

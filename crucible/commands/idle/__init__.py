@@ -1,1 +1,1 @@
-"""What happens to running sessions without anybody saying so: they are quiet for long, and are paused."""
+"""Pause active sessions that have been quiet for the idle time."""

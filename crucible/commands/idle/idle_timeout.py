@@ -1,7 +1,7 @@
-"""The time-out: a session that is active and quiet for the idle time is paused, and a bookmark kept.
+"""Pause a session that is active and has been quiet for the idle time, and store a bookmark.
 
-Owns what counts as a sign of life (the note's own time, its phases', what hooks were told of, and that somebody goes on with it), and that two at once
-pause a session once.  When somebody should look is `noticing`'s.
+A sign of activity is the note's modification time, a phase's start or end, a hook call, or a process that holds the session.
+Of two processes that check at once, one pauses the session.  `idle_check` decides when to check.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from crucible.vault.notes.vault import Note, Vault
 _Place: TypeAlias = "tuple[str, Mapping[str, Sequence[str]]]"
 
 _LONGEST = 0.5
-"""Seconds for one look: after years without one there may be many, and the rest is for the next."""
+"""Seconds for one check; after a long time there may be many idle sessions, and the rest is left to the next check."""
 _PATIENCE = 0.2
-"""Seconds: who holds a note is writing it, so it is not quiet."""
+"""Seconds to wait for a note's lock; a note that is being written is not idle."""
 
 
 def pause_idle(
@@ -47,9 +47,10 @@ def pause_idle(
     now: datetime,
     whence: _Place = ("", MappingProxyType({})),
 ) -> list[str]:
-    """Pause those of the notes at `paths`, seen from the vault, that are active and quiet; those that were.
+    """Pause the sessions at `paths` (from the vault's root) that are active and idle; returns the paths of those paused.
 
-    `whence` is the working directory, which bookmarks of its project's sessions tell of, and the user's projects.  Raises `VaultError` when secrets cannot be looked for: then nothing is written.
+    `whence` is the working directory, stored in bookmarks of its project's sessions, and the user's projects.  Raises
+    `VaultError` if secrets cannot be redacted; then nothing is written.
     """
     redact = redact_of(settings.secrets)
     vault = Vault(Path(root), settings._replace(lock_seconds=min(_PATIENCE, settings.lock_seconds)))
@@ -58,17 +59,17 @@ def pause_idle(
     for path in paths:
         if time.monotonic() > deadline:
             break
-        with suppress(CrucibleError, OSError):  # a note that somebody broke, or holds, keeps no other one
+        with suppress(CrucibleError, OSError):  # a broken or locked note does not affect the others
             if _pause(vault, vault.root / path, now, redact, whence):
                 paused.append(path)
     if vault.touched:
-        with suppress(CrucibleError, OSError):  # what cannot be done now is done by the next query
+        with suppress(CrucibleError, OSError):  # the next query brings the index up to date
             Index(vault.root, settings).refresh(vault.touched)
     return paused
 
 
 def _pause(vault: Vault, path: Path, now: datetime, redact: Redact, whence: _Place) -> bool:
-    """Whether it was us who paused it; the bookmark is kept by who did."""
+    """Pause a session and store its bookmark; False if it is not idle, or another process paused it."""
     before: Note | None = None
 
     def intention(note: Note) -> list[Edit]:
@@ -90,33 +91,33 @@ def _edits(note: Note, vault: Vault, now: datetime) -> list[Edit]:
     if (
         session.status is not Status.ACTIVE
         or any(is_held(vault.root, name) for name in (session.id, *names_before(vault.root, session.id)))
-        or now - max(_signs(note, vault, now)) < idle
+        or now - max(_activity(note, vault, now)) < idle
     ):
         return []
     phases = session.phases
-    wanted = {
+    properties = {
         "status": str(Status.PAUSED),
         "resume_point": phases[-1].id if phases else None,
         "pause_reason": IDLE_REASON,
     }
     source = note.source
-    return [edit for key, value in wanted.items() for edit in set_field(source, session, key, value)]
+    return [edit for key, value in properties.items() for edit in set_field(source, session, key, value)]
 
 
-def _signs(note: Note, vault: Vault, now: datetime) -> Iterator[datetime]:
-    """When something happened: the note was written, a phase began or ended, a hook was called."""
+def _activity(note: Note, vault: Vault, now: datetime) -> Iterator[datetime]:
+    """The times of activity: the note was written, a phase began or ended, a hook was called."""
     yield datetime.fromtimestamp(note.stamp.mtime_ns / 1e9, UTC)
     for phase in note.session.all_phases():
-        # What lies ahead, of another clock or a slip of the pen, is no sign of life; it would be one for years.
+        # A time in the future, from another clock or a typo, would keep the session active for years.
         yield from (time for time in (phase.started, phase.ended) if time and time <= now)
-    yield from _calls(note.session, vault.root)
+    yield from _hook_calls(note.session, vault.root)
 
 
-def _calls(session: Session, root: Path) -> Iterator[datetime]:
-    """When hooks were last called for one of its native sessions: an agent may work for hours in one turn."""
+def _hook_calls(session: Session, root: Path) -> Iterator[datetime]:
+    """The last hook call of each native session; an agent may work for hours in one turn."""
     for source in session.sources:
         client, _, native = source.partition(":")
-        native = native.partition("/")[0]  # what follows is a subagent of that session
+        native = native.partition("/")[0]  # a subagent's id follows
         if is_name(client) and is_name(native):
             with suppress(OSError, ValueError):
                 spooled = os.path.join(spool_folder(str(root), client), f"{native}.jsonl")

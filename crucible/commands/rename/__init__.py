@@ -1,1 +1,1 @@
-"""A session gets another id, and every link in the vault follows."""
+"""Rename a session with its links, event log, bookmarks, tasks and history; an interrupted rename can be finished."""

@@ -1,15 +1,15 @@
-"""Renaming a session: its file, its id, and every link in the vault that means it.
+"""Rename a session: its file, its id, and every link to it in the vault.
 
-Owns the order: plan, move the file, then mend the notes one by one.  A note that changes under our hands is planned
-anew; one that cannot be read or written is reported and the others go on.  Which links mean the session, and how a
-link is written, is `vault.links`'s; aliases, headings and code stay as they are.
+The order is: plan, move the file, then edit the notes one by one.  A note that changes meanwhile is planned again; a note that
+cannot be read or written is reported, and the others are still edited.  `vault.notes.links` decides which links mean the
+session.  Aliases, headings and code stay as they are.
 
-A subagent's id in its parent's `subagents` is no link and follows too, and so does a title that is the old id or its
-slug; a title in words is the human's own.
+Two references that are not links change too: a subagent's id in its parent's `subagents`, and a title that is the old id or
+its slug.
 
-A journal is in the vault from before the move until the end, under a lock.  An interrupted rename leaves it behind, and whatever
-opens the vault next finishes that rename first; otherwise a rename to a third id would leave links to the first one.  A rename
-that could not write some notes has ended: run it again.
+A journal is kept from before the move until the end, under a lock.  If a rename is interrupted, the next command that opens
+the vault finishes it; otherwise a rename to a third id would leave links to the first one.  A rename that could not write some
+notes counts as finished: run it again.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ from crucible.vault.notes.walk import note_name
 
 @dataclass(frozen=True, slots=True)
 class RenameReport:
-    """What a rename did.
+    """The result of a rename.
 
-    `path` is the note's new place, `changed` the notes that were edited, `links` how many links in them; `left` names
-    what was not changed: ambiguous links, events, and notes that could not be read or written.
+    `path` is the note's new path, `changed` the notes that were edited, `links` the number of links changed in them.  `left`
+    lists what was not changed: ambiguous links, events, and notes that could not be read or written.
     """
 
     path: Path
@@ -73,24 +73,24 @@ class RenameReport:
 
 
 def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
-    """Give the session of `note` the id `new_id`, after finishing what an earlier rename left.
+    """Rename the session of `note` to `new_id`; an interrupted rename is finished first.
 
-    Raises UsageError for a note or an id that cannot be renamed so, NoteExists, NoteChanged and LockTimeout, all before anything
-    is changed.
+    Raises `UsageError` for a note that is not a session or an invalid id, `NoteExists`, `NoteChanged` and `LockTimeout`, all
+    before anything is changed.
     """
-    with _alone(vault, vault.settings.lock_seconds):
-        finished = _finish_killed(vault)
+    with _rename_lock(vault, vault.settings.lock_seconds):
+        finished = _finish_interrupted(vault)
         return _joined(finished, _rename(vault, note, new_id))
 
 
 def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
-    """Rename the session that `ref` finds, as `Vault.find` does.
+    """Rename the session that `Vault.find` finds for `ref`; an interrupted rename is finished first.
 
-    An interrupted rename is finished first, and `ref` may still be the id from before it.  If only `new_id` exists, an earlier
-    rename could not write some notes: the remaining links are fixed.
+    `ref` may be the id from before an interrupted rename.  If only `new_id` exists, an earlier rename could not write some
+    notes, and the remaining links are fixed.
     """
-    with _alone(vault, vault.settings.lock_seconds):
-        finished = _finish_killed(vault)
+    with _rename_lock(vault, vault.settings.lock_seconds):
+        finished = _finish_interrupted(vault)
         old_id = note_name(PurePath(ref).name)
         if finished and old_id == finished.old_id:
             if new_id == finished.new_id:
@@ -98,7 +98,7 @@ def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -
             ref = old_id = finished.new_id
         ids = vault.session_ids()
         if old_id and old_id not in ids and new_id in ids:
-            report = _finish_left(vault, old_id, new_id)
+            report = _fix_remaining(vault, old_id, new_id)
             if report:
                 return _joined(finished, report)
         return _joined(finished, _rename(vault, vault.load(ref, cwd), new_id))
@@ -110,18 +110,18 @@ def _joined(finished: RenameReport | None, report: RenameReport) -> RenameReport
 
 
 def finish_rename(vault: Vault) -> RenameReport | None:
-    """Finish an interrupted rename; None if there is none, or if it is still running.  Raises CrucibleError if that fails."""
+    """Finish an interrupted rename; None if there is none or it is still running.  Raises `CrucibleError` if that fails."""
     if not is_unfinished(vault.root):
         return None
     try:
-        with _alone(vault, 0.0):
-            return _finish_killed(vault)
+        with _rename_lock(vault, 0.0):
+            return _finish_interrupted(vault)
     except LockTimeout:
         return None
 
 
-def _alone(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
-    """Lock out other renames: there is only one journal."""
+def _rename_lock(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
+    """The lock for all renames of a vault, since there is one journal."""
     return locked(vault.root, journal_path(vault.root), seconds)
 
 
@@ -131,7 +131,7 @@ def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
     old = vault.relative(note.path)
     notes, unreadable = _read_all(vault)
     notes[old] = note
-    # Planned before the move, so that a name that is taken changes nothing; what is ambiguous now stays ambiguous.
+    # Plan before the move: then a taken name changes nothing, and links that are ambiguous now stay as they are.
     work = _Rename(vault, old, _beside(old, new_id), notes, unreadable)
     keep_journal(vault, Journal(work.old, work.new))
     try:
@@ -139,25 +139,25 @@ def _rename(vault: Vault, note: Note, new_id: str) -> RenameReport:
     except CrucibleError:
         forget_rename(vault.root)
         raise
-    work.mend()
+    work.update_references()
     forget_rename(vault.root)
     return work.report()
 
 
-def _finish_killed(vault: Vault) -> RenameReport | None:
-    """Finish the rename in the journal.  If its note was not moved, or is gone, there is nothing to do."""
+def _finish_interrupted(vault: Vault) -> RenameReport | None:
+    """Finish the rename in the journal; nothing to do if its note was not moved, or is gone."""
     journal = load_journal(vault)
     report = None
     if journal and _has_moved(vault, journal):
         work = _resumed(vault, journal)
-        work.mend()
+        work.update_references()
         report = work.report()
     forget_rename(vault.root)
     return report
 
 
 def _has_moved(vault: Vault, journal: Journal) -> bool:
-    """Whether the note has its new name.  A move that stopped between its two steps is finished."""
+    """True if the note has its new name.  A move that stopped between its two steps is finished."""
     old, new = (vault.root / name for name in journal)
     if not new.is_file() or new.is_symlink():
         return False
@@ -170,33 +170,33 @@ def _has_moved(vault: Vault, journal: Journal) -> bool:
     return files.finish_move(old, new)
 
 
-def _finish_left(vault: Vault, old_id: str, new_id: str) -> RenameReport | None:
-    """None when nothing is left of such a rename."""
+def _fix_remaining(vault: Vault, old_id: str, new_id: str) -> RenameReport | None:
+    """Fix the links that an earlier rename could not write; None if nothing remains."""
     note = vault.load(new_id)
     check_is_session(vault, note)
     new = vault.relative(note.path)
     work = _resumed(vault, Journal(_beside(new, old_id), new))
-    work.mend()
+    work.update_references()
     return work.report() if work.changed or work.failed or work.moved_events else None
 
 
 def _resumed(vault: Vault, journal: Journal) -> _Rename:
-    """The rename of a note that already has its new name."""
+    """The rename of a note that has its new name already."""
     old, new = (f"{HISTORY}/{name}.md" for name in journal.ids)
     files.finish_move(vault.root / old, vault.root / new)
     notes, unreadable = _read_all(vault)
     before = {journal.old if at == journal.new else at: one for at, one in notes.items()}
     if old not in before:
-        # It was moved after all links to it were fixed: mentions of the new id are not links to this history.
+        # The history was moved after all links to it were fixed, so mentions of the new id are not links to it.
         before.pop(new, None)
     return _Rename(vault, *journal, before, unreadable, was_begun=True)
 
 
 @dataclass(slots=True)
 class _Rename:
-    """A rename on its way; notes by the paths that they had before it, seen from the vault.
+    """A rename in progress; `notes` has the notes by their paths before it, from the vault's root.
 
-    `was_begun` when an earlier run moved the file already.
+    `was_begun` is True if an earlier run moved the file already.
     """
 
     vault: Vault
@@ -217,53 +217,53 @@ class _Rename:
     def ids(self) -> tuple[str, str]:
         return _stem(self.old), _stem(self.new)
 
-    def mend(self) -> None:
-        """Everything but the file's move; what names the session itself comes last, so that it tells of a broken end."""
+    def update_references(self) -> None:
+        """Do everything except the file's move; the session's own note comes last, so its old id shows an interrupted run."""
         left = (self.move_events(), copy_bookmarks(self.vault, *self.ids), move_tasks(self.vault, *self.ids))
         self.failed += [each for each in left if each]
         for at in sorted(self.notes, key=lambda at: (at == self.old, at)):
-            self.mend_note(at)
-        self.follow_history()
+            self.update_note(at)
+        self.move_history()
 
     def move_events(self) -> Left | None:
         old_id, new_id = self.ids
         folder = self.vault.root / ".crucible" / "flight" / old_id
-        there = folder.exists()
+        existed = folder.exists()
         left = move_events(self.vault, old_id, new_id)
-        self.moved_events = there and left is None
+        self.moved_events = existed and left is None
         return left
 
-    def follow_history(self) -> None:
-        """Last of all, since its links to the session are mended where it is."""
+    def move_history(self) -> None:
+        """Move the history note last, since links in it are edited at its old path."""
         now = {self.new if at == self.old else at: note for at, note in self.notes.items()}
         for path in self.changed:
             with suppress(CrucibleError):
                 now[self.vault.relative(path)] = self.vault.read(path)
-        followed = move_history(self.vault, *self.ids, now)
-        self.failed += followed.left
-        for at, count in followed.links.items():
+        moved = move_history(self.vault, *self.ids, now)
+        self.failed += moved.left
+        for at, count in moved.links.items():
             path = self.vault.root / at
             self.changed[path] = self.changed.get(path, 0) + count
 
-    def mend_note(self, at: str) -> None:
+    def update_note(self, at: str) -> None:
         path = self.vault.root / (self.new if at == self.old else at)
         edits: list[Edit] = []
         links = 0
 
-        def wanted(note: Note) -> list[Edit]:
+        def plan_edits(note: Note) -> list[Edit]:
             nonlocal edits, links
             edits, links = self.edits(at, note)
             return edits
 
         try:
-            if wanted(self.notes[at]):
-                self.vault.update(path, wanted)
+            if plan_edits(self.notes[at]):
+                self.vault.update(path, plan_edits)
                 self.changed |= {path: links} if edits else {}
         except CrucibleError as error:
             self.failed.append(Left(path, Problem("not-written", 1, str(error))))
 
     def edits(self, at: str, note: Note) -> tuple[list[Edit], int]:
-        """What to change in a note as it is now, and how many links of it."""
+        """The edits of a note as it is now, and how many of them change links."""
         plan = self.plan
         if note.source != self.notes[at].source:
             plan = plan_rename({at: note.source}, self.old, self.new, [o for o in self.notes if o != at])
@@ -271,7 +271,7 @@ class _Rename:
         return [*links, *_other_edits(note, at == self.old and self.is_own(note), *self.ids)], len(links)
 
     def is_own(self, note: Note) -> bool:
-        """Whether the id in the renamed note is ours to change: when finishing, another one than the old is not."""
+        """True if the id in the renamed note may be changed; if an earlier run began, only the old id may."""
         old_id = self.ids[0]
         return not self.was_begun or str(note.session.properties.get("session_id", old_id)) == old_id
 
@@ -320,7 +320,7 @@ def _subagent_edits(source: Source, old_id: str, new_id: str) -> list[Edit]:
     edits = {}
     for node in _sessions(composed.root):
         at = Span(span.start + composed.offset(node.start_mark), span.start + composed.offset(node.end_mark))
-        # An anchor or a tag before the text belongs to the node and must stay: such a thing is left to its author.
+        # A node with an anchor or a tag before its text is left alone.
         if node.value == old_id and source.slice(at).strip("'\"") == old_id:
             edits[at.start] = Edit(at, write_scalar(new_id))
     return list(edits.values())

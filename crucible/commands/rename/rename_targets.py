@@ -1,4 +1,4 @@
-"""Find what a rename must change besides the note: other notes' references, and the session's history note."""
+"""What a rename changes besides the notes: the event log, bookmarks, tasks, and the session's history note."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from crucible.vault.notes.vault import Note, Vault
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a rename did not change, where, and why."""
+    """Something that a rename did not change, and the reason."""
 
     path: Path
     problem: Problem
 
 
 def check_is_session(vault: Vault, note: Note) -> None:
-    """Raises UsageError for what is no session's own file."""
+    """Raise `UsageError` if the note is a symlink or not in the sessions folder."""
     if note.path.is_symlink():
         target = Path(os.path.realpath(note.path))
         raise UsageError(f"{note.path}: a link to {target}", "rename that note, or the link in your file manager")
@@ -48,19 +48,19 @@ def _is_hidden(path: Path) -> bool:
 
 
 def move_events(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """The whole events go along: folder and archive have the session's id.  What keeps them where they are is returned."""
+    """Rename the session's event log and archive; a failure is returned."""
     folder = vault.root / ".crucible" / "flight" / old_id
     try:
         reason = move_flight(vault.root, old_id, new_id, lock_seconds=vault.settings.lock_seconds)
     except BadSessionId:
-        return None  # a name that is no id, as a human may give a file, never had any events
+        return None  # users may name a file so that it is not an id; such a session has no events
     except CrucibleError as error:
         reason = str(error)
     return Left(folder, Problem("events-not-moved", 1, reason)) if reason else None
 
 
 def copy_bookmarks(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """The bookmarks are kept under the new id, too, tickets find it, and what is remembered of it goes along; what keeps them from it is returned."""
+    """Copy bookmarks and memories to the new id, and let resume tickets find it; a failure is returned."""
     try:
         follow_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
         keep_rename(vault.root, old_id, new_id, fsync=vault.settings.fsync)
@@ -72,7 +72,7 @@ def copy_bookmarks(vault: Vault, old_id: str, new_id: str) -> Left | None:
 
 
 def move_tasks(vault: Vault, old_id: str, new_id: str) -> Left | None:
-    """What is noted of the session's tasks goes along; what keeps it where it is, is returned."""
+    """Move the annotations of the session's tasks; a failure is returned."""
     shelf = shelf_of(vault)
     try:
         move_annotations(shelf, old_id, new_id, fsync=vault.settings.fsync)
@@ -83,56 +83,56 @@ def move_tasks(vault: Vault, old_id: str, new_id: str) -> Left | None:
     return None
 
 
-class Followed(NamedTuple):
-    """How many links were changed, by the notes' paths seen from the vault, and what could not be."""
+class MovedHistory(NamedTuple):
+    """The number of links changed, by the notes' paths from the vault's root, and what could not be changed."""
 
     links: Mapping[str, int]
     left: tuple[Left, ...] = ()
 
 
-def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Note]) -> Followed:
-    """Move the history of the session that was called `old_id`; `notes` are the vault's as they are now, by their paths.
+def move_history(vault: Vault, old_id: str, new_id: str, notes: Mapping[str, Note]) -> MovedHistory:
+    """Move the history note of the session with `old_id`; `notes` are the vault's notes as they are now, by path.
 
-    Nothing is done where it has none, or a note of another kind is there.
+    Nothing is done if there is no history, or another kind of note at its path.
     """
     old, new = (f"{HISTORY}/{name}.md" for name in (old_id, new_id))
     try:
         if old not in notes:
             return _finish(vault, old_id, new_id)
         if read_entry(notes[old].source).entry is None:
-            return Followed({})
+            return MovedHistory({})
         plan = plan_rename({at: note.source for at, note in notes.items()}, old, new)
         others = [at for at, edits in plan.edits.items() if edits]
-        links = {at: _mend(vault, notes[at], at, (old, new), plan.edits[at]) for at in others}
+        links = {at: _update_links(vault, notes[at], at, (old, new), plan.edits[at]) for at in others}
         move_entry(vault, old_id, new_id)
     except CrucibleError as error:
-        return Followed({}, (Left(vault.root / old, Problem("history-not-moved", 1, str(error))),))
-    return Followed({new: 0} | {new if at == old else at: count for at, count in links.items()})
+        return MovedHistory({}, (Left(vault.root / old, Problem("history-not-moved", 1, str(error))),))
+    return MovedHistory({new: 0} | {new if at == old else at: count for at, count in links.items()})
 
 
-def _finish(vault: Vault, old_id: str, new_id: str) -> Followed:
+def _finish(vault: Vault, old_id: str, new_id: str) -> MovedHistory:
     """After a move, or if there was nothing to move: update a history that still has the old id."""
     new = f"{HISTORY}/{new_id}.md"
     if not (vault.root / new).is_file():
-        return Followed({})
+        return MovedHistory({})
     before = vault.read(vault.root / new)
     entry = read_entry(before.source).entry
     if entry is None or entry.session_id != old_id:
-        return Followed({})
+        return MovedHistory({})
     path = move_entry(vault, old_id, new_id)
-    return Followed({} if vault.read(path).data == before.data else {new: 0})
+    return MovedHistory({} if vault.read(path).data == before.data else {new: 0})
 
 
-def _mend(vault: Vault, note: Note, at: str, names: tuple[str, str], planned: list[Edit]) -> int:
-    """Write the links of one note; one that changed meanwhile is looked at anew."""
+def _update_links(vault: Vault, note: Note, at: str, names: tuple[str, str], planned: list[Edit]) -> int:
+    """Change the links of one note; a note that changed meanwhile is planned again."""
     edits = planned
 
-    def wanted(now: Note) -> list[Edit]:
+    def plan_edits(now: Note) -> list[Edit]:
         nonlocal edits
         if now.source != note.source:
             others = [] if at == names[0] else [names[0]]
             edits = plan_rename({at: now.source}, *names, others).edits.get(at, [])
         return edits
 
-    vault.update(vault.root / at, wanted)
+    vault.update(vault.root / at, plan_edits)
     return len(edits)
