@@ -93,7 +93,7 @@ def add(
     new = [task for task in listed if task.ref.id in {one.id for one in made}]
     known = _annotate(door, vault, note, new, now, redact)
     for task in made:
-        writer.tell_created(task, len(recalled_ids(known.get(Ref(name, task.id), Recalled()))))
+        writer.log_created(task, len(recalled_ids(known.get(Ref(name, task.id), Recalled()))))
     warn(*writer.warnings)
     _write_made(new, known, format_)
     say_circles(circles_of(listed))

@@ -249,7 +249,7 @@ def _log(
     if not (session.status is Status.ACTIVE or (opened.is_ours and session.status is Status.PAUSED)):
         writer = TaskWriter(vault, opened.owner.id, now=datetime.now(UTC), redact=redact)
         if found:
-            writer.tell_found(found, ident, TAG, [normal_line(redact(word)[0]) for word in applies_to])
+            writer.log_discovery(found, ident, TAG, [normal_line(redact(word)[0]) for word in applies_to])
         return writer.warnings
     recorder = record.open(opened.owner.id, vault=vault, redact=redact, **recording_place())
     known = {normal_line(one.summary) for one in findings_of(session) if one.kind == Kind.DECISION}

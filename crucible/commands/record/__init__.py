@@ -1,4 +1,4 @@
-"""The recorder: a session note written as the work happens, for agents that keep no transcript.
+"""Record a session while the work happens, for agents that keep no transcript.
 
     from crucible import record
 
@@ -9,11 +9,11 @@
         with s.subagent("researcher", model="small-model", task="Find out who else does it") as child:
             child.phase("Search")
 
-`session` begins a note, `open` attaches to one, `resume` goes on with one; each gives a `Recorder`, whose methods write
-before they return.  All of it may be called from several threads and processes at once.
+`session` creates a note, `open` attaches to one, `resume` continues one; each returns a `Recorder`, whose methods write
+before they return.  Everything may be called from several threads and processes at once.
 
-Owns what is recorded and in which order things are written: secrets come out first (when that cannot be done nothing is
-written), then the note, then the flight recorder.  How a note is edited is `session`'s, how a file is written `vault`'s.
+Secrets are redacted first (if that fails, nothing is written), then the note is written, then the event log.
+Main names: `session`, `open`, `resume`, `Recorder`, `InlineWork`.  Must not know how a note is edited or a file written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What an agent can tell of its work, each as an entry of the note and as a record of the flight recorder.
+"""The entries that an agent can record, each as an entry of the note and an event of the event log.
 
-Owns the words: which entry says what, and how a tool call is told in one line.  Where it is written is the `Recorder`'s,
-or the `InlineWork`'s.
+`Cleaning` redacts their texts first.  `Recorder` and `InlineWork` write them.
 """
 
 from __future__ import annotations
@@ -36,18 +35,17 @@ _LINE_END = late_pattern(r"[ \t]*\n[ \t]*")
 
 
 class Cleaning:
-    """The texts of one write; `counts` grows with each."""
+    """Redacts the texts of one write; `counts` has the number of secrets by rule."""
 
     def __init__(self, redact: Redact) -> None:
         self.redact = redact
         self.counts: Counter[str] = Counter()
 
     def text(self, given: str) -> str:
-        """The text without its secrets.
+        """The text without its secrets.  Raises `UsageError` if it is not a text.
 
-        What a note leaves out (a terminal's colours, control characters) may part a secret, and whole it would come out:
-        such a text is looked at in its normal form too, and stands in that when there was something in it.  `UsageError`
-        for what is no text.
+        Notes drop terminal colours and control characters, which may split a secret.  So the normal form is scanned too, and
+        returned if it contains a secret.
         """
         check_text(given)
         text = self._once(given)
@@ -66,51 +64,51 @@ class Cleaning:
         return text
 
     def block(self, given: str) -> str:
-        """The same in the normal form of a text of several lines."""
+        """Like `text`, in the normal form of a text of several lines."""
         return normal(self.text(given))
 
     def words(self, given: str) -> str:
-        """A user's own words as a block, without the parts marked as private."""
+        """The user's words as a block, without the parts marked as private."""
         check_text(given)
         shown, hidden = hide_private(given)
         self.counts.update({PRIVATE: len(hidden)} if hidden else {})
         return self.block(shown)
 
     def optional(self, given: str | None) -> str | None:
-        """The same, where nothing was said None."""
+        """Like `block`, but None for empty text."""
         return (self.block(given) or None) if given else None
 
     def line(self, given: str, limit: int = 0) -> str:
-        """One line, its line ends as `⏎`; with a limit at most so many code points, cut when nothing secret is left."""
+        """The text in one line, with `⏎` for line ends; it is redacted first, then cut to `limit` code points (0: no limit)."""
         text = normal_line(_LINE_END.sub("⏎", normal(self.text(given)).strip(" \t\n")))
         return cut(text, limit) if limit else text
 
     def agent(self, given: str) -> AgentRef | None:
-        """`name` or `name@version`; None for an empty one."""
+        """Parse `name` or `name@version`; None for an empty text."""
         check_text(given)
         return agent_of(self.text(given)) if given.strip() else None
 
     def word(self, given: str | None, kind: str) -> str | None:
-        """A model's or channel's name, as it can stand in a note."""
+        """The name of a model or channel, as a note can hold it; None if empty."""
         return (slug(self.text(given), "channel" if kind == "channel" else "model") or None) if given else None
 
 
 def check_text(given: object) -> None:
-    """`UsageError` for what is no text: a program may hand in anything."""
+    """Raise `UsageError` for a value that is not a text; callers are not type-checked."""
     if not isinstance(given, str):
         raise UsageError(f"{given!r:.60} is no text, but {type(given).__name__}", "hand in a str, str(…) of it perhaps")
 
 
 def agent_of(text: str) -> AgentRef:
-    """A name and a version that a heading can hold."""
+    """Parse an agent's name and version, as a heading can hold them."""
     found = AgentRef.parse(normal_line(text).removeprefix("@"))
     return AgentRef(slug(found.name, "agent") or "agent", slug(found.version or "", "version") or None)
 
 
-class Told(NamedTuple):
-    """One thing that was told: the note's entry, the flight recorder's kind and values.
+class RecordedEntry(NamedTuple):
+    """An entry of the note, with the kind and values of its event.
 
-    `agents` join the session's participants, `done` is a task that is completed now.
+    `agents` join the session's participants, `done` is the id of a task that the entry completes.
     """
 
     entry: Entry
@@ -121,18 +119,18 @@ class Told(NamedTuple):
 
 
 class Verbs(ABC):
-    """The methods that `Recorder` and `InlineWork` share.
+    """The methods that `Recorder` and `InlineWork` share, one for each kind of entry.
 
-    Every text may hold anything: secrets are taken out of it, and it never becomes structure of the note.  `at` is when
-    it happened, by default now.  Each returns the id of the phase that it was written to, and raises `UsageError` when
-    nothing was said, `SessionEnded` when the session takes no more, `VaultError` when nothing could be written.
+    Texts may hold anything: secrets are redacted, and Markdown in them never becomes structure of the note.  `at` is the time
+    of the entry, now by default.  Each method returns the id of the phase that it wrote to.  It raises `UsageError` for an
+    empty text, `SessionEnded` if the session has ended, and `VaultError` if nothing could be written.
     """
 
     def prose(self, text: str, *, at: datetime | None = None) -> str:
-        """What the agent said: Markdown."""
+        """Record the agent's words, in Markdown."""
         clean = self._cleaning()
-        said = _said(clean.block(text), "prose")
-        return self._tell(Told(Prose(said), "prose", {"content": said}), clean, at)
+        content = _not_empty(clean.block(text), "prose")
+        return self._record(RecordedEntry(Prose(content), "prose", {"content": content}), clean, at)
 
     def tool(
         self,
@@ -145,48 +143,49 @@ class Verbs(ABC):
         duration_ms: int | None = None,
         at: datetime | None = None,
     ) -> str:
-        """A tool call.  The note has it in one line of at most 200 code points, the result in 100; the rest is in flight.
+        """Record a tool call; the note gets 200 code points of the call and 100 of the result, the event log all of it.
 
-        `path` is the file that the call reads or changes.  `outcome` is `ok`, `failed`, `rejected`, `interrupted` or `pending`; by default an exit code other than 0 means `failed`.
+        `path` is the file that the call reads or changes.  `outcome` is `ok`, `failed`, `rejected`, `interrupted` or
+        `pending`; by default it is `failed` for an exit code other than 0.
         """
         clean = self._cleaning()
         for given in (name, *args, path):
             check_text(given)
         args = args or ((path,) if path else ())
         words = clean.text(" ".join([_tool_name(name), *args]))
-        said = clean.text(result)
+        output = clean.text(result)
         ending = _outcome(outcome, exit_code)
-        shown = said if said.strip() or not exit_code else f"exit code {exit_code}"
+        shown = output if output.strip() or not exit_code else f"exit code {exit_code}"
         call = ToolCall(one_line(words, CALL_LIMIT), one_line(shown, RESULT_LIMIT), ending)
         tool, _, command = words.partition(" ")
         values = {"tool": tool, "command": command, "path": clean.line(path)}
-        values |= {"result": said, "outcome": str(ending)}
+        values |= {"result": output, "outcome": str(ending)}
         more = {"exit_code": exit_code, "duration_ms": duration_ms}
-        return self._tell(Told(ToolCalls((call,)), "tool", {**values, **more}), clean, at)
+        return self._record(RecordedEntry(ToolCalls((call,)), "tool", {**values, **more}), clean, at)
 
     def decision(self, text: str, *, rationale: str | None = None, at: datetime | None = None) -> str:
-        """What was chosen, and why."""
+        """Record a decision and its reason."""
         clean = self._cleaning()
-        said, why = _said(clean.block(text), "a decision"), clean.optional(rationale)
-        values = {"content": said, "rationale": why}
-        return self._tell(Told(Decision(said, why), "decision", values), clean, at)
+        content, why = _not_empty(clean.block(text), "a decision"), clean.optional(rationale)
+        values = {"content": content, "rationale": why}
+        return self._record(RecordedEntry(Decision(content, why), "decision", values), clean, at)
 
     def error(self, text: str, *, resolution: str | None = None, at: datetime | None = None) -> str:
-        """What went wrong and, when it was mended, how.  Without a resolution the phase has failed."""
+        """Record an error and how it was fixed; without a resolution the phase has failed."""
         clean = self._cleaning()
-        said, how = _said(clean.block(text), "an error"), clean.optional(resolution)
-        values = {"content": said, "resolution": how}
-        return self._tell(Told(Failure(said, how), "error", values), clean, at)
+        content, how = _not_empty(clean.block(text), "an error"), clean.optional(resolution)
+        values = {"content": content, "resolution": how}
+        return self._record(RecordedEntry(Failure(content, how), "error", values), clean, at)
 
     def user(self, words: str, *, note: str | None = None, at: datetime | None = None) -> str:
-        """A human's exact words, and what was made of them."""
+        """Record the user's exact words, and a note on how they were understood."""
         clean = self._cleaning()
-        said, made = _said(clean.words(words), "the user's words"), clean.optional(note)
-        values = {"content": said, "note": made}
-        return self._tell(Told(Intervention(said, made), "user", values), clean, at)
+        content, made = _not_empty(clean.words(words), "the user's words"), clean.optional(note)
+        values = {"content": content, "note": made}
+        return self._record(RecordedEntry(Intervention(content, made), "user", values), clean, at)
 
     def milestone(self, text: str, *, at: datetime | None = None) -> str:
-        """Significant progress."""
+        """Record significant progress."""
         return self._callout("milestone", text, at)
 
     def observation(
@@ -198,99 +197,101 @@ class Verbs(ABC):
         applies_to: Sequence[str] = (),
         at: datetime | None = None,
     ) -> str:
-        """Something worth remembering.
+        """Record something worth remembering.
 
-        With the `tag` `parallel-discovery` it is shown to the agents of other tasks; `task` is the id of the one that it was found in, `applies_to`
-        are words for what it is about.
+        With the `tag` `parallel-discovery` it is shown to the agents of other tasks.  `task` is the id of the task that it was
+        found in, `applies_to` names its subjects.
         """
         clean = self._cleaning()
-        said = _said(clean.block(text), "observation")
+        content = _not_empty(clean.block(text), "observation")
         word, named = clean.line(tag), clean.line(task)
         title = ", ".join(filter(None, (word, f"task {named}" if named else "")))
         about = [line for one in applies_to if (line := clean.line(one))]
-        values = {"content": said, "tag": word, "task_id": named, "applies_to": about or None}
-        return self._tell(Told(Callout("observation", title, said), "observation", values), clean, at)
+        values = {"content": content, "tag": word, "task_id": named, "applies_to": about or None}
+        return self._record(RecordedEntry(Callout("observation", title, content), "observation", values), clean, at)
 
     def approval_required(self, text: str, *, at: datetime | None = None) -> str:
-        """Something waits for a human's yes."""
+        """Record that something waits for the user's approval."""
         return self._callout("approval_required", text, at)
 
     def checkpoint(self, text: str = "", *, at: datetime | None = None) -> str:
-        """A mark to come back to: an observation called Checkpoint."""
+        """Record a place to return to, as an observation titled Checkpoint."""
         clean = self._cleaning()
-        said = clean.block(text)
-        entry = Callout("observation", "Checkpoint", said)
-        return self._tell(Told(entry, "checkpoint", {"content": said}), clean, at)
+        content = clean.block(text)
+        entry = Callout("observation", "Checkpoint", content)
+        return self._record(RecordedEntry(entry, "checkpoint", {"content": content}), clean, at)
 
     def agent_switch(self, from_agent: str, to_agent: str, text: str = "", *, at: datetime | None = None) -> str:
-        """Another agent, or another mode of it, goes on; phases that name no agent are its from now on."""
+        """Record that another agent, or another mode of it, continues; it is the default agent of later phases."""
         clean = self._cleaning()
         before, after = clean.agent(from_agent), clean.agent(to_agent)
         if before is None or after is None:
             raise UsageError("an agent switch names two agents", "from one, to the other")
-        said = clean.block(text)
-        entry = Callout("agent_switch", f"{before} → {after}", said)
-        values = {"content": said, "from_agent": str(before), "to_agent": str(after)}
-        return self._tell(Told(entry, "agent_switch", values, (before, after)), clean, at)
+        content = clean.block(text)
+        entry = Callout("agent_switch", f"{before} → {after}", content)
+        values = {"content": content, "from_agent": str(before), "to_agent": str(after)}
+        return self._record(RecordedEntry(entry, "agent_switch", values, (before, after)), clean, at)
 
     def decision_needed(self, text: str, *, options: Sequence[str] = (), at: datetime | None = None) -> str:
-        """A human is to choose, among `options` when there are any."""
+        """Record that the user must decide, optionally between `options`."""
         clean = self._cleaning()
-        said = _said(clean.block(text), "what is to be decided")
+        content = _not_empty(clean.block(text), "what is to be decided")
         offered = [line for option in options if (line := clean.line(option))]
         listed = "\n".join(f"- {line}" for line in offered)
-        entry = Callout("decision_needed", "", f"{said}\n\n{listed}" if listed else said)
-        return self._tell(Told(entry, "decision_needed", {"content": said, "options": offered}), clean, at)
+        entry = Callout("decision_needed", "", f"{content}\n\n{listed}" if listed else content)
+        return self._record(
+            RecordedEntry(entry, "decision_needed", {"content": content, "options": offered}), clean, at
+        )
 
     def task_complete(self, text: str, *, task: str = "", at: datetime | None = None) -> str:
-        """A task is done and may be looked at; `task` is its id in the tasks block, where it becomes completed."""
+        """Record that a task is ready for review; `task` is its id in the tasks block, where it is set to completed."""
         clean = self._cleaning()
-        said = _said(clean.block(text), "what is complete")
+        content = _not_empty(clean.block(text), "what is complete")
         named = clean.line(task)
-        entry = Callout("task_complete", f"Task {named}" if named else "", said)
-        values = {"content": said, "task": named}
-        return self._tell(Told(entry, "task_complete", values, done=named), clean, at)
+        entry = Callout("task_complete", f"Task {named}" if named else "", content)
+        values = {"content": content, "task": named}
+        return self._record(RecordedEntry(entry, "task_complete", values, done=named), clean, at)
 
     def _callout(self, kind: str, text: str, at: datetime | None) -> str:
         clean = self._cleaning()
-        said = _said(clean.block(text), kind.replace("_", " "))
-        return self._tell(Told(Callout(kind, "", said), kind, {"content": said}), clean, at)
+        content = _not_empty(clean.block(text), kind.replace("_", " "))
+        return self._record(RecordedEntry(Callout(kind, "", content), kind, {"content": content}), clean, at)
 
     @abstractmethod
     def _cleaning(self) -> Cleaning:
-        """For the texts of one entry."""
+        """A redactor for the texts of one entry."""
 
     @abstractmethod
-    def _tell(self, told: Told, clean: Cleaning, at: datetime | None) -> str:
-        """Write it, or keep it until it is written."""
+    def _record(self, entry: RecordedEntry, clean: Cleaning, at: datetime | None) -> str:
+        """Write the entry, or keep it for later."""
 
 
 def check_count(tokens: int | None) -> int | None:
-    """The count as it was given.  `UsageError` for what is none."""
-    # Whatever its type says: a program may hand in anything.
+    """Return the count.  Raises `UsageError` if it is not a whole number of at least 0."""
+    # Callers are not type-checked.
     given: object = tokens
     if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
         raise UsageError(f"{given!r:.60} tokens", "a count is a whole number, 0 or more")
     return tokens
 
 
-def told_error(error: BaseException) -> str:
-    """Its type and what it says; one that cannot say anything has its type."""
+def error_text(error: BaseException) -> str:
+    """The type and message of an exception; only the type if its message cannot be formatted."""
     kind = type(error).__name__
     try:
         return f"{kind}: {error}".rstrip(": ")
-    except Exception:  # noqa: BLE001  it is the caller's, and may do anything
+    except Exception:  # noqa: BLE001  an exception class of the caller may raise anything
         return kind
 
 
-def _said(text: str, what: str) -> str:
+def _not_empty(text: str, what: str) -> str:
     if not text.strip():
         raise UsageError(f"{what}: nothing was said", "give it a text; `-` reads it from standard input")
     return text
 
 
 def _tool_name(name: str) -> str:
-    """One word: what follows it is the arguments."""
+    """The name as one word, since the arguments follow it."""
     return "_".join(name.replace("`", " ").split()) or "tool"
 
 

@@ -1,7 +1,7 @@
-"""One session's note and its whole events, and the order in which both are written.
+"""Write one session's note and its event log.
 
-Owns finding the note, the lock's patience, what every write does to the frontmatter (a paused session is active again,
-secrets are counted), and that an ended session takes nothing more.
+Every write makes a paused session active and counts redacted secrets; an ended session takes no more entries.
+The plans for phases are here too: an entry goes into the last phase, or into a new one if there is none.
 """
 
 from __future__ import annotations
@@ -46,33 +46,33 @@ from crucible.vault.notes.walk import note_name
 Clock = Callable[[], datetime]
 
 _ATTEMPTS = 20
-"""How often an editor may be faster than we are."""
+"""Retries when another program writes the note at the same time."""
 
 PATIENCE = 120.0
-"""Seconds to wait for the note at least: with hundreds of recorders at work each has its turn only after the others."""
+"""Least seconds to wait for the note's lock; with hundreds of recorders, each waits for all others."""
 
 
 class SessionEnded(CrucibleError):
-    """A session that was completed or failed takes nothing more."""
+    """A completed or failed session takes no more entries."""
 
 
 def utc_now() -> datetime:
-    """The time now."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
 def aware(time: datetime) -> datetime:
-    """In UTC; a time without a zone is taken as that."""
+    """The time in UTC; a naive time counts as UTC."""
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def whole_second(time: datetime) -> datetime:
-    """As a note holds it, in UTC."""
+    """The time in UTC and whole seconds, as notes have it."""
     return aware(time).replace(microsecond=0)
 
 
-def patient(vault: Vault | Path | str) -> Vault:
-    """The vault, waiting for its turn as long as a recorder does; who keeps the index learns of its notes all the same."""
+def with_patience(vault: Vault | Path | str) -> Vault:
+    """A copy of the vault with a recorder's lock timeout; it shares `touched`, so that the index is updated."""
     given = vault if isinstance(vault, Vault) else _opened(Path(vault).expanduser())
     waiting = Vault(given.root, given.settings._replace(lock_seconds=max(PATIENCE, given.settings.lock_seconds)))
     waiting.touched = given.touched
@@ -80,17 +80,17 @@ def patient(vault: Vault | Path | str) -> Vault:
 
 
 def _opened(root: Path) -> Vault:
-    """A folder that is no vault, another than was meant perhaps, gets no notes."""
+    """The vault at a folder.  Raises `VaultNotFound` if it is not one, so that a wrong path gets no notes."""
     if not (root / ".crucible").is_dir():
         raise VaultNotFound(f"{root}: no vault", f"`cru init {root}` makes one there")
     home = os.path.expanduser("~")
-    # Other programs call this, so the environment is read here.
+    # This is public API, so it reads the environment itself.
     user = load_user_settings(user_settings_path(os.environ, home), home)
     return Vault(root, load_vault_settings(root, user))
 
 
 class Writer:
-    """Adds to one session note.  `warnings` collects what went wrong beside it: the flight recorder's failures."""
+    """Adds to one session note.  `warnings` collects failures to write anything else, such as the event log."""
 
     def __init__(self, vault: Vault, session_id: str, redact: Redact | None = None) -> None:
         self.vault = vault
@@ -99,11 +99,11 @@ class Writer:
         self.redact = redact or redact_of(vault.settings.secrets)
         self.warnings: list[str] = []
         self.surroundings: tuple[str, Mapping[str, Sequence[str]]] = ("", {})
-        """The folder that the recording program stands in, "" for none, and the user's projects with their folders."""
+        """The working directory of the recording program ("" for none), and the user's projects with their folders."""
         self.rests = False
-        """Whether our own last write paused or ended the session."""
+        """True if this writer's last write paused or ended the session."""
         self._last: tuple[Source, Place | None] | None = None
-        """The note after our last write, and where its last phase was."""
+        """The note after this writer's last write, and the place of its last phase."""
         self._turn = threading.Lock()
 
     @property
@@ -112,38 +112,37 @@ class Writer:
         return self._last is not None
 
     def cleaning(self) -> Cleaning:
-        """For the texts of one write."""
+        """A redactor for the texts of one write."""
         return Cleaning(self.redact)
 
     def head(self) -> Session:
-        """What the note's frontmatter says now."""
+        """The session as the note's frontmatter has it now."""
         return read_head(self.vault.read(self._place()).source, self.id)
 
     def read_whole(self) -> Session:
-        """All that the note says now."""
+        """The whole session as the note has it now."""
         return self.vault.read(self._place()).session
 
     def folder(self) -> str:
-        """The folder of the note, seen from the sessions folder."""
+        """The folder of the note, relative to the sessions folder."""
         where = self._place().parent
         return where.relative_to(self.vault.sessions).as_posix() if where != self.vault.sessions else ""
 
-    def say(self, told: CrucibleError) -> None:
-        """Keep a warning."""
-        self.warnings.append(f"{told} ({told.hint})" if told.hint else str(told))
+    def warn(self, error: CrucibleError) -> None:
+        """Add an error to the warnings."""
+        self.warnings.append(f"{error} ({error.hint})" if error.hint else str(error))
 
     def add(self, plan: Plan, cleaning: Cleaning, *, whole: bool = False, reopens: bool = False) -> str:
-        """Add to the note; returns the id of the last phase.
+        """Add to the note and write it to disk; returns the id of the last phase.
 
-        `whole` reads the whole note, for a plan that looks at all of it; one that `reopens` is for an ended session, too.
-        When this returns, the note is on disk.
+        `whole` gives the plan the whole note instead of its head and last phase; `reopens` allows an ended session.
         """
         phase = self.amend(_checked(plan, self.id, cleaning.counts, reopens=reopens), whole=whole)
         self.rests = False
         return phase
 
     def amend(self, plan: Plan, *, whole: bool = False) -> str:
-        """The same without a look at where the session stands: links and figures are set in an ended one too."""
+        """Like `add`, for any status: links and token counts are set in ended sessions too."""
         done: Appended | None = None
 
         def intention(note: Note) -> tuple[Edit, ...]:
@@ -168,15 +167,15 @@ class Writer:
             raise EditRefused(f"{self.id}: {error}", error.hint) from error
 
     def try_out(self, plan: Plan) -> None:
-        """Write nothing, but raise what `add` would."""
+        """Raise what `add` would raise, and write nothing."""
         append(self.vault.read(self._place()).source, self.id, _checked(plan, self.id, {}))
 
     def _known(self, source: Source) -> Place | None:
-        """Where the last phase is, when nobody else wrote since."""
+        """The place of the last phase, None if the note has changed since this writer's last write."""
         return self._last[1] if self._last and self._last[0] == source else None
 
     def keep(self, kind: str, values: Mapping[str, object], now: datetime, phase: str) -> None:
-        """Keep an entry whole in the flight recorder.  It is not worth failing for: a failure is a warning."""
+        """Add an event to the event log; a failure is a warning."""
         try:
             append_entry(
                 self.vault.root,
@@ -189,24 +188,24 @@ class Writer:
                 lock_seconds=PATIENCE,
             )
         except CrucibleError as error:
-            self.say(error)
+            self.warn(error)
 
     def keep_facts(self, facts: Facts) -> None:
-        """Keep what the flight recorder knows of the whole session; a failure is a warning."""
+        """Store the session's facts in the event log; a failure is a warning."""
         try:
             save_meta(self.vault.root, self.id, facts, lock_seconds=PATIENCE)
         except CrucibleError as error:
-            self.say(error)
+            self.warn(error)
 
     def _place(self) -> Path:
-        """Where the note is; a human may have moved it to another folder."""
+        """The path of the note, which the user may have moved to another folder."""
         if not self.path.exists():
             self.path = _find_exactly(self.vault, self.id)
         return self.path
 
 
 def _find_exactly(vault: Vault, session_id: str) -> Path:
-    """The note of exactly this id: a beginning of it could be a subagent's, or another day's."""
+    """The note with exactly this id; a prefix could match a subagent's session or another day's."""
     name = f"{check_session_id(session_id)}.md"
     direct = vault.sessions / name
     if direct.is_file():
@@ -220,30 +219,30 @@ def _find_exactly(vault: Vault, session_id: str) -> Path:
 
 
 def _checked(plan: Plan, session_id: str, counts: Mapping[str, int], *, reopens: bool = False) -> Plan:
-    """The plan with what every write does."""
+    """The plan with the status check and the properties of every write.  Raises `SessionEnded` when it is applied."""
 
-    def checked(standing: NoteState) -> Addition:
-        head = standing.head
+    def checked(state: NoteState) -> Addition:
+        head = state.head
         if head.status in (Status.COMPLETED, Status.FAILED) and not reopens:
             raise SessionEnded(
                 f"{session_id}: it is {head.status}, nothing more is logged to it",
                 f"`cru session start --continues {session_id}` goes on from it",
             )
-        wanted = plan(standing)
-        return replace(wanted, keys={**_awake(head), **_counted(head, counts), **wanted.keys})
+        addition = plan(state)
+        return replace(addition, keys={**_active_again(head), **_counted(head, counts), **addition.keys})
 
     return checked
 
 
-def _awake(head: Session) -> dict[str, Value]:
-    """A paused session that is logged to goes on."""
+def _active_again(head: Session) -> dict[str, Value]:
+    """The properties that make a paused session active."""
     if head.status is not Status.PAUSED:
         return {}
     return {"status": str(Status.ACTIVE), "resume_point": None, "pause_reason": None}
 
 
 def _counted(head: Session, counts: Mapping[str, int]) -> dict[str, Value]:
-    """`redactions` and `redacted` with more secrets taken out."""
+    """The properties `redactions` and `redacted` with these secrets added."""
     if not counts:
         return {}
     lines: list[Value] = [*redacted_more(head.redacted, counts)]
@@ -251,16 +250,16 @@ def _counted(head: Session, counts: Mapping[str, int]) -> dict[str, Value]:
 
 
 def in_phase(plan: Plan, now: datetime) -> Plan:
-    """The plan, in a note that has a phase: what is told before the first one begins it, named as the session."""
+    """The plan for a note with a phase; without one, a first phase is added, named after the session."""
 
-    def begun(standing: NoteState) -> Addition:
-        wanted = plan(standing)
-        if standing.phase is not None or not wanted.steps:
-            return wanted
-        first = Phase(standing.head.title or UNTITLED, _current_agent(standing), None, started=now)
-        return replace(wanted, steps=(first, *wanted.steps))
+    def with_phase(state: NoteState) -> Addition:
+        addition = plan(state)
+        if state.phase is not None or not addition.steps:
+            return addition
+        first = Phase(state.head.title or UNTITLED, _current_agent(state), None, started=now)
+        return replace(addition, steps=(first, *addition.steps))
 
-    return begun
+    return with_phase
 
 
 def new_phase(
@@ -272,27 +271,27 @@ def new_phase(
     *,
     now: datetime,
 ) -> Plan:
-    """A phase behind the last one, which ends now."""
+    """Plan a phase after the last one, which ends now."""
 
-    def plan(standing: NoteState) -> Addition:
-        head = standing.head
-        speaker = agent or _current_agent(standing)
-        keys: dict[str, Value] = joining(head, (speaker,) if speaker else ())
+    def plan(state: NoteState) -> Addition:
+        head = state.head
+        speaker = agent or _current_agent(state)
+        keys: dict[str, Value] = add_participants(head, (speaker,) if speaker else ())
         if model and not head.model:
             keys["model"] = model
         if channel and not head.channel:
             keys["channel"] = channel
-        keys |= counted(head, tokens or 0, model=model, now=now)
+        keys |= token_properties(head, tokens or 0, model=model, now=now)
         phase = Phase(name, speaker, channel, started=now, tokens=tokens)
-        return Addition(keys, (*closing(standing.phase, now), phase))
+        return Addition(keys, (*end_phase_steps(state.phase, now), phase))
 
     return plan
 
 
-def counted(
+def token_properties(
     head: Session, used: int, *, cached: int = 0, output: int = 0, model: str | None, now: datetime
 ) -> dict[str, Value]:
-    """The properties of a session that used more tokens; of `used`, `output` were generated and the others sent."""
+    """The properties of a session that used more tokens; `output` of the `used` ones were generated, the others sent."""
     tokens = {"input": used - output, "output": output, "cache_read": cached}
     more = Spent(now.date().isoformat(), model or head.model or "", dict.fromkeys(KINDS, 0) | tokens)
     keys: dict[str, Value] = {"tokens_used": (head.tokens_used or 0) + used} if used else {}
@@ -301,26 +300,26 @@ def counted(
     return keys | ({"usage": [without_links(line) for line in lines]} if keys else {})
 
 
-def closing(phase: Phase | None, now: datetime) -> tuple[Step, ...]:
-    """The end of a phase that has a start and no end."""
+def end_phase_steps(phase: Phase | None, now: datetime) -> tuple[Step, ...]:
+    """The step that ends a phase, if it has a start and no end."""
     if phase is None or phase.started is None or phase.ended is not None:
         return ()
     return (PhaseField("ended", max(now, phase.started)),)
 
 
-def joining(head: Session, agents: tuple[AgentRef, ...]) -> dict[str, Value]:
-    """`participants` with those that are not there yet."""
-    there = [str(agent) for agent in head.participants]
-    new = [name for name in dict.fromkeys(map(str, agents)) if name not in there]
-    listed: list[Value] = [*there, *new]
+def add_participants(head: Session, agents: tuple[AgentRef, ...]) -> dict[str, Value]:
+    """The property `participants` with these agents, if one is new."""
+    known = [str(agent) for agent in head.participants]
+    new = [name for name in dict.fromkeys(map(str, agents)) if name not in known]
+    listed: list[Value] = [*known, *new]
     return {"participants": listed} if new else {}
 
 
-def _current_agent(standing: NoteState) -> AgentRef | None:
-    """Who the last phase, or the last switch of agents in it, says is at work; else the first participant."""
-    for entry in reversed(tuple(standing.phase.all_entries()) if standing.phase else ()):
+def _current_agent(state: NoteState) -> AgentRef | None:
+    """The agent of the last agent switch in the last phase, else of that phase, else the first participant."""
+    for entry in reversed(tuple(state.phase.all_entries()) if state.phase else ()):
         if isinstance(entry, Callout) and entry.kind == "agent_switch" and " → " in entry.title:
             return AgentRef.parse(entry.title.rpartition(" → ")[2].strip())
-    if standing.phase and standing.phase.agent:
-        return standing.phase.agent
-    return standing.head.participants[0] if standing.head.participants else None
+    if state.phase and state.phase.agent:
+        return state.phase.agent
+    return state.head.participants[0] if state.head.participants else None

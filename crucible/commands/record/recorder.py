@@ -1,6 +1,6 @@
-"""`Recorder`: one session under recording, with a method for each thing that can be told of it.
+"""`Recorder`: records one session, with a method for each kind of entry.
 
-Owns how a telling becomes one write of the note and one record in the flight recorder, and what leaving a `with` means.
+Each call writes the note once and adds one event to the event log.
 """
 
 from __future__ import annotations
@@ -11,22 +11,29 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from crucible.commands.record.entries import Cleaning, Told, Verbs, check_count, told_error
+from crucible.commands.record.entries import Cleaning, RecordedEntry, Verbs, check_count, error_text
 from crucible.commands.record.note_writer import (
     Clock,
     Writer,
+    add_participants,
     aware,
-    closing,
-    counted,
+    end_phase_steps,
     in_phase,
-    joining,
     new_phase,
+    token_properties,
     utc_now,
     whole_second,
 )
-from crucible.commands.record.stop import end_session, finished, keep_bookmark, pause_session, remark
-from crucible.commands.record.subagent import Delegated, InlineWork, begin_child, tell_parent
-from crucible.commands.record.tasks import Change, added, change_tasks, moved, read_items, replaced
+from crucible.commands.record.stop import clean_remark, completes_task, end_session, keep_bookmark, pause_session
+from crucible.commands.record.subagent import InlineWork, SubagentWork, begin_child, update_parent
+from crucible.commands.record.tasks import (
+    Change,
+    append_tasks,
+    change_tasks,
+    read_items,
+    replace_tasks,
+    set_task_status,
+)
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, NoteState, PhaseField, Step, TaskList
@@ -38,16 +45,15 @@ from crucible.memory.bookmarks.bookmark import StopReason
 class Recorder(Verbs):
     """Records one session.  Get one from `record.session`, `record.open` or `record.resume`.
 
-    What a method wrote is on disk when it returns.  In a `with`, leaving it ends the session: completed, or failed with
-    the error told when an exception comes through, or paused when that was the user's interruption.  The exception goes
-    on in any case.
+    When a method returns, its text is on disk.  Leaving a `with` ends the session: completed without an exception, paused
+    after the user's interruption, else failed with the error recorded.  The exception is raised in any case.
     """
 
     def __init__(self, writer: Writer, clock: Clock = utc_now) -> None:
         self._writer = writer
         self._clock = clock
         self.summary: str | None = None
-        """What `end` writes when it is given no summary, at the end of a `with` too."""
+        """The default summary for `end`, also at the end of a `with`."""
 
     @property
     def id(self) -> str:
@@ -56,15 +62,15 @@ class Recorder(Verbs):
 
     @property
     def path(self) -> Path:
-        """The note."""
+        """The path of the note."""
         return self._writer.path
 
     @property
     def warnings(self) -> list[str]:
-        """What went wrong beside the note, oldest first: the flight recorder or the parent could not be written."""
+        """Failures to write the event log or the parent's note, oldest first."""
         return self._writer.warnings
 
-    # --- phases and figures ------------------------------------------------------------------------------------------
+    # --- phases and tokens -------------------------------------------------------------------------------------------
 
     def phase(
         self,
@@ -76,34 +82,34 @@ class Recorder(Verbs):
         tokens: int | None = None,
         at: datetime | None = None,
     ) -> str:
-        """Begin a phase, which ends the one before; returns its id (`phase-3`).
+        """Begin a phase and end the one before; returns its id (`phase-3`).
 
-        `agent` is `name` or `name@version`, by default whoever is at work.  A new one joins the participants; `model`
-        and `channel` become the session's where it has none.  `tokens` are what the phase used.
+        `agent` is `name` or `name@version`, by default the current one; a new agent joins the participants.  `model` and
+        `channel` become the session's if it has none.  `tokens` is the number of tokens that the phase used.
         """
         when, clean = self._when(at), self._cleaning()
         title, speaker = clean.line(name), clean.agent(agent)
         if not title:
             raise UsageError("a phase has no name", "say what it is about")
-        said_model, said_channel = clean.word(model, "model"), clean.word(channel, "channel")
-        plan = new_phase(title, speaker, said_model, said_channel, check_count(tokens), now=whole_second(when))
+        clean_model, clean_channel = clean.word(model, "model"), clean.word(channel, "channel")
+        plan = new_phase(title, speaker, clean_model, clean_channel, check_count(tokens), now=whole_second(when))
         phase = self._writer.add(plan, clean)
-        values = {"content": title, "subject": speaker and str(speaker), "model": said_model}
-        self._writer.keep("phase", {**values, "channel": said_channel, "tokens": tokens}, when, phase)
+        values = {"content": title, "subject": speaker and str(speaker), "model": clean_model}
+        self._writer.keep("phase", {**values, "channel": clean_channel, "tokens": tokens}, when, phase)
         self._report(tokens)
         return phase
 
     def end_phase(self, *, at: datetime | None = None) -> str:
-        """End the last phase, when nothing may be told for a while; returns its id.  One that has ended stays as it is.
+        """End the last phase before a break; returns its id.  Nothing changes if it has ended already.
 
-        What is told next without a phase of its own still goes into it.  `UsageError` when there is no phase yet.
+        Entries recorded later without a new phase still go into it.  Raises `UsageError` if there is no phase yet.
         """
         when, clean = self._when(at), self._cleaning()
 
-        def plan(standing: NoteState) -> Addition:
-            if standing.phase is None:
+        def plan(state: NoteState) -> Addition:
+            if state.phase is None:
                 raise UsageError("there is no phase that could end", "begin one")
-            return Addition(steps=closing(standing.phase, whole_second(when)))
+            return Addition(steps=end_phase_steps(state.phase, whole_second(when)))
 
         phase = self._writer.add(plan, clean)
         self._writer.keep("end_phase", {}, when, phase)
@@ -112,10 +118,9 @@ class Recorder(Verbs):
     def tokens(
         self, used: int = 0, *, cached: int = 0, output: int = 0, model: str = "", at: datetime | None = None
     ) -> str:
-        """Count tokens: `used` were sent afresh or generated, `cached` were read from the cache.
+        """Count tokens: `used` were sent uncached or generated (`output` of them), `cached` were read from the cache.
 
-        `output` says how many of `used` were generated.  They are added to the session's and the phase's, and a subagent's to its
-        parent's item too.
+        They are added to the session and the phase, and for a subagent to its item in the parent's note.
         """
         when, clean = self._when(at), self._cleaning()
         check_count(used), check_count(cached), check_count(output)
@@ -123,10 +128,10 @@ class Recorder(Verbs):
             raise UsageError(f"{output} of {used} tokens", "`output` is a part of `used`")
         name = clean.word(model, "model")
 
-        def plan(standing: NoteState) -> Addition:
-            head, phase = standing.head, standing.phase
+        def plan(state: NoteState) -> Addition:
+            head, phase = state.head, state.phase
             keys: dict[str, Value] = {"model": name} if name and not head.model else {}
-            keys |= counted(head, used, cached=cached, output=output, model=name, now=when)
+            keys |= token_properties(head, used, cached=cached, output=output, model=name, now=when)
             steps = (PhaseField("tokens", (phase.tokens or 0) + used),) if phase and used else ()
             return Addition(keys, steps)
 
@@ -139,27 +144,27 @@ class Recorder(Verbs):
     # --- tasks -------------------------------------------------------------------------------------------------------
 
     def tasks(self, items: Iterable[Task | Mapping[str, object]], *, at: datetime | None = None) -> str:
-        """Make the tasks block hold these: `content`, and perhaps `id`, `status`, `priority`, `depends_on`."""
+        """Replace the tasks block; an item has `content`, and optionally `id`, `status`, `priority`, `depends_on`."""
         clean = self._cleaning()
-        return self._change(replaced(read_items(items, clean)), clean, at)
+        return self._change(replace_tasks(read_items(items, clean)), clean, at)
 
     def add_tasks(self, *items: Task | Mapping[str, object] | str, at: datetime | None = None) -> str:
-        """More tasks; a text is one that is pending."""
+        """Add tasks; a text becomes a pending task."""
         clean = self._cleaning()
         given = [{"content": item} if isinstance(item, str) else item for item in items]
-        return self._change(added(read_items(given, clean)), clean, at)
+        return self._change(append_tasks(read_items(given, clean)), clean, at)
 
     def start_task(self, task: str, *, at: datetime | None = None) -> str:
-        """A task is in progress."""
+        """Set a task to in progress."""
         return self._move(task, "in_progress", at)
 
     def finish_task(self, task: str, *, at: datetime | None = None) -> str:
-        """A task is completed."""
+        """Set a task to completed."""
         return self._move(task, "completed", at)
 
     def _move(self, task: str, status: str, at: datetime | None) -> str:
-        # Its id stands in the note as that was cleaned; what was taken out of it was counted then.
-        return self._change(moved(self._cleaning().line(task), status), self._cleaning(), at)
+        # The note has the redacted id, and its secrets were counted then.
+        return self._change(set_task_status(self._cleaning().line(task), status), self._cleaning(), at)
 
     def _change(self, change: Change, clean: Cleaning, at: datetime | None) -> str:
         phase, _ = change_tasks(
@@ -180,21 +185,21 @@ class Recorder(Verbs):
         tokens: int | None = None,
         at: datetime | None = None,
     ) -> Recorder | InlineWork:
-        """Work that a subagent does: a recorder of its own session, or, with the mode `inline`, of a callout.
+        """Begin a subagent's work: the recorder of its own session, or with the mode `inline`, of a callout.
 
-        The mode is by default the vault's setting.  Leaving its `with` ends the subagent's session only.
+        `mode` defaults to the vault's setting.  Leaving its `with` ends the subagent's session only.
         """
         clean = self._cleaning()
         agent = clean.agent(name)
         if agent is None:
             raise UsageError("a subagent has no name", "say which agent it is")
-        said = clean.optional(task)
-        work = Delegated(
+        clean_task = clean.optional(task)
+        work = SubagentWork(
             agent,
             clean.word(model, "model"),
             self._mode(mode),
-            clean.line(prompt_name(said)) if said else agent.name,
-            said,
+            clean.line(prompt_name(clean_task)) if clean_task else agent.name,
+            clean_task,
             clean.optional(summary),
             check_count(tokens),
         )
@@ -223,7 +228,7 @@ class Recorder(Verbs):
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def wake(self) -> str:
-        """Make a paused session active; returns the id of its last phase.  `SessionEnded` when it has ended."""
+        """Make a paused session active; returns the id of its last phase.  Raises `SessionEnded` if it has ended."""
         return self._writer.add(lambda _: Addition(), self._cleaning())
 
     def pause(
@@ -235,22 +240,22 @@ class Recorder(Verbs):
         reopens: bool = False,
         at: datetime | None = None,
     ) -> str:
-        """Stop for now, at the last phase; returns its id.  Whatever is told next makes the session active again.
+        """Pause the session at its last phase; returns the phase's id.  The next entry makes it active again.
 
-        `note` and `blockers`, what is in the way, go into the bookmark.  With `reopens` a session that was completed or
-        has failed is paused, too.
+        `note` and `blockers` (what prevents the work) go into the bookmark.  With `reopens`, a completed or failed session
+        is paused too.
         """
-        said = remark(note, blockers, self._cleaning())
-        return pause_session(self._writer, reason, self._cleaning(), self._when(at), said, reopens=reopens)
+        remark = clean_remark(note, blockers, self._cleaning())
+        return pause_session(self._writer, reason, self._cleaning(), self._when(at), remark, reopens=reopens)
 
     def end(self, summary: str = "", *, failed: bool = False, at: datetime | None = None) -> list[str]:
-        """Complete the session, or let it have failed; returns what the steps that follow an end did, a line each.
+        """End the session as completed or failed; returns a line for each step that followed, such as updating its parent.
 
-        One that nobody was at work in for the idle time ended when the last thing happened in it, unless you say when.
+        Without `at`, a session that was idle for the idle time ends at its last activity.
         """
         status = Status.FAILED if failed else Status.COMPLETED
-        said = summary or self.summary or ""
-        return end_session(self._writer, status, said, self._cleaning(), self._when(at), ended=at and aware(at))
+        text = summary or self.summary or ""
+        return end_session(self._writer, status, text, self._cleaning(), self._when(at), ended=at and aware(at))
 
     def __enter__(self) -> Self:
         return self
@@ -267,54 +272,54 @@ class Recorder(Verbs):
             error.add_note(f"the session {self.id} could not be ended: {other}")
 
     def _leave(self, error: BaseException) -> None:
-        """An error came through."""
-        told = told_error(error)
+        """Record the exception that ended a `with`."""
+        message = error_text(error)
         if not isinstance(error, Exception):
-            self.pause("interrupted" if isinstance(error, KeyboardInterrupt) else told)
+            self.pause("interrupted" if isinstance(error, KeyboardInterrupt) else message)
         else:
-            self.error(told)
+            self.error(message)
             self.end(failed=True)
 
-    # --- one telling -------------------------------------------------------------------------------------------------
+    # --- one entry ---------------------------------------------------------------------------------------------------
 
     def _cleaning(self) -> Cleaning:
         return self._writer.cleaning()
 
-    def _tell(self, told: Told, clean: Cleaning, at: datetime | None) -> str:
+    def _record(self, entry: RecordedEntry, clean: Cleaning, at: datetime | None) -> str:
         when = self._when(at)
         now = whole_second(when)
         is_done = False
 
-        def plan(standing: NoteState) -> Addition:
+        def plan(state: NoteState) -> Addition:
             nonlocal is_done
-            keys = joining(standing.head, told.agents)
-            steps: tuple[Step, ...] = (told.entry,)
-            if told.done:
-                tasks = moved(told.done, "completed")(standing.head.tasks, now)
-                is_done = finished(standing.head.tasks, tasks)
+            keys = add_participants(state.head, entry.agents)
+            steps: tuple[Step, ...] = (entry.entry,)
+            if entry.done:
+                tasks = set_task_status(entry.done, "completed")(state.head.tasks, now)
+                is_done = completes_task(state.head.tasks, tasks)
                 steps = (TaskList(tasks), *steps)
             return Addition(keys, steps)
 
-        phase = self._writer.add(in_phase(plan, now), clean, whole=bool(told.done))
-        self._writer.keep(told.kind, told.values, when, phase)
+        phase = self._writer.add(in_phase(plan, now), clean, whole=bool(entry.done))
+        self._writer.keep(entry.kind, entry.values, when, phase)
         if is_done:
             keep_bookmark(self._writer, StopReason.TASK, when)
         return phase
 
     _parent: str | None = None
-    """The session that delegated this one, where that is known without reading."""
+    """The id of the parent session, "" for none; None until it was read from the note."""
 
     def _report(self, tokens: int | None) -> None:
-        """A parent knows what its subagents used."""
+        """Report a subagent's tokens to its parent's note."""
         if not tokens:
             return
         if self._parent is None:
             self._parent = self._writer.head().parent or ""
         if self._parent:
-            tell_parent(self._writer, self._parent)
+            update_parent(self._writer, self._parent)
 
     def read_head(self) -> Session:
-        """What the note's properties say now; its body is not read."""
+        """The session as the note's properties have it now; the body is not read."""
         return self._writer.head()
 
     def _when(self, at: datetime | None) -> datetime:

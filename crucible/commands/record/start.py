@@ -1,7 +1,4 @@
-"""How a recording begins: a new session's note, or one that is there.
-
-Owns what a new note holds, and that a session that goes on from another is named there too.
-"""
+"""Begin a recording: create a session's note, or attach to an existing one."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from crucible.commands.record.entries import Cleaning
-from crucible.commands.record.note_writer import Clock, Writer, patient, utc_now, whole_second
+from crucible.commands.record.note_writer import Clock, Writer, utc_now, whole_second, with_patience
 from crucible.commands.record.recorder import Recorder
-from crucible.commands.record.subagent import Delegated, begin_child
+from crucible.commands.record.subagent import SubagentWork, begin_child
 from crucible.core.errors import NoteExists
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
@@ -51,14 +48,14 @@ def session(
     now: Clock = utc_now,
     redact: Redact | None = None,
 ) -> Recorder:
-    """Begin a session: its note is there, active, when this returns.
+    """Begin an active session and create its note.
 
-    `vault` is its folder.  `agent` is `name@version`; `goal` stands under the title; `continues` names the session that
-    this one goes on from, `parent` the one that delegated it: both name it in turn.  Where no `project` is named, it is
-    that of the folder `cwd`, as its repository is called, or as `projects` (a name's folders) says; "" is none.  `now` gives the time and `redact`
-    takes out secrets, by default as the vault's settings say.   Raises `SessionNotFound` for an unknown other session.
+    `vault` is its folder and `agent` is `name@version`.  `goal` goes under the title.  `continues` is the id of the session
+    that this one continues, `parent` of the one that delegated it; both link back to the new note.  Without `project`, the
+    folder `cwd` gives it: by `projects` (folders by name), or by its repository's name; "" means none.  `now` returns the
+    time, `redact` replaces the vault's redaction.  Raises `SessionNotFound` if `continues` or `parent` is unknown.
     """
-    place = patient(vault)
+    place = with_patience(vault)
     project = project_of(str(cwd), projects) if project is None else project
     redact = redact or redact_of(place.settings.secrets)
     clean = Cleaning(redact)
@@ -72,9 +69,9 @@ def session(
         clean.optional(goal),
     )
     if parent:
-        writer = _delegated(Writer(place, parent, redact), about, clean, now)
+        writer = _create_subagent(Writer(place, parent, redact), about, clean, now)
     else:
-        writer = _begun(place, about, clean, Writer(place, continues, redact) if continues else None, now)
+        writer = _create_session(place, about, clean, Writer(place, continues, redact) if continues else None, now)
     writer.surroundings = (str(cwd), projects)
     return Recorder(writer, now)
 
@@ -88,12 +85,12 @@ def open_session(
     now: Clock = utc_now,
     redact: Redact | None = None,
 ) -> Recorder:
-    """Attach to the session of exactly this id; nothing is written yet.
+    """Attach to the session with exactly this id; nothing is written yet.
 
-    `cwd` is the folder whose git and files go into bookmarks when its project is the session's; `projects` as in `session`.
-    Raises `BadSessionId` for what can be no id, and `SessionNotFound`.
+    Bookmarks include the git state and files of the folder `cwd` if it belongs to the session's project; `projects` is as in
+    `session`.  Raises `BadSessionId` for an invalid id, and `SessionNotFound`.
     """
-    writer = Writer(patient(vault), session_id, redact)
+    writer = Writer(with_patience(vault), session_id, redact)
     writer.surroundings = (str(cwd), projects)
     return Recorder(writer, now)
 
@@ -107,9 +104,9 @@ def resume(
     now: Clock = utc_now,
     redact: Redact | None = None,
 ) -> Recorder:
-    """Go on with a session that is paused, or active still: it is active when this returns.
+    """Continue a paused or active session and make it active.
 
-    Raises as `open_session`, and `SessionEnded` for one that was ended.
+    Raises what `open_session` does, and `SessionEnded` for a session that has ended.
     """
     recorder = open_session(session_id, vault=vault, cwd=cwd, projects=projects, now=now, redact=redact)
     recorder.wake()
@@ -117,7 +114,7 @@ def resume(
 
 
 class _About(NamedTuple):
-    """What a new session is about, cleaned."""
+    """The properties of a new session, redacted."""
 
     title: str
     agent: AgentRef | None
@@ -128,9 +125,9 @@ class _About(NamedTuple):
     goal: str | None
 
 
-def _begun(place: Vault, about: _About, clean: Cleaning, before: Writer | None, now: Clock) -> Writer:
+def _create_session(place: Vault, about: _About, clean: Cleaning, before: Writer | None, now: Clock) -> Writer:
     time = whole_second(now())
-    wanted = Session(
+    new = Session(
         id="",
         started=time,
         project=about.project,
@@ -145,35 +142,35 @@ def _begun(place: Vault, about: _About, clean: Cleaning, before: Writer | None, 
         title=about.title,
         preamble=(Prose(about.goal),) if about.goal else (),
     )
-    name = _create(place, wanted, time.date())
+    name = _create(place, new, time.date())
     writer = Writer(place, name, clean.redact)
     if before:
-        before.amend(lambda there: _continued(there, name))
+        before.amend(lambda state: _continued_by(state, name))
     speaker = str(about.agent) if about.agent else None
-    writer.keep_facts(Facts(started=time, initial_agent=speaker, project=wanted.project, ended_cleanly=False))
+    writer.keep_facts(Facts(started=time, initial_agent=speaker, project=new.project, ended_cleanly=False))
     return writer
 
 
-def _create(place: Vault, wanted: Session, day: date) -> str:
-    """The note, under the first id that is free; somebody else may take one meanwhile."""
+def _create(place: Vault, new: Session, day: date) -> str:
+    """Create the note with the first free id and return the id; another process may take one meanwhile."""
     taken = place.session_ids()
     while True:
-        name = new_session_id(key_words(wanted.title, _TITLE_SLUG), day, taken.__contains__)
+        name = new_session_id(key_words(new.title, _TITLE_SLUG), day, taken.__contains__)
         try:
-            place.create(name, render_session(replace(wanted, id=name)))
+            place.create(name, render_session(replace(new, id=name)))
         except NoteExists:
             taken.add(name)
         else:
             return name
 
 
-def _continued(standing: NoteState, name: str) -> Addition:
-    """The first that goes on from a session stays named there."""
-    return Addition() if standing.head.continued_by else Addition({"continued_by": link_to(name)})
+def _continued_by(state: NoteState, name: str) -> Addition:
+    """Link the session that continues this one, unless there is a link already."""
+    return Addition() if state.head.continued_by else Addition({"continued_by": link_to(name)})
 
 
-def _delegated(parent: Writer, about: _About, clean: Cleaning, now: Clock) -> Writer:
-    """A session that its parent names as a subagent's."""
+def _create_subagent(parent: Writer, about: _About, clean: Cleaning, now: Clock) -> Writer:
+    """Create a subagent's session, linked from its parent."""
     agent = about.agent or AgentRef("agent")
-    work = Delegated(agent, about.model, Mode.LINK, about.title, about.goal)
+    work = SubagentWork(agent, about.model, Mode.LINK, about.title, about.goal)
     return begin_child(parent, work, clean, whole_second(now()))

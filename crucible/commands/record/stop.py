@@ -1,6 +1,6 @@
-"""Pause or end a recorded session, then run `END_STEPS`, and keep its bookmark and brief.
+"""Pause or end a recorded session, and update its bookmark, its brief and its parent.
 
-A step that fails is a warning: the session has ended all the same.
+A step that fails after the end is a warning, since the session has ended already.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
-from crucible.commands.record.entries import Cleaning, check_text, told_error
-from crucible.commands.record.note_writer import PATIENCE, Writer, closing, whole_second
-from crucible.commands.record.subagent import tell_parent
+from crucible.commands.record.entries import Cleaning, check_text, error_text
+from crucible.commands.record.note_writer import PATIENCE, Writer, end_phase_steps, whole_second
+from crucible.commands.record.subagent import update_parent
 from crucible.core.errors import CrucibleError
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.append import Addition, NoteState, Summary
@@ -26,25 +26,25 @@ from crucible.vault.notes.projects import folder_in_project
 
 
 class Remark(NamedTuple):
-    """What is said beside a pause: a note, and what is in the way; cleaned."""
+    """The user's remarks on a pause, redacted: a note, and what prevents the work."""
 
     note: str = ""
     blockers: tuple[str, ...] = ()
 
 
-def remark(note: str, blockers: Sequence[str], clean: Cleaning) -> Remark:
-    """`UsageError` for what is no text."""
+def clean_remark(note: str, blockers: Sequence[str], clean: Cleaning) -> Remark:
+    """Redact a note and blockers.  Raises `UsageError` if one is not a text."""
     given = (blockers,) if isinstance(blockers, str) else tuple(blockers)
     for text in (note, *given):
         check_text(text)
     return Remark(clean.block(note), tuple(filter(None, map(clean.line, given))))
 
 
-def keep_bookmark(writer: Writer, why: StopReason, when: datetime, said: Remark = Remark()) -> None:  # noqa: B008  frozen
-    """Keep where the session stands now."""
+def keep_bookmark(writer: Writer, why: StopReason, when: datetime, remark: Remark = Remark()) -> None:  # noqa: B008  frozen
+    """Store a bookmark of the session as it is now; a failure is a warning."""
     try:
         session = writer.read_whole()
-        # Another project's files say nothing of this session.
+        # The files of another project do not belong to this session.
         folder = folder_in_project(*writer.surroundings, session.project or "")
         mark(
             writer.vault,
@@ -53,33 +53,33 @@ def keep_bookmark(writer: Writer, why: StopReason, when: datetime, said: Remark 
             now=when,
             redact=writer.redact,
             folder=folder,
-            note=said.note,
-            blockers=said.blockers,
+            note=remark.note,
+            blockers=remark.blockers,
         )
     except CrucibleError as error:
-        writer.say(error)
+        writer.warn(error)
     except OSError as error:
         writer.warnings.append(f"no bookmark: {error}")
 
 
 def keep_brief(writer: Writer) -> None:
-    """Bring the note's brief up to date."""
+    """Update the note's brief; a failure is a warning."""
     try:
         update = update_brief(writer.vault, writer.path, redact=writer.redact)
     except CrucibleError as error:
-        writer.say(error)
+        writer.warn(error)
         return
     writer.warnings += [update.problem] if update.problem else []
 
 
-def finished(before: Sequence[Task], after: Sequence[Task]) -> bool:
-    """Whether a task is completed that was not."""
+def completes_task(before: Sequence[Task], after: Sequence[Task]) -> bool:
+    """True if `after` has a completed task that was not completed in `before`."""
     done = {task.id for task in before if task.status == "completed"}
     return any(task.status == "completed" and task.id not in done for task in after)
 
 
 class Ended(NamedTuple):
-    """A session that ended at `now`, for the steps that follow an end."""
+    """A session that ended at `now`, as the end steps get it."""
 
     writer: Writer
     status: Status
@@ -89,45 +89,45 @@ class Ended(NamedTuple):
 
 
 EndStep: TypeAlias = "Callable[[Ended], str]"
-"""What follows an end; returns what it did, in one line, or ""."""
+"""A step after an end; returns a line on what it did, or ""."""
 
 
-def _close_flight(ended: Ended) -> str:
+def _close_event_log(ended: Ended) -> str:
     facts = Facts(ended=ended.now, ended_cleanly=True)
     save_meta(ended.writer.vault.root, ended.writer.id, facts, lock_seconds=PATIENCE)
     return ""
 
 
-def _tell_parent(ended: Ended) -> str:
+def _update_parent(ended: Ended) -> str:
     if ended.parent is None:
         return ""
-    tell_parent(ended.writer, ended.parent, ended.summary)
+    update_parent(ended.writer, ended.parent, ended.summary)
     return f"told its parent, {ended.parent}"
 
 
-def _tell_brief(ended: Ended) -> str:
-    if ended.parent is None:  # what a subagent came to stands in its parent's note
+def _update_brief(ended: Ended) -> str:
+    if ended.parent is None:  # the parent's note has a subagent's summary
         keep_brief(ended.writer)
     return ""
 
 
-_TOLD = frozenset(("pause", "end", "findings"))
-"""Records of where a session stands, and of what an agent that was asked said of it: nobody is at work then."""
+_NO_WORK = frozenset(("pause", "end", "findings"))
+"""Kinds of events that are no work: changes of status, and findings of an agent that reviewed the session."""
 
-END_STEPS: tuple[EndStep, ...] = (_close_flight, _tell_parent, _tell_brief)
+END_STEPS: tuple[EndStep, ...] = (_close_event_log, _update_parent, _update_brief)
 
 
 def pause_session(
-    writer: Writer, reason: str, clean: Cleaning, when: datetime, said: Remark, *, reopens: bool = False
+    writer: Writer, reason: str, clean: Cleaning, when: datetime, remark: Remark, *, reopens: bool = False
 ) -> str:
-    """`status: paused`, where it stopped and why, a bookmark, and the brief; returns the phase's id.
+    """Set the status `paused` with the resume point and reason, and store a bookmark and a brief; returns the phase's id.
 
-    One that was completed or has failed is paused only when that is meant: `reopens`.
+    A completed or failed session is paused only with `reopens`.
     """
     why = clean.line(reason) or None
 
-    def plan(standing: NoteState) -> Addition:
-        phase = standing.phase
+    def plan(state: NoteState) -> Addition:
+        phase = state.phase
         last = phase.subphases[-1].id.rpartition(".")[2] if phase and phase.subphases else ""
         point = f"{phase.id}.{last}" if phase and last else phase.id if phase else None
         keys: dict[str, Value] = {"status": str(Status.PAUSED), "ended": None}
@@ -135,8 +135,8 @@ def pause_session(
 
     phase = writer.add(plan, clean, reopens=reopens)
     writer.rests = True
-    writer.keep("pause", {"content": why, "note": said.note, "blockers": list(said.blockers)}, when, phase)
-    keep_bookmark(writer, StopReason.PAUSED, when, said)
+    writer.keep("pause", {"content": why, "note": remark.note, "blockers": list(remark.blockers)}, when, phase)
+    keep_bookmark(writer, StopReason.PAUSED, when, remark)
     keep_brief(writer)
     return phase
 
@@ -151,46 +151,46 @@ def end_session(
     ended: datetime | None = None,
     steps: Sequence[EndStep] = END_STEPS,
 ) -> list[str]:
-    """The note is ended: its status, its summary, its last phase; then a bookmark, and the steps.  Returns what they did.
+    """End the session's note: status, summary and last phase; then store a bookmark and run the steps; returns their lines.
 
-    It is told at `when`; without `ended` the session ends at the last thing that happened in it.
+    `when` is the time of the call; without `ended`, the session ends at its last activity.
     """
-    said, now = clean.optional(summary), whole_second(ended or _last_sign(writer, when))
+    text, now = clean.optional(summary), whole_second(ended or _last_activity(writer, when))
     parent: str | None = None
 
-    def plan(standing: NoteState) -> Addition:
+    def plan(state: NoteState) -> Addition:
         nonlocal parent
-        parent = standing.head.parent
-        over = max(now, standing.head.started or now)
+        parent = state.head.parent
+        over = max(now, state.head.started or now)
         keys = {"ended": format_time(over), "status": str(status), "resume_point": None, "pause_reason": None}
-        return Addition(keys, (*closing(standing.phase, now), *((Summary(said),) if said else ())))
+        return Addition(keys, (*end_phase_steps(state.phase, now), *((Summary(text),) if text else ())))
 
-    phase = writer.add(plan, clean, whole=bool(said))
+    phase = writer.add(plan, clean, whole=bool(text))
     writer.rests = True
-    writer.keep("end", {"content": said, "status": str(status)}, when, phase)
-    if parent is None:  # nobody goes on with a subagent's work
+    writer.keep("end", {"content": text, "status": str(status)}, when, phase)
+    if parent is None:  # a subagent's session is never resumed
         keep_bookmark(writer, StopReason.ENDED, when)
-    over = Ended(writer, status, said, parent, now)
-    return [line for step in steps if (line := _taken(step, over))]
+    over = Ended(writer, status, text, parent, now)
+    return [line for step in steps if (line := _run_step(step, over))]
 
 
-def _last_sign(writer: Writer, now: datetime) -> datetime:
-    """When a session that ends now was last at work: now while it goes on, else the last time that its note and events know."""
+def _last_activity(writer: Writer, now: datetime) -> datetime:
+    """The end of a session that ends without a given time: now if it is in use, else the last time in its note and events."""
     if writer.has_written:
         return now
     session = writer.vault.read(writer.path).session
-    times = [session.started, last_time(writer.vault.root, writer.id, _TOLD)]
+    times = [session.started, last_time(writer.vault.root, writer.id, _NO_WORK)]
     times += [time for phase in session.all_phases() for time in (phase.started, phase.ended)]
     last = max((time for time in times if time and time <= now), default=now)
     idle = timedelta(minutes=writer.vault.settings.idle_minutes)
     return now if session.status is Status.ACTIVE and now - last < idle else last
 
 
-def _taken(step: EndStep, ended: Ended) -> str:
+def _run_step(step: EndStep, ended: Ended) -> str:
     try:
         return step(ended)
     except CrucibleError as error:
-        ended.writer.say(error)
-    except Exception as error:  # noqa: BLE001  somebody else's step, and the session has ended all the same
-        ended.writer.warnings.append(f"a step of the end broke: {told_error(error)}")
+        ended.writer.warn(error)
+    except Exception as error:  # noqa: BLE001  a step may raise anything, and the session has ended already
+        ended.writer.warnings.append(f"a step of the end broke: {error_text(error)}")
     return ""

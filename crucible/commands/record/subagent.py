@@ -1,8 +1,7 @@
-"""Work that goes to a subagent: a note of its own with links both ways, or a callout that holds all of it.
+"""Record a subagent's work: in its own note with links both ways, or in a callout of the parent's note.
 
-Owns the three modes.  In `link` and `embed` the child's note comes first and names its parent, then the parent's callout
-and properties name the child; what the child counts and comes to is told to the parent when it is known.  `inline` work
-is kept in memory until it is done.
+In the modes `link` and `embed` the child's note is written first, then the parent's callout and properties link to it; its
+tokens and summary are copied to the parent when they are known.  `inline` work is kept in memory until it is done.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from crucible.commands.record.entries import Cleaning, Told, Verbs, check_count, told_error
+from crucible.commands.record.entries import Cleaning, RecordedEntry, Verbs, check_count, error_text
 from crucible.commands.record.note_writer import Clock, Writer, aware, in_phase, whole_second
 from crucible.core.errors import CrucibleError, NoteExists, SessionNotFound, UsageError
 from crucible.documents.markdown.yaml_scalars import Value
@@ -30,11 +29,11 @@ from crucible.documents.session.titles import key_words
 from crucible.vault.events.event_summary import Facts
 
 _SLUG = 40
-"""Code points of a child's id behind its parent's."""
+"""Code points that a child's id adds to its parent's."""
 
 
-class Delegated(NamedTuple):
-    """A subagent and its task, cleaned.  `tokens` is what it used so far."""
+class SubagentWork(NamedTuple):
+    """A subagent and its task, redacted.  `tokens` is the number of tokens used so far."""
 
     agent: AgentRef
     model: str | None
@@ -45,29 +44,29 @@ class Delegated(NamedTuple):
     tokens: int | None = None
 
 
-def begin_child(parent: Writer, work: Delegated, clean: Cleaning, now: datetime) -> Writer:
-    """Make the child's note, then name it in the parent's; returns what writes to the child's.
+def begin_child(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) -> Writer:
+    """Create the child's note, then link it from the parent's; returns the child's writer.
 
-    `clean` has cleaned the texts of `work`, whose secrets both notes count.
+    `clean` has redacted the texts of `work`; both notes count its secrets.
     """
 
-    def naming(child: str) -> Plan:
+    def link_child(child: str) -> Plan:
         entry = Subagent(work.agent, work.model, work.mode, child, "", work.summary)
-        return in_phase(lambda standing: Addition(_named(standing.head, child, work), (entry,)), now)
+        return in_phase(lambda state: Addition(_child_properties(state.head, child, work), (entry,)), now)
 
-    # A parent that can take nothing refuses before there is a child that nobody names.
-    parent.try_out(naming(parent.id))
+    # If the parent refuses it, no child is created without a link to it.
+    parent.try_out(link_child(parent.id))
     child = Writer(parent.vault, _create(parent, work, clean, now), parent.redact)
-    parent.add(naming(child.id), clean)
+    parent.add(link_child(child.id), clean)
     project = child.head().project
     child.keep_facts(Facts(started=now, initial_agent=str(work.agent), project=project, ended_cleanly=False))
     return child
 
 
-def _create(parent: Writer, work: Delegated, clean: Cleaning, now: datetime) -> str:
+def _create(parent: Writer, work: SubagentWork, clean: Cleaning, now: datetime) -> str:
     head = parent.head()
     base = f"{parent.id[: LONGEST_ID - _SLUG - 6]}-{slugify(key_words(work.title, _SLUG), _SLUG)}"
-    wanted = Session(
+    new = Session(
         id=base,
         started=now,
         project=head.project,
@@ -85,15 +84,15 @@ def _create(parent: Writer, work: Delegated, clean: Cleaning, now: datetime) -> 
     name, number = base, 2
     while True:
         try:
-            parent.vault.create(name, render_session(replace(wanted, id=name)), parent.folder())
+            parent.vault.create(name, render_session(replace(new, id=name)), parent.folder())
         except NoteExists:
             name, number = f"{base}-{number}", number + 1
         else:
             return name
 
 
-def _named(head: Session, child: str, work: Delegated) -> dict[str, Value]:
-    """`subagents` and `subagent_logs` with one more; what a human made of the others stays."""
+def _child_properties(head: Session, child: str, work: SubagentWork) -> dict[str, Value]:
+    """The properties `subagents` and `subagent_logs` with one more item; the user's edits of other items stay."""
     item: dict[str, Value] = {"session": child, "agent": str(work.agent)}
     item |= {"model": work.model} if work.model else {}
     item |= {"tokens": work.tokens} if work.tokens is not None else {}
@@ -108,33 +107,33 @@ def _listed(value: Value) -> list[Value]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def tell_parent(child: Writer, parent_id: str, summary: str | None = None) -> None:
-    """Bring the parent's figures, and with a summary its callout, up to what the child's note says.
+def update_parent(child: Writer, parent_id: str, summary: str | None = None) -> None:
+    """Update the parent's properties from the child's note, and with a summary its callout.
 
-    Where the parent is gone or cannot be changed, the child has a warning.
+    If the parent is gone or cannot be changed, the child gets a warning.
     """
     try:
         parent = Writer(child.vault, parent_id, child.redact)
 
-        def plan(standing: NoteState) -> Addition:
-            # Read while the parent is locked, so that of two children's tellings the later one knows the later figure.
-            keys = _figures(standing.head, child.id, child.head())
-            entry = find_subagent(standing.head, child.id) if summary else None
+        def plan(state: NoteState) -> Addition:
+            # Read the child under the parent's lock: then of two updates the later one has the later numbers.
+            keys = _child_usage(state.head, child.id, child.head())
+            entry = find_subagent(state.head, child.id) if summary else None
             return Addition(keys, (SubagentUpdate(replace(entry, summary=summary)),) if entry else ())
 
         parent.amend(plan, whole=bool(summary))
     except SessionNotFound:
         child.warnings.append(f"its parent {parent_id!r} is gone, and was not told")
     except CrucibleError as error:
-        child.say(error)
+        child.warn(error)
 
 
-def _figures(parent: Session, child_id: str, child: Session) -> dict[str, Value]:
+def _child_usage(parent: Session, child_id: str, child: Session) -> dict[str, Value]:
     items = _listed(parent.properties.get("subagents"))
     news: dict[str, Value] = {"model": child.model, "tokens": child.tokens_used}
-    told = {key: value for key, value in news.items() if value is not None}
+    known = {key: value for key, value in news.items() if value is not None}
     changed: list[Value] = [
-        {**item, **told} if isinstance(item, dict) and item.get("session") == child_id else item for item in items
+        {**item, **known} if isinstance(item, dict) and item.get("session") == child_id else item for item in items
     ]
     return {} if changed == items else {"subagents": changed}
 
@@ -143,17 +142,17 @@ def _figures(parent: Session, child_id: str, child: Session) -> dict[str, Value]
 
 
 def _inline_text(tokens: int | None) -> str:
-    """What only a note of its own has a property for."""
+    """The tokens as text, since only a subagent's own note has a property for them."""
     return "" if tokens is None else f"{tokens} tokens"
 
 
 class InlineWork(Verbs):
-    """A subagent whose whole work stands in its parent's note, as one callout, written when the `with` ends.
+    """A subagent whose work is one callout in its parent's note, written when the `with` ends.
 
     `summary` may be set until then.
     """
 
-    def __init__(self, parent: Writer, work: Delegated, clean: Cleaning, clock: Clock) -> None:
+    def __init__(self, parent: Writer, work: SubagentWork, clean: Cleaning, clock: Clock) -> None:
         self.parent = parent
         self.summary = work.summary
         self._tokens = work.tokens
@@ -164,14 +163,14 @@ class InlineWork(Verbs):
         self._turn = threading.Lock()
 
     def phase(self, name: str) -> str:
-        """A step of the work: a bold line, since a callout has no headings."""
-        said = self._clean.line(name)
-        if not said:
+        """Begin a step of the work, as a bold line, since callouts have no headings."""
+        title = self._clean.line(name)
+        if not title:
             raise UsageError("a phase has no name", "say what it is about")
-        return self._tell(Told(Prose(f"**{said}**"), "phase", {"content": said}), self._clean, None)
+        return self._record(RecordedEntry(Prose(f"**{title}**"), "phase", {"content": title}), self._clean, None)
 
     def tokens(self, used: int = 0, *, cached: int = 0) -> str:
-        """Count what it used; the callout has the sum, and nothing of what was `cached`."""
+        """Count tokens; the callout shows the sum of `used`, without `cached`."""
         check_count(used), check_count(cached)
         self._tokens = (self._tokens or 0) + used
         self.parent.keep("tokens", {"used": used, "cached": cached}, aware(self._clock()), "")
@@ -182,7 +181,7 @@ class InlineWork(Verbs):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if error is not None:
-            self.error(told_error(error))
+            self.error(error_text(error))
         self.close()
 
     def close(self, *, at: datetime | None = None) -> str:
@@ -208,8 +207,8 @@ class InlineWork(Verbs):
     def _cleaning(self) -> Cleaning:
         return self._clean
 
-    def _tell(self, told: Told, clean: Cleaning, at: datetime | None) -> str:  # noqa: ARG002  one for all of it
+    def _record(self, entry: RecordedEntry, clean: Cleaning, at: datetime | None) -> str:  # noqa: ARG002  all entries share one
         with self._turn:
-            self._entries = joined(self._entries, (told.entry,))
-        self.parent.keep(told.kind, told.values, aware(at or self._clock()), "")
+            self._entries = joined(self._entries, (entry.entry,))
+        self.parent.keep(entry.kind, entry.values, aware(at or self._clock()), "")
         return ""

@@ -1,6 +1,7 @@
-"""Tasks of a recorded session: parse given items, add them, move them to another status.
+"""Tasks of a recorded session: parse items, add tasks, and change their status.
 
-Only our own session wakes when it was paused.  An ended session gets no new tasks, but its open ones can be finished.
+Only the caller's own session becomes active again if it was paused.  An ended session gets no new tasks, but its open tasks
+can be completed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 from crucible.commands.record.entries import Cleaning
-from crucible.commands.record.note_writer import SessionEnded, Writer, in_phase, patient, whole_second
-from crucible.commands.record.stop import finished, keep_bookmark
+from crucible.commands.record.note_writer import SessionEnded, Writer, in_phase, whole_second, with_patience
+from crucible.commands.record.stop import completes_task, keep_bookmark
 from crucible.core.errors import UsageError
 from crucible.core.secrets import Redact
 from crucible.documents.session.append import Addition, NoteState, Plan, TaskList
@@ -24,17 +25,17 @@ from crucible.memory.bookmarks.bookmark import StopReason
 from crucible.vault.notes.vault import Vault
 
 Change: TypeAlias = "Callable[[tuple[Task, ...], datetime], tuple[Task, ...]]"
-"""The tasks that are there, and the time; out the tasks that are to be there."""
+"""A function of the current tasks and the time that returns the new tasks."""
 
 Item: TypeAlias = "Mapping[str, object] | Task"
 
 
 def read_items(items: Iterable[Item], clean: Cleaning) -> list[Task]:
-    """Given items as tasks; an id that is missing stays "".  `UsageError` for what is no task, and for an id given twice."""
+    """Parse items as tasks; a missing id is "".  Raises `UsageError` for an invalid task or a duplicate id."""
     tasks = [_read(item if not isinstance(item, Task) else _values(item), clean) for item in items]
-    twice = [name for name, count in Counter(task.id for task in tasks if task.id).items() if count > 1]
-    if twice:
-        raise UsageError(f"two tasks have the id {twice[0]!r}", "choose another id, or leave it out")
+    duplicates = [name for name, count in Counter(task.id for task in tasks if task.id).items() if count > 1]
+    if duplicates:
+        raise UsageError(f"two tasks have the id {duplicates[0]!r}", "choose another id, or leave it out")
     return tasks
 
 
@@ -61,7 +62,7 @@ def _read(item: object, clean: Cleaning) -> Task:
 
 
 def _listed(value: object) -> Sequence[object]:
-    """One id needs no list."""
+    """The value as a list; a single id may be given without one."""
     return value if isinstance(value, list | tuple) else [] if value in (None, "") else [value]
 
 
@@ -75,31 +76,31 @@ def _text(value: object, clean: Cleaning) -> str | None:
     return None if value is None else clean.line(str(value)) or None
 
 
-def replaced(items: Sequence[Task]) -> Change:
-    """The whole list as it is given; a task that begins or is done now gets the time."""
+def replace_tasks(items: Sequence[Task]) -> Change:
+    """Replace all tasks; a task that starts or completes now gets the time."""
 
     def change(tasks: tuple[Task, ...], now: datetime) -> tuple[Task, ...]:
         before = {task.id: task for task in tasks}
-        return tuple(_timed(task, before.get(task.id), now) for task in numbered(items, ()))
+        return tuple(_timed(task, before.get(task.id), now) for task in number_tasks(items, ()))
 
     return change
 
 
-def added(items: Sequence[Task]) -> Change:
-    """More tasks at the end."""
+def append_tasks(items: Sequence[Task]) -> Change:
+    """Add tasks at the end."""
 
     def change(tasks: tuple[Task, ...], now: datetime) -> tuple[Task, ...]:
         known = {task.id for task in tasks}
         taken = next((item.id for item in items if item.id in known), "")
         if taken:
             raise UsageError(f"there is a task {taken!r} already", "choose another id, or leave it out")
-        return (*tasks, *(_timed(task, None, now) for task in numbered(items, tasks)))
+        return (*tasks, *(_timed(task, None, now) for task in number_tasks(items, tasks)))
 
     return change
 
 
-def moved(task_id: str, status: str) -> Change:
-    """One task in another status."""
+def set_task_status(task_id: str, status: str) -> Change:
+    """Change the status of one task."""
 
     def change(tasks: tuple[Task, ...], now: datetime) -> tuple[Task, ...]:
         if all(task.id != task_id for task in tasks):
@@ -110,9 +111,9 @@ def moved(task_id: str, status: str) -> Change:
     return change
 
 
-def numbered(items: Sequence[Task], there: Sequence[Task]) -> list[Task]:
-    """Tasks without an id get the next free number."""
-    taken = {task.id for task in (*there, *items)}
+def number_tasks(items: Sequence[Task], existing: Sequence[Task]) -> list[Task]:
+    """Give each task without an id the next free number."""
+    taken = {task.id for task in (*existing, *items)}
     given: list[Task] = []
     number = 1
     for item in items:
@@ -125,7 +126,7 @@ def numbered(items: Sequence[Task], there: Sequence[Task]) -> list[Task]:
 
 
 def _timed(task: Task, before: Task | None, now: datetime) -> Task:
-    """When it began and was done, where that is not known yet; one that was opened again or dropped is not done."""
+    """Set the start and completion times that are missing; a task that is reopened or dropped has no completion time."""
     is_new = (before.status if before else "pending") != task.status
     time = format_time(now) if is_new else None
     started = task.started or (before.started if before else None)
@@ -136,7 +137,7 @@ def _timed(task: Task, before: Task | None, now: datetime) -> Task:
 
 
 class NewTask(NamedTuple):
-    """A task to be made: what is to be done, the places (from 0) of those made with it that come before, and ids of older ones that do."""
+    """A task to create.  It depends on the tasks at the positions `after` (from 0) of the same call, and on the ids in `needs`."""
 
     content: str
     after: tuple[int, ...] = ()
@@ -145,9 +146,9 @@ class NewTask(NamedTuple):
 
 
 class TaskWriter:
-    """Changes the tasks block of one session's note; nothing else in it, but for milestones behind the last entry.
+    """Changes the tasks block of one session's note, and adds milestones after its last entry.
 
-    `ours` says that the session is the one we work in.  Raises as `record.open` does.
+    `ours` is True if the caller works in this session.  Raises what `record.open` does.
     """
 
     def __init__(
@@ -161,45 +162,45 @@ class TaskWriter:
         cwd: str = "",
         projects: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self._writer = Writer(patient(vault), session_id, redact)
+        self._writer = Writer(with_patience(vault), session_id, redact)
         self._writer.surroundings = (cwd, projects or {})
         self._ours = ours
         self._now = now
 
     @property
     def warnings(self) -> list[str]:
-        """What went wrong beside the note."""
+        """Failures to write anything but the note, such as the event log."""
         return self._writer.warnings
 
     def add(self, tasks: Sequence[NewTask]) -> tuple[Task, ...]:
-        """Put new tasks behind the others, all or none, and a milestone for each into the last phase; returns them with their ids.
+        """Add all tasks or none, with a milestone for each in the last phase; returns them with their ids.
 
-        Raises `UsageError` for a task that says nothing, and for an older one that is not there; `SessionEnded`.
+        Raises `UsageError` for a task without content or an unknown id in `needs`, and `SessionEnded`.
         """
         clean = self._writer.cleaning()
         given = read_items(({"content": one.content, "priority": one.priority} for one in tasks), clean)
         needs = [tuple(map(clean.line, one.needs)) for one in tasks]
         made: tuple[Task, ...] = ()
 
-        def plan(standing: NoteState) -> Addition:
+        def plan(state: NoteState) -> Addition:
             nonlocal made
-            _check_open(self._writer.id, standing)
-            there = standing.head.tasks
-            _check_known({name for names in needs for name in names}, there)
-            fresh = numbered(given, there)
+            _check_open(self._writer.id, state)
+            existing = state.head.tasks
+            _check_known({name for names in needs for name in names}, existing)
+            fresh = number_tasks(given, existing)
             made = tuple(
                 replace(task, depends_on=tuple(dict.fromkeys((*older, *(fresh[at].id for at in one.after)))))
                 for task, one, older in zip(fresh, tasks, needs, strict=True)
             )
-            told = [Callout("milestone", "", f"{TASK_CREATED}{task.content}") for task in made]
-            return Addition(steps=(TaskList((*there, *made)), *told))
+            milestones = [Callout("milestone", "", f"{TASK_CREATED}{task.content}") for task in made]
+            return Addition(steps=(TaskList((*existing, *made)), *milestones))
 
         phase = self._write(in_phase(plan, whole_second(self._now)))
         _keep(self._writer, made, self._now, phase)
         return made
 
-    def tell_created(self, task: Task, recall_items: int) -> None:
-        """Keep in the flight recorder what its milestone does not say."""
+    def log_created(self, task: Task, recall_items: int) -> None:
+        """Store the details of a new task's milestone in the event log."""
         values = {
             "content": f"{TASK_CREATED}{task.content}",
             "task_id": task.id,
@@ -208,16 +209,16 @@ class TaskWriter:
         }
         self._writer.keep("milestone", values, self._now, "")
 
-    def tell_found(self, text: str, task_id: str, tag: str, applies_to: Sequence[str]) -> None:
-        """Keep a discovery in the flight recorder alone, for a session that is not at work; it comes without secrets."""
+    def log_discovery(self, text: str, task_id: str, tag: str, applies_to: Sequence[str]) -> None:
+        """Store a redacted discovery in the event log only, for a session that is not active."""
         values = {"content": text, "tag": tag, "task_id": task_id, "applies_to": list(applies_to) or None}
         self._writer.keep("observation", values, self._now, "")
 
     def move(self, task_id: str, status: str) -> tuple[Task, ...]:
-        """Bring one task into another status; returns all of them.  `UsageError` where there is none of this id."""
-        change = moved(self._writer.cleaning().line(task_id), status)
-        _, there = change_tasks(self._writer, change, self._now, self._write, bookmarks=self._ours)
-        return there
+        """Change the status of one task; returns all tasks.  Raises `UsageError` for an unknown id."""
+        change = set_task_status(self._writer.cleaning().line(task_id), status)
+        _, tasks = change_tasks(self._writer, change, self._now, self._write, bookmarks=self._ours)
+        return tasks
 
     def _write(self, plan: Plan) -> str:
         if self._ours and self._writer.head().status not in (Status.COMPLETED, Status.FAILED):
@@ -225,18 +226,18 @@ class TaskWriter:
         return self._writer.amend(plan, whole=True)
 
 
-def _check_open(session_id: str, standing: NoteState) -> None:
-    if standing.head.status in (Status.COMPLETED, Status.FAILED):
+def _check_open(session_id: str, state: NoteState) -> None:
+    if state.head.status in (Status.COMPLETED, Status.FAILED):
         raise SessionEnded(
-            f"{session_id}: it is {standing.head.status}, and gets no more tasks",
+            f"{session_id}: it is {state.head.status}, and gets no more tasks",
             f"`cru session start --continues {session_id}` goes on from it",
         )
 
 
-def _check_known(needs: set[str], there: Sequence[Task]) -> None:
-    unknown = sorted(needs - {task.id for task in there})
+def _check_known(needs: set[str], existing: Sequence[Task]) -> None:
+    unknown = sorted(needs - {task.id for task in existing})
     if unknown:
-        listed = ", ".join(task.id for task in there[:20])
+        listed = ", ".join(task.id for task in existing[:20])
         raise UsageError(
             f"there is no task {unknown[0]!r} that it could depend on",
             f"there are: {listed}" if listed else "there are none yet",
@@ -246,21 +247,21 @@ def _check_known(needs: set[str], there: Sequence[Task]) -> None:
 def change_tasks(
     writer: Writer, change: Change, now: datetime, write: Callable[[Plan], str], *, bookmarks: bool = True
 ) -> tuple[str, tuple[Task, ...]]:
-    """Change the tasks block by `write`, and bookmark a task that is completed now; returns the last phase and all tasks."""
-    there: tuple[Task, ...] = ()
+    """Change the tasks block with `write`, and store a bookmark if a task is completed; returns the last phase and all tasks."""
+    tasks: tuple[Task, ...] = ()
     is_done = False
 
-    def plan(standing: NoteState) -> Addition:
-        nonlocal there, is_done
-        there = change(standing.head.tasks, whole_second(now))
-        is_done = finished(standing.head.tasks, there)
-        return Addition(steps=(TaskList(there),))
+    def plan(state: NoteState) -> Addition:
+        nonlocal tasks, is_done
+        tasks = change(state.head.tasks, whole_second(now))
+        is_done = completes_task(state.head.tasks, tasks)
+        return Addition(steps=(TaskList(tasks),))
 
     phase = write(plan)
-    _keep(writer, there, now, phase)
+    _keep(writer, tasks, now, phase)
     if is_done and bookmarks:
         keep_bookmark(writer, StopReason.TASK, now)
-    return phase, there
+    return phase, tasks
 
 
 def _keep(writer: Writer, tasks: Sequence[Task], now: datetime, phase: str) -> None:

@@ -81,8 +81,8 @@ def test_an_ended_session_gets_no_task_and_lets_its_own_be_ended(vault: Vault, r
 def test_a_secret_stays_out_of_the_note_and_of_the_whole_events(vault: Vault, recorder: record.Recorder) -> None:
     put = writer(vault, recorder)
     (made,) = put.add([NewTask(f"Use {TOKEN}")])
-    put.tell_created(made, 3)
-    put.tell_found("429", "2", "parallel-discovery", ["stripe"])
+    put.log_created(made, 3)
+    put.log_discovery("429", "2", "parallel-discovery", ["stripe"])
     assert TOKEN not in vault.load(recorder.id).source.text
     records = load_flight(vault.root, recorder.id).records
     assert TOKEN not in repr(records)
