@@ -17,7 +17,7 @@ from crucible.cli.output import say, warn
 from crucible.cli.session_stop import finish_quietly
 from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile
 from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
-from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, run_client, unbroken
+from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, protect_finish, run_client
 from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions, UnreadableRow
@@ -253,7 +253,7 @@ def _say(plan: _Plan) -> None:
 def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: SessionLock) -> None:
     begun, count = datetime.now(UTC), time.monotonic()
     code = 1
-    with unbroken() as client_is_gone:
+    with protect_finish() as client_is_gone:
         woken = wake(vault, plan.note.path)
         end = End(woken, is_folded=plan.chosen.client is not None)
         try:

@@ -1,7 +1,7 @@
-"""What happened in a session, whatever client logged it: a closed union of frozen values in the past tense.
+"""What happened in a session, in the same form for every client: a closed union of frozen values in the past tense.
 
-A dialect (`claude_code`, `codex`, …) turns its client's rows into these and nothing else of that client passes
-this line.  Texts are raw: nothing is cut, contained or redacted yet.
+A dialect (`claude_code`, `codex`, …) turns its client's rows into these events; no other code sees those rows.
+Texts are raw: nothing is cut, contained or redacted yet.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TypeAlias
 class At:
     """Where an event comes from.
 
-    `line` counts from 1 in the file; `row` is the client's id of the row ("" when it has none); `time` is aware, UTC;
-    `agent` is the subagent's id when the row belongs to one, "" in the trunk.
+    `line` counts from 1 in the file; `row` is the client's id of the row ("" if it has none); `time` is aware, UTC;
+    `agent` is the id of the subagent that the row belongs to, "" in the trunk.
     """
 
     line: int
@@ -28,11 +28,11 @@ class At:
 
 
 class PromptKind(StrEnum):
-    """How a human spoke."""
+    """How a prompt was given."""
 
     TYPED = "typed"
     STEERING = "steering"
-    """Typed while the agent was working (queued)."""
+    """Typed while the agent was working; the client queues it."""
     COMMAND = "command"
     """A slash command, text `/name args`."""
     SHELL = "shell"
@@ -40,7 +40,7 @@ class PromptKind(StrEnum):
     PLAN = "plan"
     """The user accepted a plan; the text holds it."""
     TASK = "task"
-    """Nobody typed it: the task, or a further word, that another agent gave to a subagent (`at.agent` is set)."""
+    """The task, or a further message, that another agent gave to a subagent (`at.agent` is set)."""
 
 
 class CallEnd(StrEnum):
@@ -50,12 +50,12 @@ class CallEnd(StrEnum):
     FAILED = "failed"
     REJECTED = "rejected"
     INTERRUPTED = "interrupted"
-    """Interrupted by the user, or cancelled because a sibling failed."""
+    """Interrupted by the user, or cancelled because a parallel call failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextSeen:
-    """Where and with what the session ran; sent first and again whenever one of them changes."""
+    """The session's folder, branch, client version and entry point; sent first, and again whenever one of them changes."""
 
     at: At
     session: str
@@ -67,7 +67,7 @@ class ContextSeen:
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """A human said `text`; `images` counts pictures beside it."""
+    """The user sent `text`; `images` counts the pictures sent with it."""
 
     at: At
     text: str
@@ -77,7 +77,7 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """The agent said `text`.  `final` when this ended its turn."""
+    """The agent said `text`.  `final` if this ended its turn."""
 
     at: At
     text: str
@@ -88,7 +88,7 @@ class Replied:
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """The agent thought `text` aloud."""
+    """The agent's reasoning, as far as the client logs it."""
 
     at: At
     text: str
@@ -109,7 +109,7 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class ToolReturned:
-    """A call's result.  `feedback` is what the user said when rejecting it; an orphan names a call never seen."""
+    """A call's result.  `feedback` is what the user said when rejecting it; the call itself may be missing from the log."""
 
     at: At
     call: str
@@ -117,15 +117,15 @@ class ToolReturned:
     end: CallEnd = CallEnd.OK
     feedback: str = ""
     details: Mapping[str, object] | None = None
-    """Facts the client adds for a summary: `lines`, `files`, `exit_code`, `bytes` … flat, small, already ours."""
+    """Facts for a one-line summary, with our own keys: `lines`, `files`, `exit_code`, `bytes` …; flat and small."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A question that the agent asked the user, and the exact answer ("" for none).
 
-    `options` are the labels that were offered with what was said of each ("" nothing); `picked` the labels among them that the
-    answer names, none where the user answered in words of their own.
+    `options` are the offered labels with their descriptions (or ""); `picked` are the labels that the answer names, empty if the
+    user answered in their own words.
     """
 
     question: str
@@ -136,7 +136,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionsAnswered:
-    """The result of a call that asked the user; sent before its `ToolReturned`.  Unanswered questions have no answer."""
+    """The result of a call that asked the user; sent before its `ToolReturned`.  Unanswered questions have an empty answer."""
 
     at: At
     call: str
@@ -147,8 +147,8 @@ class QuestionsAnswered:
 class PlanSettled:
     """The user's decision on a plan; sent before the call's `ToolReturned`.
 
-    `approved` is None when the user left it without a word: mostly an approval that goes on with a fresh context.  What
-    they said when they refused is the `feedback` of `ToolReturned`.
+    `approved` is None if the log does not tell: usually an approval that continues with a fresh context.  The user's words on
+    a refusal are the `feedback` of `ToolReturned`.
     """
 
     at: At
@@ -159,7 +159,7 @@ class PlanSettled:
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """A call handed work to a subagent.  `agent` is its id, "" while unknown; sent again when the id becomes known."""
+    """A call handed work to a subagent.  `agent` is its id, "" while unknown; sent again once the id is known."""
 
     at: At
     call: str
@@ -171,11 +171,10 @@ class SubagentStarted:
 
 @dataclass(frozen=True, slots=True)
 class SubagentReturned:
-    """A subagent's work came back, at once or later; its call's result is folded into this.
+    """A subagent returned its report; this replaces its call's `ToolReturned`.
 
-    A subagent that goes on in the background comes back by a later event, and may come back again when it was given
-    more to do.  `text` is its report without the client's tail.  A call that the user rejected has a `ToolReturned`
-    too, with what the user said.
+    A subagent in the background returns later, and again whenever it was given more to do.  `text` is its report without the
+    client's trailer.  A call that the user rejected also has a `ToolReturned`, with what the user said.
     """
 
     at: At
@@ -188,7 +187,7 @@ class SubagentReturned:
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """One task as the client has it; `priority` is "" when the client has none."""
+    """One task of the client's task list; `priority` is "" if the client has none."""
 
     id: str
     content: str
@@ -199,7 +198,7 @@ class TaskState:
 
 @dataclass(frozen=True, slots=True)
 class TasksListed:
-    """The whole task list was written anew (TodoWrite)."""
+    """The whole task list was replaced (TodoWrite)."""
 
     at: At
     tasks: tuple[TaskState, ...]
@@ -207,7 +206,7 @@ class TasksListed:
 
 @dataclass(frozen=True, slots=True)
 class TaskChanged:
-    """One task was created or changed; None means that this part stayed as it was.  `status` may be `deleted` or `cancelled`."""
+    """One task was created or changed; None means unchanged.  `status` may be `deleted` or `cancelled`."""
 
     at: At
     id: str
@@ -220,8 +219,8 @@ class TaskChanged:
 class UsageCounted:
     """Tokens of one message of the model; a later event of the same `message` replaces an earlier one.
 
-    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is what of `fresh` was written to
-    the cache, `written_1h` what of that is kept for an hour rather than five minutes.
+    `fresh` = input + cache writes, `cached` = cache reads, `said` = output.  `written` is the part of `fresh` that was written to
+    the cache, `written_1h` the part of that kept for an hour rather than five minutes.
     """
 
     at: At
@@ -261,10 +260,10 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Rewound:
-    """The user took words back, and what was done after them: nothing asked is waiting for an answer now.
+    """The user went back to an earlier point of the conversation; no prompt is waiting for an answer now.
 
-    `turns` is how many prompts with their answers, None when the client does not say; `text` then says what it was in a
-    few words (`2 messages`).  The words themselves stay among the whole events.
+    `turns` is the number of prompts undone with their answers, None if the client does not say; `text` then describes it in a
+    few words (`2 messages`).  The event log keeps the messages themselves.
     """
 
     at: At
@@ -274,7 +273,7 @@ class Rewound:
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """The client named the session; `by_user` when a human did."""
+    """The session was named, by the client or, with `by_user`, by the user."""
 
     at: At
     title: str
@@ -283,7 +282,7 @@ class Titled:
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """Text that the client or a hook put into the conversation, nobody's words; kept whole, not in the note."""
+    """Text that the client or a hook put into the conversation; kept in the event log, not in the note."""
 
     at: At
     text: str
@@ -300,7 +299,7 @@ class Faulted:
 
 @dataclass(frozen=True, slots=True)
 class ContinuedIn:
-    """The client went on in another native session."""
+    """The client continued in another native session."""
 
     at: At
     session: str
@@ -308,10 +307,10 @@ class ContinuedIn:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """`cru` had the client go on with a session: what it gave as a prompt is nobody's words.
+    """`cru` resumed a session, so the prompt is not the user's.
 
-    No dialect tells this; it is a `Prompted` that begins with a mark which `cru` issued.  `session` is the id of the
-    session's note then, `after` the name of the phase that it goes on from ("" unknown), `size` the prompt in bytes.
+    No dialect emits this: the importer makes it of a `Prompted` that begins with a mark issued by `cru`.  `session` is the id of
+    the session's note, `after` the name of the phase that it continues ("" if unknown), `size` the prompt's size in bytes.
     """
 
     at: At
@@ -322,7 +321,7 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A row, or a part of one, that could not be read."""
+    """A row, or a part of one, could not be read."""
 
     at: At
     reason: str
@@ -330,7 +329,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A row of a type this dialect does not know."""
+    """A row has a type that this dialect does not know."""
 
     at: At
     type: str

@@ -1,11 +1,10 @@
-"""A file of JSON lines to numbered records, whatever state the file is in.
+"""The files of a client's session, and reading JSON lines from them.
 
-Owns bytes to objects; what an object means is a dialect's.  One line is held at a time and a line may be megabytes, but
-not without bound: what never ends, as a file full of holes does, is passed over in pieces.
-Nothing in a file makes this raise: what cannot be read becomes a record with a reason.
+`read_file` yields numbered records and holds one line at a time.  A line may be megabytes; one without end, as in a sparse
+file, is skipped in pieces.  Damaged content never raises: it becomes a record with a reason.
 
-Damage that clients really leave behind is mended: two objects on one line, a whole row behind one that was cut,
-unpaired surrogates, NUL bytes after a power loss.
+Damage that clients leave in practice is repaired: two objects on one line, a whole row after a truncated one, unpaired
+surrogates, NUL bytes after a power loss.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from crucible.core.errors import TranscriptError
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\x00"
 _LONGEST = 1 << 27
-"""Bytes of a line; no client takes a message of a quarter of that."""
+"""Maximum size of a line in bytes; clients refuse messages of a quarter of this size."""
 _PIECE = 1 << 20
 _TOO_LONG = b"{ too long"
 _DECODER = json.JSONDecoder()
@@ -37,11 +36,11 @@ _SURROGATES = re.compile(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
 _RESTART = '{"parentUuid":'
-"""How most rows of a chain begin, and nothing inside a row does: where reading may go on behind a cut row."""
+"""The beginning of most of Claude Code's rows, which never occurs inside a row: reading continues there after a truncated row."""
 
 
 class Record(NamedTuple):
-    """One object of line `line` (from 1), or None and the reason why it could not be read."""
+    """One object of line `line` (from 1), or None and the reason why the line could not be read."""
 
     line: int
     value: dict[str, Any] | None
@@ -49,7 +48,7 @@ class Record(NamedTuple):
 
 
 def read_file(path: Path) -> Iterator[Record]:
-    """The records of a file.  Raises `TranscriptError` when the file itself cannot be opened or read."""
+    """Yield the records of a file.  Raises `TranscriptError` if the file itself cannot be opened or read."""
     try:
         with path.open("rb", buffering=1 << 18) as stream:
             yield from read_records(stream)
@@ -58,13 +57,13 @@ def read_file(path: Path) -> Iterator[Record]:
 
 
 def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
-    """The records of an open binary file, or of any lines of bytes that keep their ends."""
+    """Yield the records of an open binary file, or of any lines of bytes with their line breaks."""
     loads = orjson.loads
     for number, line in enumerate(_bounded(lines) if isinstance(lines, io.IOBase) else lines, 1):
         try:
             value = loads(line)
         except ValueError:
-            yield from _mend(number, line)
+            yield from _repair(number, line)
             continue
         if isinstance(value, dict):
             yield Record(number, value)
@@ -73,7 +72,7 @@ def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
 
 
 def _bounded(stream: io.IOBase) -> Iterator[bytes]:
-    """The lines of a file; `_TOO_LONG` stands for one that is."""
+    """Yield the lines of a file; `_TOO_LONG` replaces a line above the limit."""
     readline = stream.readline
     while line := readline(_LONGEST):
         if len(line) == _LONGEST and not line.endswith(b"\n"):
@@ -84,8 +83,8 @@ def _bounded(stream: io.IOBase) -> Iterator[bytes]:
             yield line
 
 
-def _mend(number: int, line: bytes) -> Iterator[Record]:
-    """What can be saved of a line that is not one JSON value; a line gives one reason at most."""
+def _repair(number: int, line: bytes) -> Iterator[Record]:
+    """Yield what can be recovered from a line that is not one JSON value; a line has at most one reason."""
     if line is _TOO_LONG:
         yield Record(number, None, f"a line of more than {_LONGEST >> 20} MB")
         return
@@ -94,7 +93,7 @@ def _mend(number: int, line: bytes) -> Iterator[Record]:
         if b"\x00" in line:
             yield Record(number, None, "NUL bytes")
         return
-    text = _SURROGATES.sub(_mend_surrogate, data.decode("utf-8", "replace"))
+    text = _SURROGATES.sub(_replace_surrogate, data.decode("utf-8", "replace"))
     at, complained = 0, False
     while 0 <= at < len(text):
         value, end, reason = _decode(text, at)
@@ -109,12 +108,12 @@ def _mend(number: int, line: bytes) -> Iterator[Record]:
             at, complained = text.rfind(_RESTART, at + 1), True
 
 
-def _mend_surrogate(found: re.Match[str]) -> str:
+def _replace_surrogate(found: re.Match[str]) -> str:
     return found.group(1) or "\\ufffd"
 
 
 def _decode(text: str, at: int) -> tuple[dict[str, Any] | None, int, str]:
-    """The object at an offset and where it ends; or None, -1 where no JSON stands, and the reason."""
+    """Return the object at an offset, its end and ""; or None, -1 for invalid JSON (else 0), and the reason."""
     try:
         value, end = _DECODER.raw_decode(text, at)
     except RecursionError:
@@ -135,16 +134,16 @@ def _skip_blank(text: str, at: int) -> int:
 
 
 DEEPEST = 20
-"""Folders in one another that are gone down into: no client has so many, and a folder may be named that holds anything."""
+"""Maximum depth of folders to search: more than any client uses, since users may name any folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentFile:
     """The log of one subagent.
 
-    `agent` is its id, as in `At.agent` and `SubagentStarted.agent`.  `kind`, `description` and `call` (the id of the
-    call that started it) are "" where the client wrote no notice beside the log.  `run` names the workflow run it
-    belonged to, `depth` counts from 1 and is 0 when unknown.
+    `agent` is its id, as in `At.agent` and `SubagentStarted.agent`.  `kind`, `description` and `call` (the id of the call that
+    started it) are "" if the client stores no metadata beside the log.  `run` is the client's workflow run it belonged to,
+    `depth` counts from 1 and is 0 if unknown.
     """
 
     agent: str
@@ -158,13 +157,13 @@ class SubagentFile:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One native session: its trunk file and the files of its subagents, in the order of their names.
+    """One native session: its main log (the trunk) and the logs of its subagents, sorted by file name.
 
-    Where a client keeps many sessions in one file (a database), `path` is that file, for the subagents too, and
-    `native_id` and a subagent's `agent` tell them apart.
+    If a client keeps many sessions in one file (a database), `path` is that file, for the subagents too, and `native_id` and a
+    subagent's `agent` distinguish them.
 
-    `follows` is the native id of the session that this one goes on from and whose rows it may repeat, "" unknown;
-    `followed_by` are those that go on from this one, as far as a look for it alone finds them.
+    `follows` is the native id of the session that this one continues and whose rows it may repeat, "" if unknown.
+    `followed_by` are the sessions that continue this one; it is filled in only when a single session is looked up.
     """
 
     client: str
@@ -175,14 +174,14 @@ class Transcript:
     followed_by: tuple[str, ...] = ()
 
     def path_of(self, agent: str = "") -> Path:
-        """The file of a log: the trunk's for "" and for a subagent that has none of its own."""
+        """Return the file of a log: the trunk's for "" and for a subagent without its own file."""
         return next((file.path for file in self.subagents if agent and file.agent == agent), self.path)
 
 
 class Reach(NamedTuple):
-    """How far a transcript goes: the last time that it tells, its size in bytes, and the id of its first row ("" unknown).
+    """How far a transcript goes: its last timestamp, its size in bytes, and the id of its first row ("" if unknown).
 
-    Of two copies of a session the one that reaches further is imported, when both begin with the same row.
+    If two copies of a session begin with the same row, the one that reaches further is imported.
     """
 
     last: datetime | None
@@ -196,18 +195,18 @@ _TAIL = 1 << 16
 
 
 def reach_of_lines(path: Path) -> Reach:
-    """The reach of a file of JSON lines whose rows have a `timestamp` and a `uuid` or `id`."""
+    """Return the reach of a file of JSON lines whose rows have a `timestamp` and a `uuid` or `id`."""
     size = path.stat().st_size
     with path.open("rb") as file:
         first = _ROW.search(file.read(_TAIL))
         file.seek(max(0, size - _TAIL))
-        told = (as_time(stamp.decode("ascii", "replace")) for stamp in _STAMP.findall(file.read()))
-        last = max((time for time in told if time), default=None)
+        times = (as_time(stamp.decode("ascii", "replace")) for stamp in _STAMP.findall(file.read()))
+        last = max((time for time in times if time), default=None)
     return Reach(last, size, first[1].decode("utf-8", "replace") if first else "")
 
 
 def check_reachable(path: Path) -> None:
-    """`TranscriptError` for a path at which nothing is, or nothing that we may look at."""
+    """Raise `TranscriptError` for a path that does not exist or that we may not access."""
     try:
         path.stat()
     except OSError as error:
@@ -215,7 +214,7 @@ def check_reachable(path: Path) -> None:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """What is no folder, in a folder and below it, by name; links to folders are not followed."""
+    """Yield the files in and below a folder, sorted by name; links to folders are not followed."""
     for at, folders, names in os.walk(folder):
         folders.sort()
         if len(Path(at).parts) - len(folder.parts) >= DEEPEST:

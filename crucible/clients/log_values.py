@@ -1,4 +1,4 @@
-"""Read values from a client's log rows, whatever type they have.  Nothing here raises."""
+"""Read values of any type from a client's log rows.  No function here raises."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from crucible.clients.events import Choice
 Row: TypeAlias = dict[str, Any]
 
 _MOST = 10**12
-"""A count that no client reaches."""
+"""Larger than any count that a client reports."""
 
 
 def as_str(value: object) -> str:
-    """A string as it is, "" for anything else."""
+    """Return a string unchanged, "" for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def as_dict(value: object) -> Row:
-    """An object as it is, an empty one for anything else."""
+    """Return a JSON object unchanged, an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """A list as it is, an empty one for anything else."""
+    """Return a list unchanged, an empty one for anything else."""
     return value if isinstance(value, list) else []
 
 
 def arguments_of(given: object) -> Row:
-    """The arguments of a call as an object: what is another JSON value stands under `input`."""
+    """Return the arguments of a call as an object; any other JSON value becomes `{"input": value}`."""
     return given if isinstance(given, dict) else {} if given is None else {"input": given}
 
 
 def number(value: object) -> int | None:
-    """A whole number, None for anything else, truth values included."""
+    """Return an integer, None for anything else, booleans included."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def count(value: object) -> int:
-    """A count as the client gave it, 0 for anything else; no larger than what sums of it can be told exactly."""
+    """Return a count, 0 for anything else, limited so that sums of counts stay exact in JSON."""
     return min(max(number(value) or 0, 0), _MOST)
 
 
 def line_count(text: object) -> int:
-    """How many lines a text has, the last one with or without its end; 0 for anything else."""
+    """Count the lines of a text; a last line without a line break counts too.  0 for anything else."""
     return text.count("\n") + (not text.endswith("\n")) if isinstance(text, str) and text else 0
 
 
 def as_time(value: object) -> datetime | None:
-    """An ISO 8601 time as UTC; None when it is none."""
+    """Parse an ISO 8601 time as UTC, which is also assumed if it has no zone; None for anything else."""
     if not isinstance(value, str):
         return None
     try:

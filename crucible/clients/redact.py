@@ -1,10 +1,10 @@
-"""The one seam that every event passes before anything of it is written, to a note or to the flight recorder.
+"""Redact every event before any part of it is written, to a note or to the event log.
 
-Owns how an event's texts are walked; what a secret looks like is `crucible.core.secrets`'.  No writer may take an event that
-has not been through a `Redactor`.
+This module walks an event's texts; the rules for secrets are in `crucible.core.secrets`.  No writer may take an event that
+did not pass a `Redactor`.
 
-Ids (of calls, rows, messages, agents, sessions) join rows with each other and stay as they are, and so does the base64 of a
-picture.  A secret that is split over two events is not seen.
+Ids (of calls, rows, messages, agents, sessions) connect rows and are kept, and so is the base64 of a picture.  A secret
+that is split over two events is not found.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ class Private:
         if isinstance(event, ToolUsed) and event.name.casefold() in _ASKING_TOOLS:
             self._asked.add(event.call)
         if isinstance(event, Prompted) and event.kind in _SPOKEN:
-            text, count = self._heard(event.text)
+            text, count = self._hide(event.text)
             return (replace(event, text=text) if count else event), count
         if isinstance(event, QuestionsAnswered):
             return self._answered(event)
         if isinstance(event, ToolReturned) and (event.feedback or event.call in self._asked):
-            feedback, count = self._heard(event.feedback)
-            text, more = self._heard(event.text) if event.call in self._asked else (event.text, 0)
+            feedback, count = self._hide(event.feedback)
+            text, more = self._hide(event.text) if event.call in self._asked else (event.text, 0)
             return (replace(event, feedback=feedback, text=text) if count + more else event), count + more
         return event, 0
 
     def _answered(self, event: QuestionsAnswered) -> tuple[Event, int]:
-        heard = [self._heard(choice.answer) for choice in event.choices]
-        count = sum(hidden for _, hidden in heard)
-        choices = (replace(choice, answer=shown) for choice, (shown, _) in zip(event.choices, heard, strict=True))
+        answers = [self._hide(choice.answer) for choice in event.choices]
+        count = sum(hidden for _, hidden in answers)
+        choices = (replace(choice, answer=shown) for choice, (shown, _) in zip(event.choices, answers, strict=True))
         return (replace(event, choices=tuple(choices)) if count else event), count
 
     def repeated(self, text: str) -> tuple[str, int]:
@@ -78,20 +78,20 @@ class Private:
                 text = text.replace(private, PRIVATE_MARK)
         return text, count
 
-    def _heard(self, text: str) -> tuple[str, int]:
+    def _hide(self, text: str) -> tuple[str, int]:
         shown, hidden = hide_private(text)
-        known = {**self._texts, **dict.fromkeys(each for part in hidden for each in _wanted(part))}
+        known = {**self._texts, **dict.fromkeys(each for part in hidden for each in _search_texts(part))}
         # Longest first, so that a line of a text is not replaced before the whole text.
         self._texts = dict.fromkeys(sorted(known, key=len, reverse=True)[:_MOST])
         return shown, len(hidden)
 
 
-def _wanted(part: PrivateText) -> Iterator[str]:
+def _search_texts(part: PrivateText) -> Iterator[str]:
     """The texts to search for: a private part with and without its marks, its long lines, and each of these as JSON writes it."""
-    wholes = [part.whole.strip(), part.inner.strip()] if part.inner.strip() else []
+    whole_texts = [part.whole.strip(), part.inner.strip()] if part.inner.strip() else []
     lines = [line.strip() for line in part.inner.split("\n")]
     for text, least in (
-        *((whole, _SHORTEST) for whole in wholes),
+        *((event, _SHORTEST) for event in whole_texts),
         *((line, _SHORTEST_LINE) for line in lines),
     ):
         if len(text) >= least:
@@ -99,13 +99,13 @@ def _wanted(part: PrivateText) -> Iterator[str]:
 
 
 Redactor: TypeAlias = "Callable[[Event], tuple[Event, Mapping[str, int]]]"
-"""An event in; out the event without its secrets, of the same type and place, and how many were taken out by rule."""
+"""Takes an event; returns it without its secrets, with the same type and place, and the number removed by each rule."""
 
 _NOTHING: Mapping[str, int] = {}
 
 
 def keep_all(event: Event) -> tuple[Event, Mapping[str, int]]:
-    """Take nothing out: for tests."""
+    """Redact nothing.  For tests."""
     return event, _NOTHING
 
 
@@ -126,12 +126,12 @@ def redactor_of(settings: SecretSettings) -> Redactor:
 
 @lru_cache(maxsize=16)
 def scanner_of(settings: SecretSettings) -> Scanner:
-    """The scanner of these settings, made once."""
+    """Return the scanner for these settings, created once."""
     return Scanner(settings)
 
 
 def redact_value(scanner: Scanner, value: object) -> tuple[object, Mapping[str, int]]:
-    """A JSON value (or a text) without its secrets, the same object when it has none."""
+    """Return a JSON value or text without its secrets; the same object if it has none."""
     walk = _Walk(scanner)
     return walk.value(value, ""), walk.counts
 
@@ -143,7 +143,7 @@ _JOINING = frozenset({"session", "row", "call", "message", "agent", "id", "depen
 """Fields that hold ids."""
 
 _HOLD_NOTHING = frozenset({type(None), At, int, bool, float})
-"""Types of fields in which no secret can stand."""
+"""Types of fields that cannot hold a secret."""
 
 _PICTURE_KEYS = frozenset({"type", "media_type", "mediaType", "mimeType", "mime_type"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
@@ -154,7 +154,7 @@ _DEEPEST = 64
 
 
 class _Walk:
-    """One walk through an event; `counts` gathers what was taken out."""
+    """One walk through an event; `counts` collects the removed secrets by rule."""
 
     def __init__(self, scanner: Scanner, private: Private | None = None) -> None:
         self._scanner = scanner
@@ -171,14 +171,14 @@ class _Walk:
         if count:
             self.counts[PRIVATE] += count
 
-    def _fields(self, whole: _T) -> _T:
+    def _fields(self, event: _T) -> _T:
         changed: dict[str, object] = {}
-        for name in _names(type(whole)):  # type: ignore[arg-type]  # a type has a hash
-            value = getattr(whole, name)
+        for name in _names(type(event)):  # type: ignore[arg-type]  # a type has a hash
+            value = getattr(event, name)
             clean = self._field(value)
             if clean is not value:
                 changed[name] = clean
-        return replace(whole, **changed) if changed else whole  # type: ignore[type-var]  # as above
+        return replace(event, **changed) if changed else event  # type: ignore[type-var]  # as above
 
     def _field(self, value: object) -> object:
         if type(value) is str:
@@ -190,11 +190,11 @@ class _Walk:
         if isinstance(value, tuple):
             items = tuple(self._field(item) for item in value)
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        # A number, a moment or a member of an enumeration holds no secret.
+        # A number, a time or an enum member holds no secret.
         return self.value(value, "") if type(value) in {str, dict, list} or isinstance(value, Mapping) else value
 
     def value(self, value: object, name: str, depth: int = 0) -> object:
-        """A JSON value that stands under `name`; the same object when nothing is taken out."""
+        """Redact a JSON value with the key `name`; return the same object if nothing was removed."""
         if isinstance(value, str):
             return self._text(value, name)
         if isinstance(value, Mapping):
@@ -218,13 +218,13 @@ class _Walk:
         return clean
 
     def _number(self, value: int, name: str) -> object:
-        """`{"password": 12345678}` is one too, `{"tokens": 12345678}` is none."""
+        """Redact a number by its name: `{"password": 12345678}` is a secret, `{"tokens": 12345678}` is not."""
         clean, counts = self._scanner.redact(str(value), name)
         self.counts.update(counts)
         return clean if counts else value
 
     def _too_deep(self, value: object) -> str:
-        """Nobody nests so deep by hand: it goes on as one text, or, when that is too deep too, not at all."""
+        """Redact a value that is nested too deeply as one text, or replace it if even that is impossible."""
         try:
             return self._text(repr(value), "")
         except RecursionError:
@@ -259,12 +259,12 @@ class _Walk:
 
 @lru_cache(maxsize=64)
 def _names(kind: type) -> tuple[str, ...]:
-    """The fields of a kind of event that hold no id."""
+    """Return the fields of an event type that hold no id."""
     return tuple(field.name for field in fields(kind) if field.name not in _JOINING)
 
 
 def _under(key: str, name: str, named: str) -> str:
-    """The name that a value has: its key, `{"name": "API_KEY", "value": "…"}`, or for a general key the one above."""
+    """The name of a value: its key, the `name` beside a `value` key, or for other generic keys the parent's name."""
     if named and key in _VALUE_KEYS:
         return named
     if "[REDACTED:" in key:
@@ -287,7 +287,7 @@ def _is_picture(mapping: Mapping[str, object], value: object) -> bool:
 
 
 def _free(key: str, taken: Mapping[str, object]) -> str:
-    """Two keys that were secrets of one rule stay two."""
+    """Number a key that is taken already: two keys that were secrets of one rule stay two."""
     text, number = key, 2
     while text in taken:
         text, number = f"{key} {number}", number + 1

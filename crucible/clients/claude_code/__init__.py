@@ -1,1 +1,1 @@
-"""The rows of Claude Code's transcripts; `transcript.claude_code` is the way in."""
+"""Claude Code: its profile, its hook settings, and its transcripts as events."""

@@ -1,7 +1,7 @@
-"""Rows of type `assistant`: what the model said, thought and called, and what it cost.
+"""Read rows of type `assistant`: the model's text, reasoning, tool calls and usage.
 
-Newer versions write one content block a row, all rows of a message share its id and repeat its usage: the last row's
-usage is the message's.
+Newer versions write one content block per row.  All rows of a message share its id and repeat its usage; the usage of the
+last row counts.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _LONG, _SHORT = "ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens"
 _WRITING_TOOLS = frozenset({"Write", "Edit"})
 _NO_WORDS = frozenset({"", "(no content)"})
 _SYNTHETIC = "<synthetic>"
-"""The model of what the client itself says in the agent's name."""
+"""The model of messages that the client itself writes in the agent's name."""
 
 
 class _Message(NamedTuple):
-    """What the blocks of a row share; `own` when the file's own agent speaks."""
+    """The values that the blocks of a row share; `own` if the file's own agent speaks."""
 
     at: At
     id: str
@@ -48,40 +48,40 @@ class _Message(NamedTuple):
 
 
 def read_assistant(state: State, row: Row, at: At) -> None:
-    """The events of one assistant row."""
-    raw = row.get("message")
-    if not isinstance(raw, dict):
+    """Emit the events of one assistant row."""
+    raw_message = row.get("message")
+    if not isinstance(raw_message, dict):
         state.out.append(Unreadable(at, "an assistant row without a message"))
         return
     state.flush_boundary()
-    model = as_str(raw.get("model"))
+    model = as_str(raw_message.get("model"))
     if model == _SYNTHETIC or row.get("isApiErrorMessage"):
-        _synthetic(state, row, raw, at)
+        _synthetic(state, row, raw_message, at)
         return
     message = _Message(
         at,
-        as_str(raw.get("id")) or at.row,
+        as_str(raw_message.get("id")) or at.row,
         model,
-        as_str(raw.get("stop_reason")),
+        as_str(raw_message.get("stop_reason")),
         at.agent == state.agent,
         row,
     )
-    _count(state, raw.get("usage"), message)
+    _count(state, raw_message.get("usage"), message)
     if message.own:
         state.queue.step += 1
         state.unanswered = state.local = False
-    content = raw.get("content")
+    content = raw_message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict):
             kind = as_str(block.get("type"))
             _BLOCKS.get(kind, _unknown)(state, block, message)
-    _close(state, message)
+    _end_turn_if_final(state, message)
 
 
-def _synthetic(state: State, row: Row, raw: Row, at: At) -> None:
-    text, _ = content_text(raw.get("content"))
+def _synthetic(state: State, row: Row, raw_message: Row, at: At) -> None:
+    text, _ = content_text(raw_message.get("content"))
     if row.get("isApiErrorMessage") or text.startswith("API Error"):
         state.out.append(Faulted(at, text or as_str(row.get("error")) or "API error"))
         if at.agent == state.agent:
@@ -96,7 +96,7 @@ def _count(state: State, usage: object, message: _Message) -> None:
     get = usage.get
     parts = get("cache_creation")
     long, short = (parts.get(_LONG), parts.get(_SHORT)) if isinstance(parts, dict) else (0, 0)
-    given = (
+    usage_values = (
         message.model,
         get("input_tokens"),
         get("cache_read_input_tokens"),
@@ -105,12 +105,12 @@ def _count(state: State, usage: object, message: _Message) -> None:
         long,
         short,
     )
-    # Most rows repeat what the message's last one said.
-    if state.usage.get(message.id) == given:
+    # Most rows repeat the usage of the message's previous row.
+    if state.usage.get(message.id) == usage_values:
         return
-    state.usage[message.id] = given
-    fresh, cached, said, written, long, short = map(count, given[1:])
-    # before 2.1.152 some rows had the sum only in its parts
+    state.usage[message.id] = usage_values
+    fresh, cached, output, written, long, short = map(count, usage_values[1:])
+    # Before 2.1.152 some rows had the parts without the sum.
     written = written or long + short
     state.out.append(
         UsageCounted(
@@ -119,17 +119,17 @@ def _count(state: State, usage: object, message: _Message) -> None:
             message.model,
             fresh + written,
             cached,
-            said,
+            output,
             written,
             min(long, written),
         )
     )
 
 
-def _close(state: State, message: _Message) -> None:
-    """End the turn when a text of this row ended it: `last_word` is this row's then."""
-    spoke = any(type(event) is Replied for event in state.out)
-    if spoke and message.stop in _ENDINGS and state.answered != message.id:
+def _end_turn_if_final(state: State, message: _Message) -> None:
+    """End the turn if a text of this row ended it."""
+    has_reply = any(type(event) is Replied for event in state.out)
+    if has_reply and message.stop in _ENDINGS and state.answered != message.id:
         state.answered = message.id
         state.out.append(Answered(message.at))
         if message.own:
@@ -184,8 +184,8 @@ def _server_result(state: State, block: Row, message: _Message) -> None:
     state.out.append(ToolReturned(message.at, call, text or as_str(as_dict(block.get("content")).get("error_code"))))
 
 
-def _quiet(_state: State, _block: Row, _message: _Message) -> None:
-    """Blocks without words: thoughts that are encrypted."""
+def _ignore(_state: State, _block: Row, _message: _Message) -> None:
+    """Ignore a block without text, such as encrypted reasoning."""
 
 
 def _unknown(state: State, block: Row, message: _Message) -> None:
@@ -195,7 +195,7 @@ def _unknown(state: State, block: Row, message: _Message) -> None:
 _BLOCKS: dict[str, Callable[[State, Row, _Message], None]] = {
     "text": _text,
     "thinking": _thinking,
-    "redacted_thinking": _quiet,
+    "redacted_thinking": _ignore,
     "tool_use": _tool_use,
     "server_tool_use": _tool_use,
     "web_search_tool_result": _server_result,

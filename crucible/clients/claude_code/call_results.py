@@ -1,6 +1,6 @@
-"""How tool calls end in Claude Code's transcripts: outcome, feedback, small facts, tasks, moved outputs.
+"""Read the results of tool calls in Claude Code's transcripts: outcome, feedback, details, tasks, moved outputs.
 
-A moved output is opened only in the session's own folder, whatever path its note names: a transcript is foreign text.
+A moved output is opened only in the session's own folder, whatever path the transcript names: a transcript is foreign text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crucible.clients.events import At, CallEnd, TaskChanged, TasksListed, TaskS
 from crucible.clients.log_values import Row, as_dict, as_str, count, line_count
 
 AGENT_TOOLS = frozenset({"Task", "Agent"})
-"""`Task` became `Agent`; both hand work to a subagent."""
+"""Tools that hand work to a subagent; `Task` was renamed to `Agent`."""
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 _REJECTED = (
@@ -37,7 +37,7 @@ _TOKENS = re.compile(r"(?:subagent|total)_tokens: (\d{1,15})")
 
 
 def content_text(content: object) -> tuple[str, int]:
-    """The text of a message's or result's content, a string or a list of blocks, and how many images it holds."""
+    """Return the text of a content (a string or a list of blocks), and its number of images."""
     if isinstance(content, str):
         return content, 0
     if not isinstance(content, list):
@@ -48,12 +48,12 @@ def content_text(content: object) -> tuple[str, int]:
 
 
 def call_end(text: str, failed: bool, raw: object) -> tuple[CallEnd, str]:
-    """How a call ended, and what the user said when rejecting it, to the letter."""
+    """Return how a call ended, and the user's exact words when rejecting it."""
     if failed or text.startswith(_REJECTED):
-        told = text.removeprefix("<tool_use_error>").lstrip() if text.startswith("<") else text
-        if told.startswith(_REJECTED) or raw == "User rejected tool use":
-            return CallEnd.REJECTED, _feedback(told)
-        return (CallEnd.INTERRUPTED if told.startswith(_INTERRUPTED) else CallEnd.FAILED), ""
+        text_body = text.removeprefix("<tool_use_error>").lstrip() if text.startswith("<") else text
+        if text_body.startswith(_REJECTED) or raw == "User rejected tool use":
+            return CallEnd.REJECTED, _feedback(text_body)
+        return (CallEnd.INTERRUPTED if text_body.startswith(_INTERRUPTED) else CallEnd.FAILED), ""
     if isinstance(raw, dict) and raw.get("interrupted") is True:
         return CallEnd.INTERRUPTED, ""
     return (CallEnd.INTERRUPTED if text.startswith(_INTERRUPTED[0]) else CallEnd.OK), ""
@@ -61,9 +61,9 @@ def call_end(text: str, failed: bool, raw: object) -> tuple[CallEnd, str]:
 
 def _feedback(text: str) -> str:
     for opening in _FEEDBACK:
-        _, found, said = text.partition(opening)
+        _, found, feedback = text.partition(opening)
         if found:
-            return said.partition(_FEEDBACK_NOTE)[0]
+            return feedback.partition(_FEEDBACK_NOTE)[0]
     return ""
 
 
@@ -71,7 +71,7 @@ def _feedback(text: str) -> str:
 
 
 class _Result(NamedTuple):
-    """A result: the structured one (empty when there is none), its text, and the facts of its call."""
+    """A result: the structured one (empty if there is none), its text, and the facts from its call."""
 
     raw: Row
     text: str
@@ -79,7 +79,7 @@ class _Result(NamedTuple):
 
 
 def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
-    """What of a call's arguments a one-line summary of its result will want: subagents' rows have no other source."""
+    """Return facts from a call's arguments for the summary of its result: results of subagents' calls are not structured."""
     if name == "Write":
         return {"lines": line_count(arguments.get("content"))}
     if name == "Edit":
@@ -89,10 +89,10 @@ def facts_of_use(name: str, arguments: Mapping[str, Any]) -> dict[str, object]:
 
 
 def details(name: str, raw: object, text: str, used: Mapping[str, object]) -> dict[str, object] | None:
-    """Flat small facts about a result that did not fail for want of permission, or None.
+    """Return a few flat facts about a result, or None for an unknown tool.
 
-    `lines`, `total_lines`, `kind` (create, update, image, pdf …), `added`, `removed`, `exit_code`, `note`,
-    `background`, `matches`, `files`, `code`, `bytes`, `results`, `edits`.
+    Keys: `lines`, `total_lines`, `kind` (create, update, image, pdf …), `added`, `removed`, `exit_code`, `note`, `background`,
+    `matches`, `files`, `code`, `bytes`, `results`, `edits`.
     """
     find = _DETAILS.get(name)
     if find is None:
@@ -154,8 +154,8 @@ def _of_search(result: _Result) -> dict[str, object]:
             return {**found, "files": count(files)} if count(files) else found
     if result.text.startswith(("No files found", "No matches found")):
         return {"matches": 0}
-    told = _FOUND.match(result.text)
-    return {"matches": int(told.group(1)) if told else line_count(result.text)}
+    text_body = _FOUND.match(result.text)
+    return {"matches": int(text_body.group(1)) if text_body else line_count(result.text)}
 
 
 def _of_fetch(result: _Result) -> dict[str, object]:
@@ -189,7 +189,7 @@ def _strings(value: object) -> list[str]:
 
 
 def peel_agent_tail(text: str) -> tuple[str, str, int | None]:
-    """A subagent's report without the client's tail, the agent's id ("" without a tail), and its tokens."""
+    """Return a subagent's report without the client's trailer, the agent's id ("" without a trailer), and its tokens."""
     at = text.rfind("agentId: ")
     found = _AGENT_TAIL.match(text, at) if at == 0 or (at > 0 and text[at - 1] in "\n ") else None
     if found is None:
@@ -204,7 +204,7 @@ def peel_agent_tail(text: str) -> tuple[str, str, int | None]:
 def task_events(
     at: At, name: str, arguments: Mapping[str, Any], raw: object, text: str
 ) -> Iterator[TasksListed | TaskChanged]:
-    """What a task tool that succeeded did to the list.  `TaskCreate` learns its id from its result alone."""
+    """Yield the changes that a successful task tool made to the list.  Only the result of `TaskCreate` has the task's id."""
     given = as_dict(raw)
     if name == "TodoWrite":
         yield TasksListed(at, _todos(arguments.get("todos", given.get("newTodos"))))
@@ -253,25 +253,28 @@ def _list(value: object) -> list[object]:
 
 
 def _word(value: object) -> str:
-    """An id or a word; clients write ids as numbers too."""
+    """Return an id or a word as text; older versions wrote ids as numbers."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-MOST = 65_000
+LONGEST_OUTPUT = 65_000
 """The maximum length of a restored output in bytes; by default, the event log keeps the same amount."""
 _MARK = "<persisted-output>"
 _END = "</persisted-output>"
 _FOLDER = "tool-results"
 _NAMED = re.compile(rf"[^\n]*\b{_FOLDER}[/\\]([^\n]+)")
 _SIZE = re.compile(r"\(([\d.]+ ?[A-Za-z]+)\)")
-_HALF = MOST // 2 - 50
+_HALF = LONGEST_OUTPUT // 2 - 50
 _LARGEST_JSON = 4 << 20
 
 
 def outputs_folder(path: Path, session: str = "") -> Path:
-    """The folder of a transcript's moved outputs; for a subagent's transcript beside its parent's, `session` is the parent's id."""
+    """Return the folder of a transcript's moved outputs.
+
+    For a subagent's transcript beside its parent's, `session` is the parent's id.
+    """
     folder = path.with_name(session) if session else path.with_suffix("")
     for parent in path.parents:
         if parent.name == "subagents":
@@ -280,15 +283,15 @@ def outputs_folder(path: Path, session: str = "") -> Path:
 
 
 def is_moved(text: str) -> bool:
-    """True if a result is a note in place of an output; text that only quotes such a note is not."""
+    """Return whether a result is a placeholder for an output in a file, rather than text that quotes one."""
     return text.startswith(_MARK)
 
 
 def restored(note: str, raw: object, folder: Path | None) -> str:
-    """The output that a note replaces, without its middle if it is long.
+    """Return the output for a placeholder, without its middle if it is long.
 
-    Comes from the file, or else from the structured result (older versions store all of it there), or else from the
-    note's preview.
+    It comes from the file, or else from the structured result (older versions store all of it there), or else from the
+    placeholder's preview.
     """
     head, _, rest = note.removeprefix(_MARK).strip("\n").partition("\n\n")
     named = _NAMED.search(head)
@@ -306,7 +309,7 @@ def restored(note: str, raw: object, folder: Path | None) -> str:
 
 
 def _read(folder: Path, name: str) -> str | None:
-    """The text of a file in the folder; None if it does not exist or is outside the folder."""
+    """Return the text of a file in the folder; None if it does not exist or is outside the folder."""
     try:
         path = folder.joinpath(*re.split(r"[/\\]", name))
         if not Path(os.path.realpath(path)).is_relative_to(folder):
@@ -319,8 +322,8 @@ def _read(folder: Path, name: str) -> str | None:
                 return None
             if path.suffix == ".json" and status.st_size <= _LARGEST_JSON:
                 return _bounded(_of_blocks(file.read()))
-            if status.st_size <= MOST:
-                return _bounded(file.read(MOST))
+            if status.st_size <= LONGEST_OUTPUT:
+                return _bounded(file.read(LONGEST_OUTPUT))
             start = file.read(_HALF)
             file.seek(status.st_size - _HALF)
             return _joined(start, file.read(_HALF), status.st_size)
@@ -329,7 +332,7 @@ def _read(folder: Path, name: str) -> str | None:
 
 
 def _of_blocks(data: bytes) -> bytes:
-    """The text of a result that was stored as a list of blocks."""
+    """Return the text of a result that was stored as a list of blocks."""
     try:
         text, _ = content_text(orjson.loads(data))
     except ValueError:
@@ -338,13 +341,13 @@ def _of_blocks(data: bytes) -> bytes:
 
 
 def _bounded(data: bytes) -> str:
-    if len(data) <= MOST:
+    if len(data) <= LONGEST_OUTPUT:
         return data.decode("utf-8", "replace")
     return _joined(data[:_HALF], data[-_HALF:], len(data))
 
 
 def _joined(head: bytes, tail: bytes, size: int) -> str:
-    """Join whole lines of both ends with a mark that says how much is missing; a longer line is cut."""
+    """Join whole lines of both ends with a mark that says how much is missing; a line longer than an end is cut."""
     head = head[: head.rfind(b"\n") + 1].removesuffix(b"\n") or head
     tail = tail[tail.find(b"\n") + 1 :] or tail
     start, end = head.decode("utf-8", "ignore"), tail.decode("utf-8", "ignore")

@@ -25,7 +25,7 @@ from crucible.clients.client import (
 )
 
 NO_FILES: Mapping[str, str] = MappingProxyType({"CLAUDE_CODE_DISABLE_ATTACHMENTS": "1"})
-"""Environment that keeps Claude Code from reading files named with `@` in the prompt, which it does even without tools."""
+"""Environment that keeps Claude Code from reading files named with `@` in the prompt; it reads them even without tools."""
 
 _CONTEXT_OPTION = "--append-system-prompt"
 _RETENTION_DAYS = 30
@@ -123,6 +123,6 @@ CLIENT = ClientProfile(
         *("-p", "--output-format", "json", "--max-turns", "1", "--no-session-persistence"),
         *("--tools", "", "--strict-mcp-config", "--system-prompt", SYSTEM_PROMPT),
     ),
-    # Like `--safe-mode`, but does not fail in versions without that option.
+    # Like `--safe-mode`, but accepted by versions without that option.
     asked_env={"CLAUDE_CODE_SAFE_MODE": "1", **NO_FILES},
 )

@@ -1,19 +1,19 @@
-"""Claude Code's transcripts: where they lie, which files are one session, and their rows as events.
+"""Find Claude Code's transcripts, group their files into sessions, and read their events.
 
-Owns the files; what rows mean is `transcript.claude`'s.  A session is its file name, not the `sessionId` in its rows:
-one file may hold several after a resume.
+A session's id is its file name, not the `sessionId` in its rows: one file may hold several after a resume.
 
-Subagents come in four shapes, and every event says in `at.agent` whose it is:
+Subagents are logged in four ways; `at.agent` of an event names its subagent:
 
-- a file of its own, `<session>/subagents/agent-<id>.jsonl` (2.1.2 and later; deeper for workflow runs) or, before, a
-  sibling of the trunk: `find` lists both, `read` reads one;
-- rows inside the trunk (the oldest versions), or embedded in its `progress` rows (about 2.1.0 to 2.1.4x): `read` of the
-  trunk gives their events with `at.agent` set.
+- in a file of its own, `<session>/subagents/agent-<id>.jsonl` (since 2.1.2; deeper for workflow runs) or, before, a sibling
+of the trunk: `find` lists both, `read` reads one;
+  - in rows of the trunk (the oldest versions), or embedded in its `progress` rows (about 2.1.0 to 2.1.4x): `read` of the trunk
+yields their events with `at.agent` set.  The embedded rows repeat the subagent's own file with the same uuids, so a
+  consumer drops the trunk's events of a subagent that has a `SubagentFile`, and takes the others as that subagent's log.
 
-A fork begins with the rows of the session that it was made of; those are no events of its own (`claude.lineage`).
-
-The last of the shapes repeats rows of the subagent's own file with the same uuids, so a consumer drops the trunk's events
-whose `at.agent` is the `agent` of one of the transcript's `SubagentFile`s, and takes the rest as that subagent's log.
+A fork (`--resume X --fork-session`, `/branch`) is a new file that begins with a copy of the other session's rows, with their
+uuids and times and in most versions with its own `sessionId`.  Copies emit no events: otherwise their work and tokens would
+count twice.  `followed` finds the original from a file's first rows, and orders files with common rows by their
+beginning, so that two files never take each other for the original.
 """
 
 from __future__ import annotations
@@ -51,45 +51,45 @@ from crucible.clients.log_values import as_dict, as_str, as_time, count
 from crucible.core.errors import TranscriptError
 
 _HEADS = (1 << 16, 4 << 20)
-"""Bytes in which the first row of a chain is looked for; the second only where it is not in the first."""
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+"""Bytes to search for the first row of a chain; the second number only if the first is not enough."""
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class _Head(NamedTuple):
-    """How a file begins: when, with which row of a chain, when that was written, and which other session it names."""
+    """The beginning of a file: its time, the first row of a chain with its time, and another session that the row names."""
 
     begun: datetime
     first: str
     time: datetime
-    named: str
-    goes_on: bool
+    source: str
+    has_parent: bool
 
     @property
     def has_sign(self) -> bool:
-        """Whether the first row may be another file's."""
-        return bool(self.first) and (bool(self.named) or self.goes_on or self.begun > self.time)
+        """True if the first row may be a copy from another file."""
+        return bool(self.first) and (bool(self.source) or self.has_parent or self.begun > self.time)
 
 
 def followed(path: Path) -> str:
-    """The id of the session that this file goes on from and repeats, "" for none; its file lies beside this one."""
+    """Return the id of the session that this file continues and repeats, "" for none; its file is in the same folder."""
     head = _head(path)
     if not head.has_sign:
         return ""
-    named = path.with_name(f"{head.named}.jsonl")
-    if head.named and _may_be_elder(named, head) and not _leads_to(named, path.stem) and _holds(named, head):
-        return head.named
+    named = path.with_name(f"{head.source}.jsonl")
+    if head.source and _may_be_elder(named, head) and not _leads_to(named, path.stem) and _holds(named, head):
+        return head.source
     elder = [(other, its) for other, its in _beside(path, head.time) if its.begun < head.begun]
-    alike = [each for each in elder if each[1].first == head.first] or [e for e in elder if _holds(e[0], head)]
-    if len(alike) > 1:
-        # Of a fork's fork both hold the first rows; the nearest holds most.  Of two forks of one the older is as good.
+    candidates = [each for each in elder if each[1].first == head.first] or [e for e in elder if _holds(e[0], head)]
+    if len(candidates) > 1:
+        # Of a fork's ancestors, which all hold its first rows, the nearest holds most rows.  Of two equal forks take the older.
         own = rows_of(path).uuids
-        alike.sort(key=lambda each: (-len(own & rows_of(each[0]).uuids), each[1].begun))
-    return alike[0][0].stem if alike else ""
+        candidates.sort(key=lambda each: (-len(own & rows_of(each[0]).uuids), each[1].begun))
+    return candidates[0][0].stem if candidates else ""
 
 
 def followers(path: Path) -> tuple[str, ...]:
-    """The ids of the sessions beside this file that go on from it."""
+    """Return the ids of the sessions in the same folder that continue this one."""
     head = _head(path)
     if not head.first:
         return ()
@@ -98,7 +98,7 @@ def followers(path: Path) -> tuple[str, ...]:
 
 
 def rows_of(path: Path) -> Rows:
-    """What the rows of a file are known by; none for what cannot be read."""
+    """Return the keys of a file's rows; none if it cannot be read."""
     uuids, messages = set[str](), set[str]()
     with suppress(TranscriptError):
         for _, row, _ in read_file(path):
@@ -121,7 +121,7 @@ def _head(path: Path) -> _Head:
 
 @lru_cache(maxsize=8192)
 def _head_of(path: Path, _size: int) -> _Head:
-    """Remembered while a file has its size, and for good when its head is as long as is ever looked at."""
+    """Read the head of a file.  The cache key has the size until the head is complete, and -1 after that."""
     for size in _HEADS:
         begun = _NEVER
         with path.open("rb") as file:
@@ -129,10 +129,10 @@ def _head_of(path: Path, _size: int) -> _Head:
         for row in _rows(lines):
             time = as_time(row.get("timestamp")) or _NEVER
             if uuid := as_str(row.get("uuid")):
-                # What stands before a copied row was written when the copy was made.
+                # Rows before a copied row were written when the copy was made.
                 begun = time if begun == _NEVER else begun
                 first = as_str(as_dict(row.get("forkedFrom")).get("messageUuid")) or uuid
-                return _Head(begun, first, time, _named(row, path), _goes_on(row))
+                return _Head(begun, first, time, _source_of(row, path), _has_parent(row))
             begun = min(begun, time)
     return _Head(_NEVER, "", _NEVER, "", False)
 
@@ -141,14 +141,14 @@ def _rows(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     return (row for _, row, _ in read_records(lines) if row is not None)
 
 
-def _named(row: dict[str, Any], path: Path) -> str:
-    """Another session whose row this is, as far as it says so itself."""
-    said = (as_str(as_dict(row.get("forkedFrom")).get("sessionId")), as_str(row.get("sessionId")))
-    return next((name for name in said if _ID.match(name) and name != path.stem), "")
+def _source_of(row: dict[str, Any], path: Path) -> str:
+    """Return the other session that a row names as its own, "" for none."""
+    names = (as_str(as_dict(row.get("forkedFrom")).get("sessionId")), as_str(row.get("sessionId")))
+    return next((name for name in names if _UUID.match(name) and name != path.stem), "")
 
 
-def _goes_on(row: dict[str, Any]) -> bool:
-    """The first row of a conversation has no other before it; what a compaction left of a fork's has."""
+def _has_parent(row: dict[str, Any]) -> bool:
+    """True if a row has a parent: a conversation's first row has none, the first row after a fork's compaction has one."""
     return bool(row.get("parentUuid") or row.get("logicalParentUuid"))
 
 
@@ -156,12 +156,12 @@ def _goes_on(row: dict[str, Any]) -> bool:
 
 
 def _beside(path: Path, since: datetime) -> Iterator[tuple[Path, _Head]]:
-    """The other sessions of the folder that were written to since then: what ended before holds no row of that time."""
+    """Yield the folder's other sessions that were written to since a time: earlier ones cannot hold a row of that time."""
     if since == _NEVER:
         return
     with suppress(OSError):
         for other in sorted(path.parent.glob("*.jsonl")):
-            if other.name != path.name and _ID.match(other.stem) and _written(other) >= since.timestamp():
+            if other.name != path.name and _UUID.match(other.stem) and _written(other) >= since.timestamp():
                 yield other, _head(other)
 
 
@@ -177,36 +177,35 @@ def _may_be_elder(path: Path, head: _Head) -> bool:
 
 
 def _leads_to(path: Path, session: str) -> bool:
-    """Whether the sessions that files name, one after another, come to this one: none of them is the elder then."""
+    """Return whether a chain of sessions that name each other leads back to this one, so that none is the original."""
     seen = {path.stem}
-    while (named := _head(path).named) and named not in seen:
-        if named == session:
+    while (source := _head(path).source) and source not in seen:
+        if source == session:
             return True
-        seen.add(named)
-        path = path.with_name(f"{named}.jsonl")
+        seen.add(source)
+        path = path.with_name(f"{source}.jsonl")
     return False
 
 
 def _holds(path: Path, head: _Head) -> bool:
-    """Whether a file has a row with the uuid that another one begins with."""
-    wanted = re.compile(rb'"uuid"\s*:\s*"' + re.escape(head.first.encode("utf-8", "replace")) + rb'"')
+    """Return whether a file has a row with the uuid of a head's first row."""
+    pattern = re.compile(rb'"uuid"\s*:\s*"' + re.escape(head.first.encode("utf-8", "replace")) + rb'"')
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return wanted.search(data) is not None
+            return pattern.search(data) is not None
     except (OSError, ValueError):  # an empty file cannot be mapped
         return False
 
 
 NAME = CLIENT.name
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _SIDE_RUNS = ("agent-acompact-", "agent-aside_question-", "agent-aprompt_suggestion-")
-"""Runs of the client's own in the subagents' folder: compaction, `/btw`, suggestions."""
+"""Names of the client's own runs in the subagents' folder: compaction, `/btw`, suggestions."""
 _HEAD = 4 << 20
 _NO_PROJECTS = frozenset({"subagents", "workflows", "tool-results", "memory"})
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """The events of one log: the trunk's, or the subagent's of that id."""
+    """Yield the events of the trunk or, with its id, of a subagent."""
     path = transcript.path_of(agent)
     if agent or not transcript.follows:
         return read_log(path, agent)
@@ -214,15 +213,15 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
 
 
 def reach(transcript: Transcript) -> Reach:
-    """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
     return reach_of_lines(transcript.path)
 
 
 def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS) -> Iterator[Event]:
-    """The events of a file, one line of it in memory at a time.
+    """Yield the events of a file, with one line in memory at a time.
 
-    `agent` is the id of the subagent whose file it is, `elder` what rows it repeats of another session.  Raises
-    `TranscriptError` when the file cannot be opened; what cannot be read inside it becomes `Unreadable`.
+    `agent` is the id of the subagent whose file it is, `elder` the rows that it repeats from another session.  Raises
+    `TranscriptError` if the file cannot be opened; a row that cannot be read becomes `Unreadable`.
     """
     state = State(agent, elder=elder, outputs=partial(_outputs_of, path, agent))
     for line, row, reason in read_file(path):
@@ -239,12 +238,12 @@ def _outputs_of(path: Path, agent: str) -> Path:
 
 
 def sniff(path: Path) -> bool:
-    """Whether one of the first rows looks like ours; False for what cannot be read."""
-    return any(_is_ours(row) for row in _first_rows(path, 20))
+    """Return whether one of the first rows looks like Claude Code's; False if the file cannot be read."""
+    return any(_is_row(row) for row in _first_rows(path, 20))
 
 
 def _first_rows(path: Path, limit: int) -> list[dict[str, Any]]:
-    """The first rows of a file as far as they lie in its first megabytes; none for what cannot be read."""
+    """Return the first rows of a file within its first megabytes; none if it cannot be read."""
     try:
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
@@ -253,7 +252,7 @@ def _first_rows(path: Path, limit: int) -> list[dict[str, Any]]:
     return [row for _, row, _ in islice(read_records(head.split(b"\n")), limit) if row is not None]
 
 
-def _is_ours(row: dict[str, Any]) -> bool:
+def _is_row(row: dict[str, Any]) -> bool:
     kind = row.get("type")
     if not isinstance(kind, str) or (kind not in ROWS and kind not in SILENT_ROWS):
         return False
@@ -264,17 +263,17 @@ def _is_ours(row: dict[str, Any]) -> bool:
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """The sessions of a file, of a session's folder, of a project's folder or of the client's whole folder.
+    """Yield the sessions of a file, of a session's folder, of a project's folder or of the client's whole folder.
 
-    A file that is named is a transcript whatever it holds; in a folder, files count whose name is a session's id or
-    that `sniff` knows.  A folder that cannot be listed comes as if it were a file: `read` says why.  Raises
-    `TranscriptError` for a path that cannot be reached.
+    A file named directly always counts as a transcript; in a folder, only files that are named after a session id or pass
+    `sniff`.  A folder that cannot be listed is returned like a file, so that `read` reports why.  Raises `TranscriptError` for
+    a path that does not exist or may not be read.
     """
     check_reachable(path)
     trunk = path.with_name(path.name + ".jsonl")
     trunk = trunk if path.is_dir() else path
     if trunk.is_file() or not path.is_dir():
-        # Who looks at one session alone may have looked at those that go on from it before.
+        # A caller with a single session may have imported its followers before.
         yield replace(_transcript(trunk, _siblings(trunk.parent)), followed_by=followers(trunk))
     else:
         projects = path / "projects"
@@ -320,7 +319,7 @@ def _transcript(trunk: Path, siblings: Mapping[str, list[Path]]) -> Transcript:
 
 
 def _siblings(folder: Path) -> dict[str, list[Path]]:
-    """Subagents' files beside the trunks, before 2.1.2, by the session that their first row names."""
+    """Find subagents' files beside the trunks (before 2.1.2), by the session that their first row names."""
     found: dict[str, list[Path]] = defaultdict(list)
     for path in sorted(folder.glob("agent-*.jsonl")):
         session = _session_of(path)
@@ -330,8 +329,8 @@ def _siblings(folder: Path) -> dict[str, list[Path]]:
 
 
 def _session_of(path: Path) -> str:
-    named = (as_str(row.get("sessionId")) for row in _first_rows(path, 5))
-    return next(filter(None, named), "")
+    source = (as_str(row.get("sessionId")) for row in _first_rows(path, 5))
+    return next(filter(None, source), "")
 
 
 def _subagent(path: Path) -> SubagentFile:

@@ -33,9 +33,9 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str, count, te
 
 ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _NOTES_ONLY = "(notes only)"
-"""The client's answer if the user picked nothing but wrote a note."""
+"""The client's answer if the user only wrote a note."""
 _MOST = 100
-"""Questions, or options of one, that are looked for in a text; the client asks four at once."""
+"""Maximum number of questions, or options of one, to search for in a text; the client asks four at once."""
 _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
@@ -43,7 +43,7 @@ _PLAN_HEADS = ("\n## Approved Plan", "\nRejected plan")
 
 
 def answered(result: Result, arguments: Mapping[str, Any]) -> QuestionsAnswered | None:
-    """The questions of a call with their answers; None if they are unknown or never reached the user."""
+    """Return the questions of a call with their answers; None if they are unknown or never reached the user."""
     given, text, end = as_dict(result.raw), result.text, result.end
     questions = list(_questions(given.get("questions"))) or list(_questions(arguments.get("questions")))
     if not questions or end is CallEnd.FAILED:
@@ -63,12 +63,12 @@ def _questions(value: object) -> Iterator[Row]:
 
 
 def _structured(given: Row, question: str) -> tuple[str, str]:
-    """An answer and the user's note on it; a reply to all questions applies to those without their own answer."""
+    """Return an answer and the user's note on it; a reply to all questions applies to those without their own answer."""
     answer = as_dict(given.get("answers")).get(question)
-    said = ", ".join(map(as_str, answer)) if isinstance(answer, list) else as_str(answer)
+    report_text = ", ".join(map(as_str, answer)) if isinstance(answer, list) else as_str(answer)
     notes = as_str(as_dict(as_dict(given.get("annotations")).get(question)).get("notes"))
-    said = "" if said == _NOTES_ONLY else said
-    return (said, notes) if said or notes else (as_str(given.get("response")), "")
+    report_text = "" if report_text == _NOTES_ONLY else report_text
+    return (report_text, notes) if report_text or notes else (as_str(given.get("response")), "")
 
 
 def _choice(question: Row, answer: str, notes: str) -> Choice:
@@ -85,28 +85,28 @@ def _options(value: object) -> Iterator[tuple[str, str]]:
 
 
 def _picked(answer: str, labels: Iterable[str], *, several: bool) -> tuple[str, ...]:
-    """The labels that an answer names: the whole answer or, for `multiSelect`, labels separated by commas."""
+    """Return the labels that an answer names: the whole answer or, for `multiSelect`, labels separated by commas."""
     if answer in labels or not several:
         return (answer,) if answer in labels else ()
     longest_first = sorted((f"{label}, " for label in islice(labels, _MOST)), key=len, reverse=True)
-    found, at, told = [], 0, f"{answer}, "
+    found, at, last = [], 0, f"{answer}, "
     while at < len(answer):
-        label = next((each for each in longest_first if told.startswith(each, at)), "")
+        label = next((each for each in longest_first if last.startswith(each, at)), "")
         found += [label[:-2]] if label else []
-        at = at + len(label) if label else told.index(", ", at) + 2
+        at = at + len(label) if label else last.index(", ", at) + 2
     return tuple(found)
 
 
 def _quoted_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
-    """The answers in a result as text: `"question"="answer"` pairs, in which quotes are not escaped."""
+    """Parse the answers in a result as text: `"question"="answer"` pairs, in which quotes are not escaped."""
     parts = _parts(text, {question: f'"{question}"="' for question in questions})
     return {question: (part.rpartition('"')[0], "") for question, part in parts.items()}
 
 
 def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]]:
-    """The answers in the list of questions that the client writes if the user wants to discuss them first.
+    """Parse the answers in the list of questions that the client writes if the user wants to discuss them first.
 
-    Empty if the text has no such list, so that its words are the user's own.
+    Returns nothing if the text has no such list; then it is the user's own words.
     """
     parts = _parts(text, {question: f'- "{question}"\n  ' for question in questions})
     found: dict[str, tuple[str, str]] = {}
@@ -117,9 +117,9 @@ def listed_answers(text: str, questions: list[str]) -> dict[str, tuple[str, str]
 
 
 def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
-    """What follows each mark up to the next one, by what the mark is for; nothing for those that are not there.
+    """Return the text after each mark up to the next one, by the key of the mark; missing marks are left out.
 
-    A mark that stands inside a longer one belongs to that: a question may quote another one and its answer.
+    A mark inside a longer mark belongs to the longer one: a question may quote another question and its answer.
     """
     places: list[tuple[int, int, str]] = []
     for key, mark in sorted(islice(marks.items(), _MOST), key=lambda each: len(each[1]), reverse=True):
@@ -137,7 +137,7 @@ def _parts(text: str, marks: Mapping[str, str]) -> dict[str, str]:
 
 
 def settled(result: Result, *plans: object) -> PlanSettled | None:
-    """The user's decision on a plan; `plans` are other places for its text if the result has none, best first.
+    """Return the user's decision on a plan; `plans` are other sources of its text if the result has none, best first.
 
     None if the user never saw the plan, or if its text is unknown.
     """
@@ -150,7 +150,7 @@ def settled(result: Result, *plans: object) -> PlanSettled | None:
 
 
 def _plan_in(text: str) -> str:
-    """The plan in a result as text, which repeats it under a heading."""
+    """Return the plan in a result as text, which repeats it under a heading."""
     for head in _PLAN_HEADS:
         _, found, rest = text.partition(head)
         if found:
@@ -159,7 +159,10 @@ def _plan_in(text: str) -> str:
 
 
 def edited_plan(plan: str, name: str, arguments: Mapping[str, Any], slug: str) -> str:
-    """The plan after a call; only calls that write the session's plan file change it: `slug`.md, or a file in the client's `plans` folder."""
+    """Return the plan after a call.
+
+    Only calls that write the session's plan file change it: `slug`.md, or a file in the client's `plans` folder.
+    """
     folder, _, file = as_str(arguments.get("file_path")).replace("\\", "/").rpartition("/")
     if not file.endswith(".md") or (file != f"{slug}.md" and not folder.endswith(".claude/plans")):
         return plan
@@ -181,7 +184,7 @@ _GONE = OpenCall("", {}, {})
 
 
 def read_result(state: State, block: Row, raw: object, at: At) -> None:
-    """The events of one `tool_result` block."""
+    """Emit the events of one `tool_result` block."""
     call = as_str(block.get("tool_use_id"))
     text, images = content_text(block.get("content"))
     end, feedback = call_end(text, block.get("is_error") is True, raw)
@@ -217,7 +220,7 @@ def _facts(opened: OpenCall, result: Result) -> dict[str, object] | None:
 
 
 def _asked(state: State, opened: OpenCall, result: Result) -> str:
-    """Emit what the user answered or decided; return the rest of their words.  If the call is missing, the result shows what it was."""
+    """Emit the user's answers or decision; return their other feedback.  If the call is missing, the result's shape tells which it was."""
     found: QuestionsAnswered | PlanSettled | None = None
     given = as_dict(result.raw)
     if opened.name == "AskUserQuestion" or "answers" in given:
@@ -235,7 +238,7 @@ def _asked(state: State, opened: OpenCall, result: Result) -> str:
 
 
 def name_agent(state: State, call: str, agent: str, at: At) -> None:
-    """Emit a subagent's id once it is known; this is the parent's event, whichever row shows the id."""
+    """Emit a subagent's id once it is known.  This is the parent's event, whichever row shows the id."""
     started = state.agents.get(call)
     if started is not None and not started.agent and agent:
         state.agents[call] = started = replace(started, at=replace(at, agent=started.at.agent), agent=agent)
@@ -243,20 +246,20 @@ def name_agent(state: State, call: str, agent: str, at: At) -> None:
 
 
 def call_of(state: State, agent: str) -> str:
-    """The call that started a subagent, "" if the id is not a subagent's."""
+    """Return the call that started a subagent, "" if the id is not a subagent's."""
     calls = (call for call, started in state.agents.items() if started.agent and started.agent == agent)
     return next(calls, "")
 
 
 def background_end(status: object) -> CallEnd | None:
-    """How a background task ended, None while it runs."""
+    """Return how a background task ended, None while it runs."""
     return _ENDS.get(as_str(status))
 
 
 def report(state: State, event: SubagentReturned) -> bool:
-    """Emit a subagent's result and return True, unless it is known already: the client logs it in several ways."""
-    told, new = state.reports.get(event.call), hash((event.text, event.end))
-    if told == new or (told is not None and not event.text and event.end is CallEnd.OK):
+    """Emit a subagent's report and return True, unless it is known already: the client logs it in several ways."""
+    last, new = state.reports.get(event.call), hash((event.text, event.end))
+    if last == new or (last is not None and not event.text and event.end is CallEnd.OK):
         return False
     state.reports[event.call] = new
     state.out.append(event)
@@ -277,7 +280,7 @@ def _orphan(state: State, result: Result) -> SubagentStarted | None:
 def _agent_result(state: State, started: SubagentStarted, result: Result) -> None:
     """Handle a report, or the notice that the subagent continues in the background and reports later."""
     given = as_dict(result.raw)
-    said, agent, tokens = peel_agent_tail(result.text)
+    report_text, agent, tokens = peel_agent_tail(result.text)
     agent = as_str(given.get("agentId")) or as_str(given.get("agent_id")) or agent or started.agent
     launched = given.get("isAsync") or as_str(given.get("status")) in _LAUNCHED
     if launched or result.text.startswith("Async agent launched"):
@@ -286,13 +289,13 @@ def _agent_result(state: State, started: SubagentStarted, result: Result) -> Non
     if agent and not started.agent:
         state.agents[started.call] = replace(started, agent=agent)
     if isinstance(given.get("content"), list):
-        said, _ = content_text(given["content"])
+        report_text, _ = content_text(given["content"])
     elif result.end is CallEnd.FAILED:
-        said = said.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
+        report_text = report_text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
     elif result.end is CallEnd.INTERRUPTED:
-        said = ""
+        report_text = ""
     tokens = count(given.get("totalTokens")) or tokens
-    report(state, SubagentReturned(result.at, started.call, agent, said, result.end, tokens))
+    report(state, SubagentReturned(result.at, started.call, agent, report_text, result.end, tokens))
 
 
 def _named_in(text: str) -> str:
@@ -306,8 +309,8 @@ def _fetched(state: State, task: Mapping[str, Any], at: At) -> None:
     call = call_of(state, agent) if task.get("task_type") == "local_agent" else ""
     if not call or end is None:
         return
-    said = _LOGGED_CALL.split(as_str(task.get("result")) or as_str(task.get("output")))[-1].strip("\n")
-    report(state, SubagentReturned(at, call, agent, said or as_str(task.get("error")), end))
+    report_text = _LOGGED_CALL.split(as_str(task.get("result")) or as_str(task.get("output")))[-1].strip("\n")
+    report(state, SubagentReturned(at, call, agent, report_text or as_str(task.get("error")), end))
 
 
 # --- notices of background tasks -----------------------------------------------------------------------------------
@@ -317,9 +320,9 @@ _NOTICE = re.compile(r"<(task|agent)-notification>")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A `<task-notification>`, or its forerunner `<agent-notification>`: something in the background ended.
+    """A `<task-notification>` (before: `<agent-notification>`) about the end of a background task.
 
-    `text` is its result, "" where the agent fetches that itself; `summary` is the client's one line about it.
+    `text` is its result, "" if the agent fetches that itself; `summary` is the client's one line about it.
     """
 
     task: str
@@ -331,12 +334,12 @@ class Notice:
 
 
 def is_notice(text: str) -> bool:
-    """Whether this begins with the client's note that something in the background ended."""
+    """Return whether a text begins with the client's notice about the end of a background task."""
     return _NOTICE.match(text.lstrip()) is not None
 
 
 def find_notices(text: str) -> list[Notice]:
-    """Every notice in a text."""
+    """Return every notice in a text."""
     places = [*_NOTICE.finditer(text)]
     ends = [place.start() for place in places[1:]] + [len(text)]
     parts = (text[place.end() : end] for place, end in zip(places, ends, strict=True))
@@ -346,7 +349,7 @@ def find_notices(text: str) -> list[Notice]:
 
 
 def _notice(text: str) -> Notice:
-    # the result is an agent's own text and may quote any tag, so it is taken out first
+    # The result is an agent's own text and may quote any tag, so the tags are read before and after it.
     result = text_in_tag(text, "result").strip("\n")
     head = text.partition("<result>")[0]
     tail = text.rpartition("</result>")[2]

@@ -1,7 +1,7 @@
-"""Claude Code's rows to events, one at a time and in the order of the file.
+"""Convert Claude Code's rows to events, one at a time and in the order of the file.
 
-Owns the table of row types and the small ones; `assistant` and `user` rows have rooms of their own.  `parentUuid` is
-never followed to rebuild a history: the order of the file is the history, and a row whose uuid was seen is a copy.
+`ROWS` is the table of row types; `assistant` and `user` rows have modules of their own.  The order of the file is the history:
+`parentUuid` is not followed to rebuild it, and a row whose uuid was seen is a copy.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ SILENT_ROWS = frozenset(
         "worktree-state",
     }
 )
-"""State of the client that says nothing about the session's work."""
+"""State of the client that is irrelevant for the session's work."""
 
 
 def feed(state: State, line: int, row: Row) -> Events:
-    """The events of one row."""
+    """Return the events of one row."""
     kind = row.get("type")
     if not isinstance(kind, str):
         return [Unreadable(At(line), "a row without a type")]
@@ -60,43 +60,43 @@ def feed(state: State, line: int, row: Row) -> Events:
     state.out = out
     at = At(line, uuid, as_time(row.get("timestamp")), _agent_of(state, row, uuid))
     if uuid:
-        _see(state, row, at)
+        _emit_context(state, row, at)
     ROWS.get(kind, _unknown)(state, row, at)
     if state.titles and uuid in state.titles:
         _title(state, state.titles.pop(uuid), False, at)
     if is_copy:
-        # It was read all the same: what comes behind may be about a call that it holds.
+        # The copy is read nevertheless, because later rows may refer to its calls.
         state.context = ()
         return []
     return out
 
 
 def finish(state: State) -> Events:
-    """What the end of the file tells.
+    """Return the events at the end of the file.
 
-    Versions before 2.1.97 leave the stop reason out, so there a last word is taken as the answer.
+    Versions before 2.1.97 log no stop reason, so their last text counts as the answer.
     """
     return [Answered(state.last_word)] if state.last_word and state.unsure else []
 
 
 def _is_of_trunk(row: Row) -> bool:
-    """Whether a row in a subagent's file is a copy of the trunk's."""
+    """Return whether a row in a subagent's file is a copy from the trunk."""
     return row.get("isSidechain") is False and not row.get("agentId")
 
 
 def _agent_of(state: State, row: Row, uuid: str) -> str:
     if state.agent or not row.get("isSidechain"):
         return state.agent
-    named = as_str(row.get("agentId"))
-    if named or not uuid:
-        return named
-    # the oldest versions kept subagents in the trunk without a name: the first row of each lends its uuid
+    agent = as_str(row.get("agentId"))
+    if agent or not uuid:
+        return agent
+    # The oldest versions log subagents in the trunk without an id: use the uuid of their first row.
     root = state.chains.get(as_str(row.get("parentUuid")), uuid)
     state.chains[uuid] = root
     return root
 
 
-def _see(state: State, row: Row, at: At) -> None:
+def _emit_context(state: State, row: Row, at: At) -> None:
     state.seen.add(at.row)
     if at.agent != state.agent or "cwd" not in row:
         return
@@ -118,8 +118,8 @@ def _system(state: State, row: Row, at: At) -> None:
     kind, text = as_str(row.get("subtype")), as_str(row.get("content"))
     if kind == "compact_boundary":
         state.flush_boundary()
-        told = as_dict(row.get("compactMetadata"))
-        state.boundary = Compacted(at, as_str(told.get("trigger")), count(told.get("preTokens")) or None)
+        metadata = as_dict(row.get("compactMetadata"))
+        state.boundary = Compacted(at, as_str(metadata.get("trigger")), count(metadata.get("preTokens")) or None)
     elif kind == "turn_duration":
         _turn_end(state, row, at)
     elif kind == "local_command":
@@ -130,14 +130,14 @@ def _system(state: State, row: Row, at: At) -> None:
 
 
 def _turn_end(state: State, _row: Row, at: At) -> None:
-    # a turn that was cut by the user or by an error has no last word
+    # A turn that was interrupted by the user or by an error has no last text.
     if state.last_word and at.agent == state.agent:
         state.out.append(Answered(at))
         state.end_turn()
 
 
 def _progress(state: State, row: Row, at: At) -> None:
-    """Versions 2.1.0 to 2.1.4x embed a subagent's rows in the trunk; other progress is noise of the moment."""
+    """Read a subagent's row that versions 2.1.0 to 2.1.4x embed in the trunk; ignore other progress."""
     data = as_dict(row.get("data"))
     inner = as_dict(data.get("message"))
     agent = as_str(data.get("agentId"))
@@ -178,7 +178,7 @@ def _queued(state: State, attached: Row, at: At) -> None:
 
 
 def _attached_text(attached: Row) -> str:
-    """The words of an attachment wherever its type keeps them."""
+    """Return the text of an attachment, wherever its type keeps it."""
     content = attached.get("content")
     if isinstance(content, dict):
         file = content.get("file")
@@ -192,7 +192,7 @@ def _attached_text(attached: Row) -> str:
 
 
 def _summary(state: State, row: Row, at: At) -> None:
-    """Old versions wrote titles of other sessions into a file too: a title counts when its row is in this file."""
+    """Read a title.  Old versions also log titles of other sessions: a title counts only if its row is in this file."""
     leaf, title = as_str(row.get("leafUuid")), as_str(row.get("summary"))
     if leaf and leaf not in state.seen:
         state.titles[leaf] = title

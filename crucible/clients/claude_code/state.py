@@ -1,7 +1,7 @@
-"""What reading one Claude Code file has to remember.
+"""The state of reading one Claude Code file.
 
-Owns no rule about rows.  What is remembered grows with the number of rows and hardly with their size: uuids, a small
-entry for each message, open call and subagent, and the session's plan.
+It grows with the number of rows and hardly with their size: uuids, a small entry for each message, open call and subagent,
+and the session's plan.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from crucible.clients.events import At, CallEnd, Compacted, Event, PromptKind, S
 from crucible.clients.log_values import Row, as_dict, as_str
 
 _NOT_FOR_US = ("delivered_to_agent", "agent_stopped")
-"""Reasons to remove what was never meant for the trunk."""
+"""Reasons for removing a prompt that was never meant for the trunk."""
 
 
 class Queue:
-    """The queue as far as it was read.  `step` counts the agent's and the tools' rows."""
+    """The queue of prompts typed while the agent works.  `step` counts the rows of the agent and of tools."""
 
     __slots__ = ("_delivered", "_taken", "_waiting", "step")
 
@@ -31,7 +31,7 @@ class Queue:
         self._delivered: dict[str, set[str]] = {}
 
     def operate(self, row: Row) -> str:
-        """Follow one row; the text that it let into the running turn, or ""."""
+        """Apply one queue row; return the text that it put into the running turn, or ""."""
         text, _ = content_text(row.get("content"))
         match row.get("operation"):
             case "enqueue":
@@ -49,15 +49,16 @@ class Queue:
         return ""
 
     def attached(self, text: str) -> bool:
-        """Whether an attachment brings a prompt that was not told yet."""
+        """Return whether an attachment brings a prompt that was not emitted yet."""
         if any(text == waiting for waiting, _ in self._waiting):
             self._take(text)
         return self._is_new(text, "attachment")
 
     def typed(self, text: str, working: bool) -> PromptKind | None:
-        """How the prompt of a user row was said; None when it was told already.
+        """Return the kind of a user row's prompt; None if it was emitted already.
 
-        A notice may come without leaving the queue; it is taken out, or those behind it would be mistaken for it.
+        A notice may arrive without a row that takes it out of the queue, so it is removed here: otherwise the next entries would be
+        mistaken for it.
         """
         if any(text == waiting for waiting, _ in self._waiting):
             self._taken = self._take(text)
@@ -69,23 +70,23 @@ class Queue:
         return PromptKind.STEERING if working and text == queued and step < self.step else PromptKind.TYPED
 
     def end_turn(self) -> None:
-        """Forget what was told: the same words in the next turn are said anew."""
+        """Forget the emitted prompts: the same text in the next turn is a new prompt."""
         self._delivered.clear()
 
     def _take(self, text: str) -> tuple[str, int]:
-        """Take a prompt out, the oldest one when the row does not name it (then it must be waiting)."""
+        """Take a prompt out of the queue; the oldest one if the row does not name it."""
         for place, entry in enumerate(self._waiting):
             if not text or entry[0] == text:
                 return self._waiting.pop(place)
         return text, self.step
 
     def _is_new(self, text: str, source: str) -> bool:
-        """Each source tells one utterance once: a second copy from the same source is a second utterance."""
-        told = self._delivered.get(text)
-        if told is None or source in told:
+        """Return whether a source brings a new prompt: it logs each one once, so a second copy from it is a second prompt."""
+        sources = self._delivered.get(text)
+        if sources is None or source in sources:
             self._delivered[text] = {source}
             return True
-        told.add(source)
+        sources.add(source)
         return False
 
 
@@ -93,13 +94,13 @@ Events: TypeAlias = list[Event]
 
 
 class Rows(NamedTuple):
-    """What a file's rows are known by: their uuids, and the ids of the model's messages."""
+    """The keys that identify a file's rows: their uuids, and the ids of the model's messages."""
 
     uuids: frozenset[str]
     messages: frozenset[str]
 
     def has(self, row: dict[str, Any]) -> bool:
-        """Whether this row stands there, as itself or as what it was copied from."""
+        """Return whether the file has this row, or the row that this one was copied from."""
         return (
             as_str(row.get("uuid")) in self.uuids
             or as_str(as_dict(row.get("forkedFrom")).get("messageUuid")) in self.uuids
@@ -112,7 +113,7 @@ NO_ROWS = Rows(frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call without its result: `kept` holds the arguments of tools that change tasks or ask the user, `facts` the small rest."""
+    """A call without its result: `kept` are the arguments of tools that change tasks or ask the user, `facts` are for a summary."""
 
     name: str
     kept: Mapping[str, Any]
@@ -120,7 +121,7 @@ class OpenCall:
 
 
 class Result(NamedTuple):
-    """A call's result as it stands in its row; `raw` is the structured one or anything else, `feedback` what the user said."""
+    """A call's result from its row; `raw` is the structured result of any type, `feedback` is what the user said."""
 
     at: At
     call: str
@@ -133,13 +134,13 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """One file as far as it was read.  `agent` is the subagent whose own file this is, "" for a trunk."""
+    """The state after the rows read so far.  `agent` is the subagent whose own file this is, "" for a trunk."""
 
     agent: str = ""
     elder: Rows = NO_ROWS
-    """Rows of the session that this one goes on from; where they stand here they are copies."""
+    """Rows of the session that this one continues; in this file they are copies."""
     out: Events = field(default_factory=list)
-    """The events of the row that is being read."""
+    """The events of the current row."""
     seen: set[str] = field(default_factory=set)
     context: tuple[object, ...] = ()
     outputs: Callable[[], Path] | None = None
@@ -147,40 +148,40 @@ class State:
     usage: dict[str, tuple[object, ...]] = field(default_factory=dict)
     calls: dict[str, OpenCall] = field(default_factory=dict)
     agents: dict[str, SubagentStarted] = field(default_factory=dict)
-    """The subagents by the call that started them."""
+    """Subagents by the call that started them."""
     reports: dict[str, int] = field(default_factory=dict)
-    """A hash of what came back last from each, by the call that started it."""
+    """A hash of each subagent's last report, by the call that started it."""
     plan: str = ""
-    """What stands in the session's plan file."""
+    """The content of the session's plan file."""
     chains: dict[str, str] = field(default_factory=dict)
-    """Of nameless subagents in the trunk: each row's uuid and the uuid of its first row."""
+    """For nameless subagents in the trunk: the uuid of the first row, by each row's uuid."""
     titles: dict[str, str] = field(default_factory=dict)
     """Titles by the uuid of the row they are about, until that row comes."""
     title: tuple[str, bool] = ("", False)
     boundary: Compacted | None = None
-    """A compaction whose summary has not come yet."""
+    """A compaction without its summary so far."""
     queue: Queue = field(default_factory=Queue)
     local: bool = False
-    """Whether a command that comes now is one which the client answers itself."""
+    """True if the client itself answers the next command."""
     unanswered: bool = False
-    """Whether the last row was a prompt that the client marks as one: what follows it without a mark is the client's."""
+    """True after a prompt that the client marks as one: text after it without a mark is the client's."""
     working: bool = False
-    """Whether the file's own agent is in the middle of a turn."""
+    """True while the file's own agent is in the middle of a turn."""
     last_word: At | None = None
-    """Its last text when nothing followed it that was its own or the user's."""
+    """The position of the agent's last text, if no row of the agent or the user followed."""
     unsure: bool = False
-    """Whether the row of `last_word` left the stop reason out."""
+    """True if the row of `last_word` has no stop reason."""
     answered: str = ""
-    """The message that ended the last turn."""
+    """The id of the message that ended the last turn."""
 
     def end_turn(self) -> None:
-        """The agent is at rest."""
+        """Mark the agent as idle."""
         self.working = self.unanswered = False
         self.last_word = None
         self.queue.end_turn()
 
     def flush_boundary(self) -> None:
-        """Tell of a compaction whose summary never came."""
+        """Emit a compaction whose summary never came."""
         if self.boundary is not None:
             self.out.append(self.boundary)
             self.boundary = None

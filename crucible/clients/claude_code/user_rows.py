@@ -1,6 +1,7 @@
-"""Rows of type `user` and whatever else brings texts in the user's name: a human's words, results of tools, the rest.
+"""Read rows of type `user` and other texts in the user's name: the user's prompts, tool results, the client's own texts.
 
-Owns the order of the tests that tell them apart.  The sentences are `texts`', results are `results`'.
+Nine of ten rows of type `user` hold nothing that the user typed.  The tags and sentences in which the client wraps its own
+texts tell them apart.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _REMINDER_END = "</system-reminder>"
 
 
 class Speech(Enum):
-    """What a text is."""
+    """The kind of a text in the user's name."""
 
     PROMPT = auto()
     COMMAND = auto()
@@ -57,8 +58,8 @@ class Speech(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A text, what it is, and for injected text of which kind."""
+class Spoken:
+    """A text and its kind; `kind` is the kind of injected text."""
 
     speech: Speech
     text: str
@@ -79,43 +80,43 @@ _INJECTED = {
     "user-prompt-submit-hook": "hook",
     "post-tool-use-hook": "hook",
 }
-"""Leading tags of text that nobody typed, and the kind we give it."""
+"""Leading tags of text that the user did not type, and our name for its kind."""
 
 
-def classify(text: str, *, human: bool = False) -> Said:
-    """What one text of a user row is; `human` when the client itself vouches that a human typed it.
+def classify(text: str, *, human: bool = False) -> Spoken:
+    """Classify one text of a user row; `human` if the client itself says that the user typed it.
 
-    A human's text may quote any of the client's tags, so only a leading one counts.
+    The user's text may quote any of the client's tags, so only a leading one counts.
     """
     first = text.lstrip()[:1]
     if first == "<":
         return _tagged(text, human)
     if human or first not in "[C":
-        return Said(Speech.PROMPT, text)
+        return Spoken(Speech.PROMPT, text)
     stripped = text.strip()
     if stripped in INTERRUPTIONS:
-        return Said(Speech.INTERRUPTION, stripped)
+        return Spoken(Speech.INTERRUPTION, stripped)
     if stripped.startswith(_CAVEAT):
-        return Said(Speech.INJECTED, text, "caveat")
-    return Said(Speech.PROMPT, text)
+        return Spoken(Speech.INJECTED, text, "caveat")
+    return Spoken(Speech.PROMPT, text)
 
 
-def _tagged(text: str, human: bool) -> Said:
+def _tagged(text: str, human: bool) -> Spoken:
     found = _TAG.match(text)
     tag = found.group(1) if found else ""
     if tag in ("command-name", "command-message"):
-        return Said(Speech.COMMAND, _slash_command(text))
+        return Spoken(Speech.COMMAND, _slash_command(text))
     if tag == "bash-input":
-        return Said(Speech.SHELL, "!" + text_in_tag(text, "bash-input"))
+        return Spoken(Speech.SHELL, "!" + text_in_tag(text, "bash-input"))
     if human:
-        return Said(Speech.PROMPT, text)
+        return Spoken(Speech.PROMPT, text)
     if tag == "user-memory-input":
-        return Said(Speech.COMMAND, "# " + text_in_tag(text, tag))
+        return Spoken(Speech.COMMAND, "# " + text_in_tag(text, tag))
     if is_notice(text):
-        return Said(Speech.NOTICE, text)
+        return Spoken(Speech.NOTICE, text)
     if tag in _INJECTED:
-        return Said(Speech.INJECTED, text, _INJECTED[tag])
-    return Said(Speech.PROMPT, text)
+        return Spoken(Speech.INJECTED, text, _INJECTED[tag])
+    return Spoken(Speech.PROMPT, text)
 
 
 def _slash_command(text: str) -> str:
@@ -125,29 +126,29 @@ def _slash_command(text: str) -> str:
 
 
 def is_handed_plan(text: str) -> bool:
-    """Whether this is the prompt with which the client begins the work on an approved plan."""
+    """Return whether this is the prompt with which the client begins the work on an approved plan."""
     return text.startswith(_HANDED_PLAN)
 
 
 def is_stopped(text: str) -> bool:
-    """Whether this is what the client says when a hook kept a prompt from the agent."""
+    """Return whether this is the client's message that a hook blocked a prompt."""
     return text.startswith(_STOPPED)
 
 
 def is_bare_command(text: str) -> bool:
-    """Whether this is the name of a slash command and nothing else."""
+    """Return whether this is the name of a slash command and nothing else."""
     return _BARE_COMMAND.match(text) is not None
 
 
 def is_summary(text: str) -> bool:
-    """Whether this is the summary that opens a compacted conversation."""
+    """Return whether this is the summary that opens a compacted conversation."""
     return text.startswith(CONTINUED)
 
 
 def peel_reminders(text: str) -> tuple[str, list[str]]:
-    """A prompt without the reminders that the client put before or behind it, and those reminders.
+    """Return a prompt without the reminders that the client put before or after it, and those reminders.
 
-    Text that has none comes back untouched, blanks included.
+    Text without reminders is returned unchanged, including its white space.
     """
     if _REMINDER not in text:
         return text, []
@@ -157,11 +158,11 @@ def peel_reminders(text: str) -> tuple[str, list[str]]:
         reminder, end, tail = rest.partition(_REMINDER_END)
         peeled.append(reminder + end)
         rest = tail.lstrip()
-    behind = rest.rstrip()
-    while behind.endswith(_REMINDER_END) and _REMINDER in behind:
-        at = behind.rindex(_REMINDER)
-        peeled.append(behind[at:])
-        rest = behind = behind[:at].rstrip()
+    tail = rest.rstrip()
+    while tail.endswith(_REMINDER_END) and _REMINDER in tail:
+        at = tail.rindex(_REMINDER)
+        peeled.append(tail[at:])
+        rest = tail = tail[:at].rstrip()
     return (rest, peeled) if peeled else (text, [])
 
 
@@ -169,7 +170,7 @@ _MARKS = ("permissionMode", "thinkingMetadata", "promptSource", "planContent", "
 
 
 def read_user(state: State, row: Row, at: At) -> None:
-    """The events of one user row."""
+    """Emit the events of one user row."""
     content = as_dict(row.get("message")).get("content")
     if isinstance(content, str):
         texts, images = [content], 0
@@ -183,10 +184,10 @@ def read_user(state: State, row: Row, at: At) -> None:
 
 
 def _read_blocks(state: State, content: list[object], row: Row, at: At) -> tuple[list[str], int]:
-    """Results become events; the texts and the number of images beside them come back."""
+    """Emit the results; return the texts and the number of images beside them."""
     blocks = [block for block in content if isinstance(block, dict)]
     results = [block for block in blocks if block.get("type") == "tool_result"]
-    # the structured result belongs to the row, so it can be told only when there is one result
+    # The structured result belongs to the row, so with several results it cannot be assigned.
     raw = row.get("toolUseResult") if len(results) == 1 else None
     for block in results:
         read_result(state, block, raw, at)
@@ -198,7 +199,7 @@ def _read_blocks(state: State, content: list[object], row: Row, at: At) -> tuple
 
 
 def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
-    """Who spoke, by the row; then, for what may be a human's, by the text."""
+    """Decide by the row who spoke and, if that may be the user, by the text."""
     origin = as_str(as_dict(row.get("origin")).get("kind"))
     human = origin == "human"
     text = "\n".join(texts)
@@ -209,7 +210,7 @@ def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
         _compacted(state, text, at)
     elif _from_client(row, origin) and not (is_notice(text) or row.get("planContent")):
         state.out.append(Injected(at, text, origin or "client"))
-    elif not _is_marked(row) and _is_said_to_prompt(state, text):
+    elif not _is_marked(row) and _is_reply_to_prompt(state, text):
         state.out.append(Injected(at, text, "client"))
     else:
         state.flush_boundary()
@@ -221,22 +222,22 @@ def _say(state: State, texts: list[str], images: int, row: Row, at: At) -> None:
 
 
 def _from_client(row: Row, origin: str) -> bool:
-    """Newer versions say outright that nobody typed a row; a skill's text is brought in by the agent's own call."""
+    """Return whether the client wrote a row: newer versions mark such rows, and a skill's text comes from the agent's own call."""
     return origin not in ("", "human") or row.get("promptSource") == "system" or bool(row.get("sourceToolUseID"))
 
 
 def _is_marked(row: Row) -> bool:
-    """Whether the client noted with which settings a prompt was sent; versions that do so do it for every prompt."""
+    """Return whether the client logged the settings of a prompt; versions that do so do it for every prompt."""
     return any(row.get(key) for key in _MARKS)
 
 
-def _is_said_to_prompt(state: State, text: str) -> bool:
-    """Whether a text without a mark is what the client says in place of the agent's answer: that a hook stopped the prompt, say."""
+def _is_reply_to_prompt(state: State, text: str) -> bool:
+    """Return whether an unmarked text is the client's reply in place of the agent's, such as that a hook blocked the prompt."""
     return (state.unanswered or is_stopped(text)) and classify(text).speech is Speech.PROMPT
 
 
 def _kind_of_row(state: State, text: str, row: Row, at: At, *, human: bool) -> PromptKind | None:
-    """How a prompt of this row was said, None when it was told already."""
+    """Return the kind of a row's prompt; None if it was emitted already."""
     if at.agent and not human:
         return PromptKind.TASK
     kind = state.queue.typed(text, state.working)
@@ -244,7 +245,7 @@ def _kind_of_row(state: State, text: str, row: Row, at: At, *, human: bool) -> P
         return None
     if row.get("planContent") or is_handed_plan(text):
         return PromptKind.PLAN
-    # Words beside a result are what the user added when they allowed the call.
+    # Text beside a result is what the user added when allowing the call.
     return PromptKind.STEERING if _has_result(row) else kind
 
 
@@ -255,7 +256,7 @@ def _has_result(row: Row) -> bool:
 
 
 def _with_plan(texts: list[str], plan: str) -> list[str]:
-    """A prompt that hands over a plan, with that plan in it once."""
+    """Add the plan to the prompt that hands it over, unless it is in it."""
     text = "\n".join(texts)
     return texts if plan.strip() in text else [f"{text}\n\n{plan}".lstrip("\n")]
 
@@ -269,22 +270,22 @@ def tell(
     *,
     human: bool = False,
 ) -> None:
-    """The events of texts in the user's name; prompts in them are told as `kind`."""
+    """Emit the events of texts in the user's name; prompts among them get this `kind`."""
     words: list[str] = []
     for text in texts:
-        said = classify(text, human=human)
-        if said.speech is Speech.PROMPT or said.kind == "reminder":
+        spoken = classify(text, human=human)
+        if spoken.speech is Speech.PROMPT or spoken.kind == "reminder":
             rest, peeled = peel_reminders(text)
             state.out.extend(Injected(at, reminder, "reminder") for reminder in peeled)
             words.extend([rest] if rest else [])
         else:
-            _SPEECH[said.speech](state, said, at)
+            _SPEECH[spoken.speech](state, spoken, at)
     if words or images:
         _prompt(state, "\n".join(words), images, kind, at)
 
 
 def tell_steering(state: State, text: str, images: int, at: At) -> None:
-    """A text that entered the running turn; a command alone is carried out, not said."""
+    """Emit a text that entered the running turn; a bare command was executed, not said."""
     if is_bare_command(text):
         state.out.append(Injected(at, text, "command"))
     else:
@@ -300,53 +301,53 @@ def _prompt(state: State, text: str, images: int, kind: PromptKind, at: At) -> N
 
 
 def _name_agent(state: State, task: str, at: At) -> None:
-    """The oldest versions link a subagent in the trunk to its call by nothing but the task's words."""
+    """Find a subagent's call by its task: the oldest versions have no other link between them in the trunk."""
     for call, started in state.agents.items():
         if not started.agent and started.task == task:
             name_agent(state, call, at.agent, at)
             return
 
 
-def _command(state: State, said: Said, at: At) -> None:
-    """A command for the agent, or words for the client; one that the client answers without any is between the two of them."""
-    if state.local and is_bare_command(said.text):
-        state.out.append(Injected(at, said.text, "command"))
+def _command(state: State, spoken: Spoken, at: At) -> None:
+    """Emit a slash command as a prompt, or as injected text if the client itself answers it."""
+    if state.local and is_bare_command(spoken.text):
+        state.out.append(Injected(at, spoken.text, "command"))
     else:
-        state.out.append(Prompted(at, said.text, PromptKind.COMMAND))
+        state.out.append(Prompted(at, spoken.text, PromptKind.COMMAND))
 
 
-def _shell(state: State, said: Said, at: At) -> None:
-    state.out.append(Prompted(at, said.text, PromptKind.SHELL))
+def _shell(state: State, spoken: Spoken, at: At) -> None:
+    state.out.append(Prompted(at, spoken.text, PromptKind.SHELL))
 
 
-def _injected(state: State, said: Said, at: At) -> None:
-    if said.kind in ("caveat", "command-output", "shell-output"):
-        state.local = said.kind == "caveat"
-    state.out.append(Injected(at, said.text, said.kind))
+def _injected(state: State, spoken: Spoken, at: At) -> None:
+    if spoken.kind in ("caveat", "command-output", "shell-output"):
+        state.local = spoken.kind == "caveat"
+    state.out.append(Injected(at, spoken.text, spoken.kind))
 
 
-def _interruption(state: State, said: Said, at: At) -> None:
-    state.out.append(Interrupted(at, INTERRUPTIONS[said.text]))
+def _interruption(state: State, spoken: Spoken, at: At) -> None:
+    state.out.append(Interrupted(at, INTERRUPTIONS[spoken.text]))
     if at.agent == state.agent:
         state.end_turn()
 
 
-def _notices(state: State, said: Said, at: At) -> None:
-    notices = find_notices(said.text)
+def _notices(state: State, spoken: Spoken, at: At) -> None:
+    notices = find_notices(spoken.text)
     known = [_returned(state, notice, at) for notice in notices]
     if not all(known) or not notices:
-        state.out.append(Injected(at, said.text, "task-notification"))
+        state.out.append(Injected(at, spoken.text, "task-notification"))
 
 
 def _returned(state: State, notice: Notice, at: At) -> bool:
-    """Tell that a subagent ended; whether that was news of one."""
+    """Emit the report of a subagent in a notice; return whether it was new."""
     call = notice.call if notice.call in state.agents else call_of(state, notice.task)
     end = background_end(notice.status) or CallEnd.OK
     text = notice.text or (notice.summary if end is CallEnd.FAILED else "")
     return bool(call) and report(state, SubagentReturned(at, call, notice.task, text, end, notice.tokens))
 
 
-_SPEECH: dict[Speech, Callable[[State, Said, At], None]] = {
+_SPEECH: dict[Speech, Callable[[State, Spoken, At], None]] = {
     Speech.COMMAND: _command,
     Speech.SHELL: _shell,
     Speech.NOTICE: _notices,

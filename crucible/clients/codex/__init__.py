@@ -1,1 +1,1 @@
-"""Codex's rows as events: rooms of `transcript.codex`, which owns the files."""
+"""Codex: its profile, and its rollouts as events."""

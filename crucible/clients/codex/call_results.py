@@ -1,6 +1,6 @@
-"""How tool calls, questions and plans end in Codex's rollouts.
+"""Read the results of tool calls, questions and plans in Codex's rollouts.
 
-A plan is part of an answer, not a call.  What the user decides is the next prompt, and the mode of its turn.
+A plan is part of an answer, not a call.  The next prompt, and the mode of its turn, tell what the user decided.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible.clients.log_values import Row, as_dict, as_list, as_str, choice_of
 
 
 class Result(NamedTuple):
-    """What came of a call.  `open` when the command runs on and another result will follow."""
+    """The result of a call.  `open` if the command is still running and another result will follow."""
 
     text: str
     end: CallEnd = CallEnd.OK
@@ -64,7 +64,7 @@ _SHELLS = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh\Z|(?:.*[/\\])?(?:pwsh|powershell
 
 
 def command_line(command: object) -> str:
-    """A command as one would type it: the script alone of `bash -lc SCRIPT`."""
+    """Return a command as a user would type it: only SCRIPT for `bash -lc SCRIPT`."""
     if isinstance(command, str):
         return command
     words = [word for word in command if isinstance(word, str)] if isinstance(command, list) else []
@@ -77,7 +77,7 @@ def command_line(command: object) -> str:
 
 
 def of_output(output: object, *, failed: bool = False) -> Result:
-    """The result of a call as the model saw it: text, parts, or an object in a string with the exit code beside it."""
+    """Read the result of a call as the model saw it: text, parts, or JSON in a string with the output and exit code."""
     told = parsed(output)
     code = number(as_dict(told.get("metadata")).get("exit_code"))
     if "output" in told and (code is not None or "metadata" in told):
@@ -86,7 +86,7 @@ def of_output(output: object, *, failed: bool = False) -> Result:
         text, failed = _text(output.get("content")), failed or output.get("success") is False
     else:
         text = _text(output)
-    return _told(text, code, failed=failed)
+    return _finished_call(text, code, failed=failed)
 
 
 def _text(content: object) -> str:
@@ -98,7 +98,7 @@ def _text(content: object) -> str:
     return "".join(part if part.endswith("\n") else f"{part}\n" for part in [*parts, *pictures] if part).rstrip("\n")
 
 
-def _told(text: str, code: int | None, *, failed: bool) -> Result:
+def _finished_call(text: str, code: int | None, *, failed: bool) -> Result:
     session, body = "", _ABORTED_HEAD.sub("", text)
     script = _SCRIPT.match(body)
     if script:
@@ -129,7 +129,7 @@ def _end(text: str, code: int | None, *, failed: bool) -> CallEnd:
 
 
 def of_command(item: Row) -> Result:
-    """The end of a command as the interface saw it."""
+    """Read the end of a command from an event of the interface."""
     output = as_str(item.get("aggregated_output")) or as_str(item.get("stdout")) + as_str(item.get("stderr"))
     status, code = as_str(item.get("status")), number(item.get("exit_code"))
     if status in ("declined", "Declined"):
@@ -142,7 +142,7 @@ def of_command(item: Row) -> Result:
 
 
 def of_patch(item: Row) -> Result:
-    """The end of a patch."""
+    """Read the end of a patch."""
     text = as_str(item.get("stdout")) or as_str(item.get("stderr"))
     if item.get("success") is False:
         text = as_str(item.get("stderr")) or text
@@ -154,7 +154,7 @@ def of_patch(item: Row) -> Result:
 
 
 def change_facts(changes: object) -> dict[str, object]:
-    """`files`, `added` and `removed` lines, and `kind` (create, update) of a set of changes by path."""
+    """Return `files`, `added` and `removed` lines, and `kind` (create, update) of a set of changes by path."""
     told = [change for change in as_dict(changes).values() if isinstance(change, dict)]
     if not told:
         return {}
@@ -182,13 +182,13 @@ _STEP = re.compile(
 
 
 def tasks_of(arguments: Mapping[str, Any]) -> tuple[TaskState, ...]:
-    """The steps of a plan as tasks, numbered from 1."""
+    """Return the steps of a plan as tasks, numbered from 1."""
     steps = ((as_str(step.get("step")), as_str(step.get("status"))) for step in dicts(arguments.get("plan")))
     return tuple(TaskState(str(n), step, status or "pending") for n, (step, status) in enumerate(steps, 1) if step)
 
 
 def tasks_of_script(script: str) -> tuple[TaskState, ...]:
-    """The steps of the last plan that a script of the code mode writes."""
+    """Return the steps of the last plan that a code-mode script writes."""
     plan = script.rpartition("tools.update_plan")[2] if "tools.update_plan" in script else ""
     found = _STEP.findall(plan[:50_000])
     return tuple(
@@ -204,7 +204,7 @@ _FRESH = "A previous agent produced the plan below to accomplish the user's task
 
 
 def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> QuestionsAnswered:
-    """The questions of a call with the answers in its result, matched by id."""
+    """Return the questions of a call with the answers in its result, matched by id."""
     told = as_dict(parsed(output).get("answers"))
     questions = dicts(arguments.get("questions"))
     given = (as_list(as_dict(told.get(as_str(question.get("id")))).get("answers")) for question in questions)
@@ -212,13 +212,13 @@ def answered(at: At, call: str, arguments: Mapping[str, Any], output: str) -> Qu
 
 
 def _words(given: Iterable[object]) -> list[str]:
-    """The user's labels and notes; with a note, the label for "none of these" is dropped."""
+    """Return the user's labels and notes; with a note, the label for "none of these" is dropped."""
     words = [word for each in given if (word := as_str(each).removeprefix(_NOTE))]
     return [word for word in words if word != _OTHER or len(words) == 1]
 
 
 def read_retained(state: State, row: Row, at: At) -> None:
-    """An answer in the client's own record; needed if the question came from a script, whose calls are not logged."""
+    """Read an answer in the client's own record; needed for questions of a script, whose calls are not logged."""
     call = as_str(row.get("call_id"))
     if as_str(row.get("type")) == "verified_answer" and call not in state.calls:
         choices = (_retained(each) for each in dicts(row.get("questions")))
@@ -226,7 +226,7 @@ def read_retained(state: State, row: Row, at: At) -> None:
 
 
 def _retained(told: Row) -> Choice:
-    """A question, perhaps with the picked option after it, and the answer with its note."""
+    """Read a question, which may end with the picked option, and the answer with its note."""
     question, (label, _, note) = (
         as_str(told.get("question")),
         as_str(told.get("answer")).partition(f"\n{_NOTE}"),

@@ -1,4 +1,4 @@
-"""Codex's rollouts on disk: their lines, the heads of sessions, and which files are one session.
+"""Read Codex's rollouts: their lines, the heads of sessions, and which files are one session.
 
 A rollout is JSON lines, perhaps compressed (`.zst`).  A subagent is a rollout of its own that names its parent's id.
 """
@@ -38,9 +38,9 @@ _STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
 
 
 class Line(NamedTuple):
-    """One row: its `type` and `payload`; `type` is "" and `reason` says why where nothing could be read.
+    """One row: its `type` and `payload`; if it cannot be read, `type` is "" and `reason` says why.
 
-    `row` is the ordinal where the client numbers its rows, else a hash of what the row says; `ordinal` is -1 then.
+    `row` is the ordinal if the client numbers its rows, else a hash of the row; then `ordinal` is -1.
     """
 
     number: int
@@ -53,23 +53,23 @@ class Line(NamedTuple):
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """The rows of a file, one in memory at a time.  `TranscriptError` when it cannot be opened."""
+    """Yield the rows of a file, with one in memory at a time.  Raises `TranscriptError` if it cannot be opened."""
     records = _compressed(path) if path.suffix == _ZST else read_file(path)
     return map(_line, records)
 
 
 def first_lines(path: Path, limit: int) -> list[Line]:
-    """The first rows, each as far as it lies in its first megabytes; none for what cannot be read."""
+    """Return the first rows, each limited to a few megabytes; none if the file cannot be read."""
     try:
         with _opened(path) as stream:
             head = [stream.readline(_HEAD) for _ in range(limit)]
-    except (OSError, EOFError, _broken()):
+    except (OSError, EOFError, _zstd_error()):
         return []
     return list(map(_line, islice(read_records(head), limit)))
 
 
 def reach_of_file(path: Path) -> Reach:
-    """How far a file goes; a compressed one is read to its end."""
+    """Return how far a file goes; a compressed one is read to its end."""
     if path.suffix != _ZST:
         return reach_of_lines(path)
     last, first = None, ""
@@ -79,7 +79,7 @@ def reach_of_file(path: Path) -> Reach:
                 first = first or (_meta_id(line) if b"session_meta" in line[:200] else "")
                 found = _STAMP.search(line[:200])
                 last = as_time(found[1].decode("utf-8", "replace")) or last if found else last
-    except (EOFError, _broken()):
+    except (EOFError, _zstd_error()):
         pass
     return Reach(last, path.stat().st_size, first)
 
@@ -94,7 +94,7 @@ def _meta_id(line: bytes) -> str:
 # --- compressed files ------------------------------------------------------------------------------------------------
 
 
-def _broken() -> type[Exception]:
+def _zstd_error() -> type[Exception]:
     from zstandard import ZstdError  # noqa: PLC0415  few files are compressed, and it loads a C library
 
     return ZstdError
@@ -114,7 +114,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _compressed(path: Path) -> Iterator[Record]:
-    """The records of a compressed file; what is cut off or broken ends them with a reason."""
+    """Yield the records of a compressed file; truncated or damaged data ends them with a reason."""
     line = 0
     try:
         with _opened(path) as stream:
@@ -123,7 +123,7 @@ def _compressed(path: Path) -> Iterator[Record]:
                 yield record
     except OSError as error:
         raise TranscriptError(f"{path}: {error.strerror or error}") from error
-    except (EOFError, _broken()) as error:
+    except (EOFError, _zstd_error()) as error:
         yield Record(line + 1, None, f"broken compression: {error}")
 
 
@@ -144,7 +144,7 @@ def _line(record: Record) -> Line:
 
 
 def _typed(value: Row) -> tuple[str, Row]:
-    """The type and payload of a row.  The oldest versions wrote both bare, and the session's head without a type."""
+    """Return the type and payload of a row.  The oldest versions logged items without an envelope, and the head without a type."""
     kind, payload = as_str(value.get("type")), value.get("payload")
     if isinstance(payload, dict):
         return kind, payload
@@ -158,7 +158,7 @@ def _typed(value: Row) -> tuple[str, Row]:
 def _hash(value: Row) -> str:
     try:
         data = orjson.dumps(value)
-    except TypeError:  # a whole number that no 64 bits hold
+    except TypeError:  # an integer of more than 64 bits
         data = repr(value).encode("utf-8", "replace")
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
@@ -167,12 +167,12 @@ _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}
 
 
 def dicts(value: object) -> list[Row]:
-    """The objects of a list."""
+    """Return the objects in a list."""
     return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def parsed(text: object) -> Row:
-    """The object that a string holds as JSON; an object that is none yet comes back as it is."""
+    """Parse a string that holds a JSON object; a parsed object is returned as it is, anything else becomes {}."""
     if not isinstance(text, str):
         return as_dict(text)
     try:
@@ -182,7 +182,7 @@ def parsed(text: object) -> Row:
 
 
 def made_at(ident: str) -> int:
-    """When an id of version 7 was made, in milliseconds; 0 for any other id."""
+    """Return the time in an id of version 7, in milliseconds; 0 for any other id."""
     found = _UUID7.match(ident)
     return int(found[1] + found[2], 16) if found else 0
 
@@ -192,14 +192,14 @@ _SUFFIXES = (".jsonl", f".jsonl{_ZST}")
 _INDEX = "session_index.jsonl"
 _HOMES = ("sessions", "archived_sessions")
 _LATE = 86_400_000
-"""Milliseconds after a session's last row in which its subagents may still start others."""
+"""Milliseconds after a session's last row during which its subagents may still start others."""
 _UP = 5
-"""Folders from a rollout up to the client's own: `sessions/YYYY/MM/DD/`."""
+"""Number of folders from a rollout up to the client's own: `sessions/YYYY/MM/DD/`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the first row of a rollout tells: its session, its parent's id when it is a subagent's, else its origin's."""
+    """The first row of a rollout: its session, and the id of a subagent's parent or of the session that was forked."""
 
     path: Path
     id: str
@@ -211,12 +211,12 @@ class Head:
 
 
 def head_of(path: Path) -> Head:
-    """The head of a file; the id of its name where the rows tell none."""
+    """Read the head of a file; the id is that of the file name if the rows have none."""
     for line in first_lines(path, 5):
         if line.type == "session_meta":
             ident = as_str(line.payload.get("id")) or _id_of(path)
             parent, role, name, depth = parent_of(line.payload)
-            # A subagent that was given its parent's context is told to be a fork, too.
+            # A subagent that gets its parent's context is also marked as a fork.
             origin = "" if parent else as_str(line.payload.get("forked_from_id"))
             return Head(path, ident, parent if parent != ident else "", role, name, depth, origin)
     return Head(path, _id_of(path))
@@ -228,7 +228,7 @@ def _id_of(path: Path) -> str:
 
 
 def is_rollout(path: Path) -> bool:
-    """Whether a file's name is a rollout's."""
+    """Return whether a file's name is that of a rollout."""
     return path.name.startswith("rollout-") and path.name.endswith(_SUFFIXES)
 
 
@@ -236,22 +236,22 @@ def is_rollout(path: Path) -> bool:
 
 
 def rollouts(folder: Path) -> Iterator[Path]:
-    """The rollouts of a folder, or of the client's whole folder, by name; the plain one of two with one name.
+    """Yield the rollouts of a folder, or of the client's whole folder, by name.
 
-    A folder that cannot be listed raises `OSError`.
+    If a rollout exists both plain and compressed, only the plain file counts.  Raises `OSError` if a folder cannot be listed.
     """
     homes = [folder / home for home in _HOMES if (folder / home).is_dir()]
     for home in homes or [folder]:
         home.stat()
         named = (path for path in files_below(home) if path.name.endswith(_SUFFIXES))
-        # Of two with one name the plain one counts.
+        # Later entries win, so plain files come last.
         there = sorted(named, key=lambda path: (path.suffix != _ZST, path))
         found = {path.name.removesuffix(_ZST): path for path in there}
         yield from (path for _, path in sorted(found.items()) if path.is_file())
 
 
 def place_of(path: Path) -> Path:
-    """The folder in which a rollout's relatives lie: its `sessions`, or its own folder."""
+    """Return the folder to search for a rollout's relatives: the client's own folder, or the rollout's."""
     for folder in list(path.parents)[:_UP]:
         if folder.name in _HOMES:
             return folder.parent
@@ -259,18 +259,18 @@ def place_of(path: Path) -> Path:
 
 
 def near(path: Path) -> Iterable[Path]:
-    """What may be a rollout's relatives.  A copy may lie in a home, say: only the client's own folders are walked."""
+    """Return possible relatives of a rollout.  Only the client's own folders are searched recursively: a copy may be anywhere."""
     place = place_of(path)
     if place != path.parent:
         return rollouts(place)
     try:
         return sorted(place.iterdir())
-    except OSError:  # a folder that we may go through and not list
+    except OSError:  # a folder that we may enter, but not list
         return [path]
 
 
 def kin_of(own: Head) -> list[Head]:
-    """The heads of the files near a rollout that may be of its family: its forebears, and what began in their time."""
+    """Return the heads of files near a rollout that may belong to its family: its ancestors, and files from their time."""
     named = {found["id"]: path for path in near(own.path) if (found := _NAME.match(path.name))}
     heads = {own.id: own}
     root = own
@@ -287,7 +287,7 @@ def kin_of(own: Head) -> list[Head]:
 
 
 def title_of(path: Path, session: str) -> str:
-    """What a session is called in the index beside the folder of sessions; the last name counts."""
+    """Return a session's title from the client's index; the last entry counts."""
     index = place_of(path) / _INDEX
     title = ""
     try:
@@ -312,7 +312,7 @@ def _row(line: bytes) -> dict[str, object]:
 
 
 def families(heads: Iterable[Head]) -> list[tuple[Head, list[Head]]]:
-    """Each session that nobody here started, with all that descends from it."""
+    """Return each session without a parent here, with all its descendants."""
     heads = list(heads)
     known = {head.id: head for head in heads}
     own = [head for head in heads if _root(head, known) is head]
@@ -325,7 +325,7 @@ def families(heads: Iterable[Head]) -> list[tuple[Head, list[Head]]]:
 
 
 def _root(head: Head, known: dict[str, Head]) -> Head:
-    """The eldest that is there; a circle, which no client writes, has none."""
+    """Return the oldest ancestor that exists; in a cycle, which no client writes, the head itself."""
     seen = {head.id}
     at = head
     while at.parent in known:
@@ -337,7 +337,7 @@ def _root(head: Head, known: dict[str, Head]) -> Head:
 
 
 def subagents_of(root: Head, below: Iterable[Head]) -> tuple[SubagentFile, ...]:
-    """The files of a session's subagents, one an id."""
+    """Return the files of a session's subagents, one per id."""
     below = list(below)
     depths = {root.id: 0}
     files: dict[str, SubagentFile] = {}

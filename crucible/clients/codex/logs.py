@@ -1,10 +1,10 @@
-"""Codex's transcripts: where they lie, which files are one session, and their rows as events.
+"""Find Codex's transcripts, group their files into sessions, and read their events.
 
-Owns the files; what rows mean is `transcript.codex_cli`'s.  A session is the id in the first row of its rollout.
+A session's id is in the first row of its rollout.
 
-A subagent is a session of its own to the client, in a file beside its parent's; here it is a `SubagentFile` of the
-eldest session that is there, nested ones too, and only a session of its own when its parent's file is gone.  A fork is a
-session of its own; the copy of its parent's history, at the head of forks and of some subagents, is read as nobody's.
+For the client, a subagent is a session of its own, in a file beside its parent's.  Here it is a `SubagentFile` of its oldest
+ancestor that exists, also if nested, and a session only if its parent's file is missing.  A fork is a session of its own.
+Forks and some subagents begin with a copy of their parent's history, which is skipped.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from crucible.clients.log_values import Row, as_str, as_time, number
 from crucible.core.errors import TranscriptError
 
 ParentTurns = Callable[[str], frozenset[str]]
-"""The ids of the turns of a session, none when its file is not there."""
+"""Returns the ids of a session's turns, none if its file is missing."""
 
 _PAUSE = timedelta(seconds=1)
-"""A copy is written at one go; what comes later than this after its last row is no part of it."""
+"""A copy is written at once; a row that comes later than this after the previous one is not part of it."""
 _IMPORTED = "external-import-turn-"
 _TURN_BEGINS = frozenset({"task_started", "turn_started"})
 _OPENERS = _TURN_BEGINS | {"user_message"}
@@ -50,7 +50,7 @@ _OPENERS = _TURN_BEGINS | {"user_message"}
 
 @dataclass(slots=True)
 class _Gate:
-    """Whether the rows that are being read are the parent's."""
+    """Decides which rows are copies of a parent's."""
 
     parent_turns: ParentTurns
     meta: Row = field(default_factory=dict)
@@ -58,18 +58,18 @@ class _Gate:
     rows: int = 0
     copying: bool = False
     importing: bool = False
-    """Whether the turn that is being read was another client's."""
+    """True if the current turn was imported from another client."""
     starts_at: int = 0
     turns: frozenset[str] = frozenset()
     has_turns: bool = False
-    """Whether the copy names its turns."""
+    """True if the copied rows have turn ids."""
     before: datetime | None = None
 
     def passes(self, line: Line) -> bool:
-        """Whether a row is the session's own."""
+        """Return whether a row is the session's own."""
         self.rows += 1
         if line.type == "session_meta":
-            return self._meets(line)
+            return self._meet_head(line)
         if line.type == "event_msg" and as_str(line.payload.get("type")) in _TURN_BEGINS:
             self.importing = as_str(line.payload.get("turn_id")).startswith(_IMPORTED)
         if self.importing:
@@ -80,7 +80,7 @@ class _Gate:
         self.before = line.time or self.before
         return not self.copying
 
-    def _meets(self, line: Line) -> bool:
+    def _meet_head(self, line: Line) -> bool:
         ident = as_str(line.payload.get("id"))
         if not self.id:
             self.id, self.meta, self.before = ident or "?", line.payload, line.time
@@ -95,7 +95,7 @@ class _Gate:
         return False
 
     def _begins(self, line: Line) -> bool:
-        """Whether this row opens the first turn of the session's own."""
+        """Return whether this row opens the first turn of the session itself."""
         if self.starts_at and line.ordinal >= 0:
             return line.ordinal >= self.starts_at
         if not _opens(line):
@@ -107,7 +107,7 @@ class _Gate:
         if turn:
             began, born = made_at(turn) or _started(line), made_at(self.id) or _born(self.meta)
             if began and born:
-                # Seconds are all that some versions tell of a turn's start.
+                # Some versions log a turn's start in whole seconds.
                 return began >= (born if made_at(turn) else born // 1000 * 1000)
         elif self.has_turns:
             return False
@@ -130,7 +130,7 @@ def _born(meta: Row) -> int:
 
 
 def own_lines(lines: Iterator[Line], parent_turns: ParentTurns) -> Iterator[Line]:
-    """The rows that are not copied from a parent; what cannot be read is kept."""
+    """Drop rows that are copied from a parent; rows that cannot be read are kept."""
     gate = _Gate(parent_turns)
     return (line for line in lines if not line.type or gate.passes(line))
 
@@ -141,20 +141,20 @@ _BARE = frozenset({"function_call", "function_call_output", "local_shell_call", 
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
-    """The events of one log: the trunk's, or the subagent's of that id."""
+    """Yield the events of the trunk or, with its id, of a subagent."""
     return read_log(transcript.path_of(agent), agent)
 
 
 def reach(transcript: Transcript) -> Reach:
-    """How far a transcript goes, told by a quick look; `OSError` when there is none."""
+    """Return how far a transcript goes.  Raises `OSError` if it does not exist."""
     return reach_of_file(transcript.path)
 
 
 def read_log(path: Path, agent: str = "") -> Iterator[Event]:
-    """The events of a file, one row of it in memory at a time.
+    """Yield the events of a file, with one row in memory at a time.
 
-    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` when the file cannot be opened; what
-    cannot be read inside it becomes `Unreadable`.
+    `agent` is the id of the subagent whose file it is.  Raises `TranscriptError` if the file cannot be opened; a row that cannot
+    be read becomes `Unreadable`.
     """
     state = State(agent)
     titled = False
@@ -173,7 +173,7 @@ def _title(path: Path, state: State, line: Line) -> Iterator[Titled]:
 
 
 def _turns_of(path: Path, session: str) -> frozenset[str]:
-    """The ids of the turns of another session near a file; none when it is not there."""
+    """Return the ids of the turns of another session near a file; none if it does not exist."""
     for other in near(path) if session else ():
         if is_rollout(other) and session in other.name and other != path:
             try:
@@ -190,11 +190,11 @@ def _turns_in(line: Line) -> Iterator[str]:
 
 
 def sniff(path: Path) -> bool:
-    """Whether one of the first rows looks like ours; False for what cannot be read."""
-    return any(_is_ours(line) for line in first_lines(path, _LOOKED_AT))
+    """Return whether one of the first rows looks like Codex's; False if the file cannot be read."""
+    return any(_is_row(line) for line in first_lines(path, _LOOKED_AT))
 
 
-def _is_ours(line: Line) -> bool:
+def _is_row(line: Line) -> bool:
     kind, payload = line.type, line.payload
     if kind == "session_meta":
         return isinstance(payload.get("id"), str) and ("cwd" in payload or "instructions" in payload)
@@ -207,11 +207,11 @@ def _is_ours(line: Line) -> bool:
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """The sessions of a file, of a folder or of the client's whole folder.
+    """Yield the sessions of a file, of a folder or of the client's whole folder.
 
-    A file that is named is a transcript whatever it holds; a subagent's, when its parent's lies near, stands for the
-    parent's session.  In a folder, files count whose name is a rollout's or that `sniff` knows.  A folder that cannot be
-    listed comes as if it were a file: `read` says why.  Raises `TranscriptError` for a path that cannot be reached.
+    A file named directly always counts as a transcript; for a subagent's file with its parent's nearby, the parent's session is
+    returned.  In a folder, only files count that are named like a rollout or pass `sniff`.  A folder that cannot be listed is
+    returned like a file, so that `read` reports why.  Raises `TranscriptError` for a path that does not exist or may not be read.
     """
     check_reachable(path)
     if path.is_dir():

@@ -1,4 +1,8 @@
-"""What was said, in Codex's rollouts: prompts, answers, thoughts, whichever side told them first."""
+"""Read prompts, answers and reasoning in Codex's rollouts.
+
+Each is logged twice, by the API and by the interface; the first of the two is emitted.  Newer rows name the kind of each text
+in the user's name (`content_item_kinds`); in older rows the first words tell whether the user typed it.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,13 @@ from crucible.clients.events import At, Injected, Interrupted, Prompted, PromptK
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, text_in_tag
 
 
-class Said(NamedTuple):
-    """Texts in the user's name: what a human said, how many pictures came with it, and what the client put in."""
+class UserMessage(NamedTuple):
+    """A message in the user's name: the user's own text, the number of pictures, and the texts that the client injected."""
 
     text: str
     images: int
     injected: tuple[tuple[str, str], ...] = ()
-    """Kind and text of each."""
+    """The kind and text of each."""
 
 
 _INJECTED = {
@@ -46,7 +50,7 @@ _INJECTED = {
     "user_instructions": "instructions",
     "user_shell_command": "user-shell",
 }
-"""Leading tags of text that nobody typed, and the kind we give it."""
+"""Leading tags of text that the user did not type, and our name for its kind."""
 
 _TAG = re.compile(r"\s*<([a-z][a-z0-9_.-]*)[\s>]", re.IGNORECASE)
 _IMAGE_TAG = re.compile(r"\s*(?:<image(?: [^>]*)?>|</image>)\s*\Z")
@@ -59,9 +63,9 @@ _SENTENCES = (
 
 
 def _kind(text: str, told: str) -> str:
-    """The kind of a text that nobody typed, "" for a human's.
+    """Return the kind of an injected text, "" for the user's own.
 
-    Kinds that the client tells are `user.text`, `environments.environment_context` and the like.
+    The client's names of kinds are `user.text`, `environments.environment_context` and so on.
     """
     if told.startswith("user."):
         return ""
@@ -73,8 +77,8 @@ def _kind(text: str, told: str) -> str:
     return told.rpartition(".")[2] or told
 
 
-def said_by_user(content: object, kinds: object = None) -> Said:
-    """The content of a message in the user's name; `kinds` has the client's word for each part."""
+def split_user_message(content: object, kinds: object = None) -> UserMessage:
+    """Split the content of a message in the user's name; `kinds` has the client's name for each part's kind."""
     if isinstance(content, str):
         content = [{"type": "input_text", "text": content}]
     told = [as_str(kind) for kind in as_list(kinds)]
@@ -91,11 +95,11 @@ def said_by_user(content: object, kinds: object = None) -> Said:
                 injected.append((kind, text))
             else:
                 texts.append(text)
-    return Said("\n".join(texts), images, tuple(injected))
+    return UserMessage("\n".join(texts), images, tuple(injected))
 
 
-def said_by_agent(content: object) -> list[str]:
-    """The texts of a message of the agent's, a plan that it proposes apart from the rest."""
+def split_agent_message(content: object) -> list[str]:
+    """Return the texts of an agent's message, with a proposed plan separate from the rest."""
     if isinstance(content, str):
         return split_plan(content)
     parts: list[Row] = dicts(content)
@@ -103,7 +107,7 @@ def said_by_agent(content: object) -> list[str]:
 
 
 def split_plan(text: str) -> list[str]:
-    """A text, and the plans in it: the client shows them apart."""
+    """Separate the plans in a text from the rest, as the client shows them."""
     if "<proposed_plan>" not in text:
         return [text] if text.strip() else []
     rest = _PLAN.sub("", text)
@@ -111,7 +115,7 @@ def split_plan(text: str) -> list[str]:
 
 
 def plan_in(text: str) -> str:
-    """The last plan in a text, "" for none."""
+    """Return the last plan in a text, "" for none."""
     plans = _PLAN.findall(text) if "<proposed_plan>" in text else []
     return plans[-1] if plans else ""
 
@@ -123,17 +127,17 @@ _PLAIN = frozenset({"", "plain"})
 
 
 def read_message(state: State, item: Row, at: At) -> None:
-    """A message of the API, in anybody's name."""
+    """Read a message of the API, with any role."""
     role, content = as_str(item.get("role")), item.get("content")
     if role == "assistant":
         parts = content if isinstance(content, str) else "".join(as_str(p.get("text")) for p in dicts(content))
         state.plan = plan_in(parts) or state.plan
-        _reply(state, "api", said_by_agent(content), item, at)
+        _reply(state, "api", split_agent_message(content), item, at)
         return
     told = as_dict(item.get("internal_chat_message_metadata_passthrough"))
     kinds = told.get("content_item_kinds")
     if role == "user":
-        _speak(state, "api", said_by_user(content, kinds), at)
+        _prompt(state, "api", split_user_message(content, kinds), at)
         return
     texts = [content] if isinstance(content, str) else [as_str(part.get("text")) for part in dicts(content)]
     names = [as_str(kind) for kind in as_list(kinds)]
@@ -144,7 +148,7 @@ def read_message(state: State, item: Row, at: At) -> None:
 
 
 def read_ui_prompt(state: State, event: Row, at: At) -> None:
-    """The event of a prompt."""
+    """Read a prompt from an event of the interface."""
     text = as_str(event.get("message"))
     images = len(as_list(event.get("images"))) + len(as_list(event.get("local_images")))
     if as_str(event.get("kind")) not in _PLAIN:
@@ -153,28 +157,28 @@ def read_ui_prompt(state: State, event: Row, at: At) -> None:
     if text.lstrip().startswith(("<environment_context>", "<user_instructions>")):
         state.out.append(Injected(at, text, "environment"))
         return
-    _speak(state, "ui", Said(text, images), at)
+    _prompt(state, "ui", UserMessage(text, images), at)
 
 
 def read_item_prompt(state: State, item: Row, at: At) -> None:
-    """A completed `UserMessage`."""
+    """Read a completed `UserMessage`."""
     parts = dicts(item.get("content"))
     text = "".join(as_str(part.get("text")) for part in parts)
-    _speak(state, "ui", Said(text, sum("image" in as_str(part.get("type")) for part in parts)), at)
+    _prompt(state, "ui", UserMessage(text, sum("image" in as_str(part.get("type")) for part in parts)), at)
 
 
-def _speak(state: State, side: str, said: Said, at: At) -> None:
-    for kind, text in said.injected:
+def _prompt(state: State, side: str, message: UserMessage, at: At) -> None:
+    for kind, text in message.injected:
         _inject(state, side, kind, text, at)
-    if not (said.text.strip() or said.images) or state.mirror.is_copy(side, "user", said.text):
+    if not (message.text.strip() or message.images) or state.mirror.is_copy(side, "user", message.text):
         return
     if state.agent or state.by_agent:
         kind = PromptKind.TASK
     elif state.turn.known and state.turn.prompted:
         kind = PromptKind.STEERING
     else:
-        kind = settle_plan(state, at, said.text)
-    state.out.append(Prompted(at, said.text, kind, said.images))
+        kind = settle_plan(state, at, message.text)
+    state.out.append(Prompted(at, message.text, kind, message.images))
     state.turn.prompted, state.turn.last_word = True, None
     state.compacted = state.aborted = state.at_rest = False
     if not state.turns_told:
@@ -192,7 +196,7 @@ def _inject(state: State, side: str, kind: str, text: str, at: At) -> None:
 
 
 def interrupt(state: State, at: At) -> None:
-    """The user stopped the agent; the client says so twice."""
+    """Emit that the user stopped the agent, which the client logs twice."""
     if not state.aborted:
         state.out.append(Interrupted(at, state.turn.cut))
         state.aborted = True
@@ -202,17 +206,17 @@ def interrupt(state: State, at: At) -> None:
 
 
 def read_ui_message(state: State, event: Row, at: At) -> None:
-    """The event of an answer."""
+    """Read an answer from an event of the interface."""
     state.plan = plan_in(as_str(event.get("message"))) or state.plan
     _reply(state, "ui", split_plan(as_str(event.get("message"))), event, at)
 
 
 def read_item_message(state: State, item: Row, at: At) -> None:
-    """A completed `AgentMessage` or `Plan`."""
+    """Read a completed `AgentMessage` or `Plan`."""
     text = as_str(item.get("text"))
     if as_str(item.get("type")) == "Plan":
         state.plan = text
-    _reply(state, "ui", split_plan(text) or said_by_agent(item.get("content")), item, at)
+    _reply(state, "ui", split_plan(text) or split_agent_message(item.get("content")), item, at)
 
 
 def _reply(state: State, side: str, texts: list[str], item: Row, at: At) -> None:
@@ -228,13 +232,13 @@ def _reply(state: State, side: str, texts: list[str], item: Row, at: At) -> None
 
 
 def read_thought(state: State, item: Row, at: At) -> None:
-    """Reasoning of the API: its summaries, and the whole where it is not encrypted."""
+    """Read reasoning of the API: its summaries, and the full text if it is not encrypted."""
     parts = [*dicts(item.get("summary")), *dicts(item.get("content"))]
     _think(state, "api", [as_str(part.get("text")) for part in parts], at)
 
 
 def read_item_thought(state: State, item: Row, at: At) -> None:
-    """A completed `Reasoning`."""
+    """Read a completed `Reasoning`."""
     _think(
         state,
         "ui",
@@ -244,7 +248,7 @@ def read_item_thought(state: State, item: Row, at: At) -> None:
 
 
 def read_ui_thought(state: State, event: Row, at: At) -> None:
-    """The event of a thought."""
+    """Read reasoning from an event of the interface."""
     _think(state, "ui", [as_str(event.get("text"))], at)
 
 

@@ -1,6 +1,6 @@
-"""Codex's rows to events, one at a time and in the order of the file.
+"""Convert Codex's rows to events, one at a time and in the order of the file.
 
-Owns the tables of row types and the small ones: where the session runs, turns, compactions, faults, reviews.
+This module has the tables of row types, and reads the smaller types: context, turns, tokens, compactions, errors, reviews.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from crucible.clients.log_values import Row, as_dict, as_str, count
 
 
 def read_usage_record(state: State, record: Row, at: At) -> None:
-    """One response.  A parent's, in a copy of its history, is the parent's."""
+    """Count the tokens of one response, unless it belongs to the parent and is part of a copied history."""
     thread = as_str(record.get("thread_id"))
     if thread and thread in (as_str(state.meta.get("forked_from_id")), parent_of(state.meta)[0]):
         return
     state.total = _total(as_dict(record.get("thread_token_usage"))) or state.total
     state.turn.counted = True
-    _tell(state, as_dict(record.get("usage")), as_str(record.get("response_id")), at)
+    _count_usage(state, as_dict(record.get("usage")), as_str(record.get("response_id")), at)
 
 
 def read_token_count(state: State, event: Row, at: At) -> None:
-    """The running total, when it moved.
+    """Count the tokens since the last running total.
 
-    Where responses are told one by one, it only repeats them: with a total of its own, since a client that was killed between the
-    two goes on with the one that it wrote last.
+    If the usage of each response is logged, the total only repeats it and nothing is counted.  The two may differ: a client that
+    was killed between writing them continues with the one that it wrote last.
     """
     info = as_dict(event.get("info"))
     total = _total(as_dict(info.get("total_token_usage")))
@@ -66,40 +66,40 @@ def read_token_count(state: State, event: Row, at: At) -> None:
     last = as_dict(info.get("last_token_usage")) or _step(state.total, total)
     state.total = total
     if not state.turn.counted:
-        _tell(state, last, "", at)
+        _count_usage(state, last, "", at)
 
 
 def _total(usage: Row) -> tuple[int, int, int] | None:
-    """Input, cached input, output; None when nothing was counted."""
-    told = (
+    """Return input, cached input and output; None if all are 0."""
+    counts = (
         count(usage.get("input_tokens")),
         count(usage.get("cached_input_tokens")),
         count(usage.get("output_tokens")),
     )
-    return told if any(told) else None
+    return counts if any(counts) else None
 
 
 def _step(before: tuple[int, int, int], after: tuple[int, int, int]) -> Row:
-    """What was added to a total; all of it when it began anew."""
+    """Return the difference of two totals; the whole new one if it was reset."""
     if any(new < old for old, new in zip(before, after, strict=True)):
         before = (0, 0, 0)
     steps = [new - old for old, new in zip(before, after, strict=True)]
     return dict(zip(("input_tokens", "cached_input_tokens", "output_tokens"), steps, strict=True))
 
 
-def _tell(state: State, usage: Row, response: str, at: At) -> None:
-    given, cached, said = _total(usage) or (0, 0, 0)
+def _count_usage(state: State, usage: Row, response: str, at: At) -> None:
+    sent, cached, output = _total(usage) or (0, 0, 0)
     written = count(usage.get("cache_write_input_tokens"))
-    # Written tokens are part of the input, unless the sum says that they come on top of it.
-    on_top = written if written and count(usage.get("total_tokens")) == given + said + written else 0
-    if given or said:
-        fresh = max(given - cached, 0) + on_top
+    # Tokens written to the cache are part of the input, unless the total shows that they are not.
+    on_top = written if written and count(usage.get("total_tokens")) == sent + output + written else 0
+    if sent or output:
+        fresh = max(sent - cached, 0) + on_top
         message = response or f"tokens-{at.row}"
-        state.out.append(UsageCounted(at, message, state.model, fresh, cached, said, min(written, fresh)))
+        state.out.append(UsageCounted(at, message, state.model, fresh, cached, output, min(written, fresh)))
 
 
 SILENT_ROWS = frozenset({"world_state", "inter_agent_communication_metadata", "state"})
-"""State of the client that says nothing about the session's work."""
+"""State of the client that is irrelevant for the session's work."""
 _SILENT_EVENTS = frozenset(
     {
         "agent_message_delta",
@@ -129,7 +129,7 @@ _AT_WORK = (ToolReturned, UsageCounted, Replied)
 
 
 def feed(state: State, line: Line) -> Events:
-    """The events of one row."""
+    """Return the events of one row."""
     at = At(line.number, line.row, line.time, state.agent)
     if not line.type:
         return [Unreadable(at, line.reason)]
@@ -140,13 +140,13 @@ def feed(state: State, line: Line) -> Events:
     elif line.type not in SILENT_ROWS:
         out.append(Unknown(at, line.type))
     if rested and state.at_rest and any(isinstance(event, _AT_WORK) for event in out):
-        # A command that ends behind the answer, say: the agent goes on resting.
+        # A command that ends after the answer, for example, does not open the turn again.
         out.append(Answered(at))
     return out
 
 
 def finish(state: State) -> Events:
-    """What the end of the file tells: in a file that says nothing of turns, the last word is the answer."""
+    """Return the events at the end of the file: without logged turns, the last text is the answer."""
     word = state.turn.last_word
     return [Answered(word)] if word and not state.turns_told else []
 
@@ -163,7 +163,7 @@ def _session_meta(state: State, meta: Row, at: At) -> None:
     entry = source if isinstance(source, str) else "subagent" if isinstance(source, dict) else ""
     branch = as_str(as_dict(meta.get("git")).get("branch"))
     version = as_str(meta.get("cli_version"))
-    _see(state, at, (as_str(meta.get("cwd")), branch, version, entry or as_str(meta.get("originator"))))
+    _emit_context(state, at, (as_str(meta.get("cwd")), branch, version, entry or as_str(meta.get("originator"))))
 
 
 def _turn_context(state: State, context: Row, at: At) -> None:
@@ -171,14 +171,14 @@ def _turn_context(state: State, context: Row, at: At) -> None:
     state.mode = as_str(as_dict(context.get("collaboration_mode")).get("mode")) or state.mode
     cwd = as_str(context.get("cwd"))
     if cwd:
-        _see(state, at, (cwd, *(state.context or ("", "", "", ""))[1:]))
+        _emit_context(state, at, (cwd, *(state.context or ("", "", "", ""))[1:]))
 
 
 def _settings(state: State, event: Row, _at: At) -> None:
     state.model = as_str(as_dict(event.get("thread_settings")).get("model")) or state.model
 
 
-def _see(state: State, at: At, context: tuple[str, ...]) -> None:
+def _emit_context(state: State, at: At, context: tuple[str, ...]) -> None:
     if context != state.context:
         state.context = context
         state.out.append(ContextSeen(at, state.session, *context))
@@ -240,7 +240,7 @@ def _fault_text(error: object) -> str:
 
 
 def _fault(state: State, text: str, at: At) -> None:
-    if text != state.turn.fault:  # an event, and again at the turn's end
+    if text != state.turn.fault:  # logged as an event, and again at the turn's end
         state.turn.fault = text
         state.out.append(Faulted(at, text))
 
@@ -254,8 +254,8 @@ def _warning(state: State, event: Row, at: At) -> None:
 
 
 def _review(state: State, event: Row, at: At) -> None:
-    told = event.get("review_output") or event.get("user_facing_hint") or event.get("target") or ""
-    text = told if isinstance(told, str) else orjson.dumps(told, default=str).decode()
+    counts = event.get("review_output") or event.get("user_facing_hint") or event.get("target") or ""
+    text = counts if isinstance(counts, str) else orjson.dumps(counts, default=str).decode()
     state.out.append(Injected(at, text, "review"))
 
 
@@ -295,7 +295,7 @@ def _item_completed(state: State, event: Row, at: At) -> None:
 
 
 def _read_by_type(state: State, where: str, part: Row, at: At) -> None:
-    """Read what a row holds by its own type; a type that is in neither table of its place is unknown."""
+    """Read a part of a row by the part's type; a type in neither table of its place is unknown."""
     kind = as_str(part.get("type"))
     readers, silent = _TABLES[where]
     if read := readers.get(kind):
@@ -367,4 +367,4 @@ _TABLES = {
     "event_msg": (_EVENTS, _SILENT_EVENTS),
     "item_completed": (_ITEMS, _SILENT_ITEMS),
 }
-"""What reads a part by its type, and the types that tell nothing, for each place where parts stand."""
+"""For each place of parts: the readers by the part's type, and the types to ignore."""

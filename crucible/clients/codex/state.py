@@ -1,7 +1,7 @@
-"""What reading one Codex file has to remember.
+"""The state of reading one Codex file.
 
-Owns no rule about rows but one: visible things are logged twice, as an item of the API and as an event for the
-interface, in either order, and the second of the two is dropped.
+Everything visible is logged twice, as an item of the API and as an event for the interface, in either order; `Mirror` finds
+the second of the two.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Events: TypeAlias = list[Event]
 
 
 class Mirror:
-    """Things seen once that will come a second time from the other side.
+    """Texts that were logged once and are still expected from the other side.
 
-    A side is "api" or "ui".  The n-th of a text on one side is the copy of the n-th on the other, within a turn.
+    A side is "api" or "ui".  Within a turn, the n-th occurrence of a text on one side is the copy of the n-th on the other.
     """
 
     __slots__ = ("_waiting",)
@@ -29,7 +29,7 @@ class Mirror:
         self._waiting: Counter[tuple[str, str, int]] = Counter()
 
     def is_copy(self, side: str, kind: str, text: str) -> bool:
-        """Whether this is the second of the two; the first one is remembered."""
+        """Return whether this is the second of the two; the first one is remembered."""
         key = hash("".join(text.split()))
         other = ("ui" if side == "api" else "api", kind, key)
         if self._waiting[other]:
@@ -39,7 +39,7 @@ class Mirror:
         return False
 
     def forget(self, kind: str = "") -> None:
-        """A turn begins or ends: what did not come twice will not; `kind` alone where one is named."""
+        """Forget the expected copies (only those of `kind`, if given) when a turn begins or ends: they will not come."""
         if not kind:
             self._waiting.clear()
             return
@@ -49,103 +49,103 @@ class Mirror:
 
 @dataclass(slots=True)
 class OpenCall:
-    """A call: `kept` holds the arguments of plans, of questions and of hand-overs alone.  `closed` when its last word was told."""
+    """A call: `kept` holds the arguments of plans, questions and subagents only.  `closed` after its final result."""
 
     name: str
     kept: Mapping[str, Any] = field(default_factory=dict)
     api: bool = True
-    """Whether the API's side of it was seen."""
+    """True if the API's side of it was seen."""
     closed: bool = False
 
 
 @dataclass(slots=True)
 class Turn:
-    """One turn of the agent.  `known` when the file told that it began."""
+    """One turn of the agent.  `known` if the file logs its beginning."""
 
     known: bool = False
     prompted: bool = False
     worked: bool = False
     spoke: bool = False
     counted: bool = False
-    """Whether the usage of its responses is told one by one: running totals only repeat it then."""
+    """True if the usage of each response is logged: running totals only repeat it then."""
     cut: bool = False
-    """Whether its last call was cut short."""
+    """True if its last call was interrupted."""
     fault: str = ""
     last_word: At | None = None
-    """The agent's last text when nothing followed it."""
+    """The position of the agent's last text, if nothing followed it."""
 
 
 @dataclass(slots=True)
 class State:
-    """One file as far as it was read.  `agent` is the subagent whose own file this is, "" for a trunk."""
+    """The state after the rows read so far.  `agent` is the subagent whose own file this is, "" for a trunk."""
 
     agent: str = ""
     out: Events = field(default_factory=list)
-    """The events of the row that is being read."""
+    """The events of the current row."""
     session: str = ""
     """The id in the first `session_meta`; later ones are copies of a parent's."""
     meta: Row = field(default_factory=dict)
     by_agent: bool = False
-    """Whether the file says that an agent asks in it and no human: so it is read when its parent is gone and it is a trunk."""
+    """True if an agent gives the prompts in this file: a subagent's file is a trunk if its parent's file is missing."""
     context: tuple[str, ...] = ()
     model: str = ""
     mirror: Mirror = field(default_factory=Mirror)
     turn: Turn = field(default_factory=Turn)
     turns_told: bool = False
-    """Whether the file says when turns begin and end."""
+    """True if the file logs when turns begin and end."""
     calls: dict[str, OpenCall] = field(default_factory=dict)
     running: dict[str, str] = field(default_factory=dict)
-    """The call that began a command which runs on, by the client's number for it."""
+    """The call that began a command still running, by the client's number for it."""
     spawned: dict[str, str] = field(default_factory=dict)
-    """The call that started a subagent, by the subagent's id and by its path."""
+    """The call that started a subagent, by the subagent's id."""
     agents: dict[str, str] = field(default_factory=dict)
-    """The id of a subagent by its path."""
+    """The ids of subagents by their paths."""
     reports: dict[str, int] = field(default_factory=dict)
-    """The hash of each subagent's last report."""
+    """A hash of each subagent's last report."""
     total: tuple[int, int, int] = (0, 0, 0)
-    """The running total of tokens that was told last."""
+    """The last running total of tokens."""
     compacted: bool = False
-    """Whether nothing happened since the last compaction."""
+    """True if nothing happened since the last compaction."""
     aborted: bool = False
-    """Whether nothing happened since the user stopped the agent."""
+    """True if nothing happened since the user stopped the agent."""
     mode: str = ""
-    """How the agent works in this turn, in the client's words: `plan` or `default`."""
+    """The client's name for the mode of this turn: `plan` or `default`."""
     plan: str = ""
-    """The plan that the agent proposed, until the user speaks."""
+    """The plan that the agent proposed, until the next prompt."""
     at_rest: bool = False
-    """Whether the last turn ended in an answer and none has begun."""
+    """True if the last turn ended in an answer and none has begun."""
 
     def begin_turn(self, *, known: bool) -> None:
-        """A turn begins."""
+        """Begin a turn."""
         self.turn = Turn(known=known)
         self.turns_told = self.turns_told or known
         self.aborted = self.at_rest = False
         self.mirror.forget()
 
     def end_turn(self, *, answered: bool) -> None:
-        """The agent is at rest."""
+        """End the turn."""
         self.turn = Turn()
         self.at_rest = answered
         self.mirror.forget()
 
     def work(self) -> None:
-        """The agent did something."""
+        """Note that the agent did something."""
         self.turn.worked = True
         self.turn.last_word = None
         self.compacted = self.aborted = False
 
 
 def is_subagent(meta: Row) -> bool:
-    """Whether a session was started by an agent, of whatever kind: by a hand-over, for a review, for a compaction."""
+    """Return whether an agent started a session: as a subagent, for a review or for a compaction."""
     return "subagent" in as_dict(meta.get("source")) or as_str(meta.get("thread_source")) == "subagent"
 
 
 def parent_of(meta: Row) -> tuple[str, str, str, int]:
-    """The parent's id of a subagent's session ("" for none), its role, its name and its depth (0 unknown)."""
-    told = as_dict(meta.get("source")).get("subagent")
-    spawn = as_dict(as_dict(told).get("thread_spawn"))
+    """Return the id of a subagent's parent ("" for none), and the subagent's role, name and depth (0 if unknown)."""
+    source = as_dict(meta.get("source")).get("subagent")
+    spawn = as_dict(as_dict(source).get("thread_spawn"))
     parent = as_str(spawn.get("parent_thread_id")) or as_str(meta.get("parent_thread_id"))
-    role = as_str(spawn.get("agent_role")) or as_str(meta.get("agent_role")) or as_str(told)
-    role = role or as_str(as_dict(told).get("other"))
+    role = as_str(spawn.get("agent_role")) or as_str(meta.get("agent_role")) or as_str(source)
+    role = role or as_str(as_dict(source).get("other"))
     name = as_str(spawn.get("agent_path")).rpartition("/")[2] or as_str(spawn.get("agent_nickname"))
     return parent, role, name, number(spawn.get("depth")) or 0

@@ -1,7 +1,7 @@
-"""Subagents, in Codex's rollouts: who was started by which call, and what came back.
+"""Match subagents in Codex's rollouts with the calls that started them, and read their reports.
 
-A subagent is a session with a file of its own.  Its end comes as a note in the user's name, as a message from one agent
-to another, or as the answer of `wait_agent`, and often as two of these.
+A subagent is a session with a file of its own.  Its end is logged as a notice in the user's name, as a message from one agent
+to another, or as the result of `wait_agent`, and often as two of these.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _OPAQUE = re.compile(r"gAAAA|[A-Za-z0-9_+/=-]{120,}\Z")
 
 
 def start_agent(state: State, at: At, call: str, arguments: Mapping[str, Any]) -> None:
-    """A call hands work over."""
+    """Emit that a call hands work to a subagent."""
     task = as_str(arguments.get("message")) or as_str(arguments.get("prompt")) or _items_text(arguments.get("items"))
     if _OPAQUE.match(task):
-        task = ""  # encrypted on its way to the subagent
+        task = ""  # encrypted for the subagent
     kind = as_str(arguments.get("agent_type")) or as_str(arguments.get("agent_role")) or "agent"
     title = as_str(arguments.get("task_name")).replace("_", " ") or _title(task)
     state.out.append(SubagentStarted(at, call, kind, task, title))
@@ -45,15 +45,15 @@ def _items_text(items: object) -> str:
 
 
 def _title(task: str) -> str:
-    """The first words of a task."""
+    """Return the first words of a task."""
     line = next((line.strip() for line in task.split("\n") if line.strip()), "")
     if len(line) <= _TITLE:
         return line
     return line[:_TITLE].rpartition(" ")[0] or line[:_TITLE]
 
 
-def agent_named(state: State, at: At, call: str, agent: str, path: str = "") -> None:
-    """The id of a subagent became known."""
+def emit_agent_id(state: State, at: At, call: str, agent: str, path: str = "") -> None:
+    """Emit a subagent's id once it is known."""
     if not agent or not call or state.spawned.get(agent) == call:
         return
     state.spawned[agent] = call
@@ -66,7 +66,7 @@ def agent_named(state: State, at: At, call: str, agent: str, path: str = "") -> 
 
 
 def _report(state: State, at: At, agent: str, status: object) -> None:
-    """The state of a subagent; its end is told once."""
+    """Emit a subagent's report, once, if its status is an end."""
     agent = state.agents.get(agent, agent)
     told = as_dict(status)
     kind = as_str(status) or next((kind for kind in _ENDS if kind in told), "")
@@ -80,48 +80,48 @@ def _report(state: State, at: At, agent: str, status: object) -> None:
 
 
 def read_notice(state: State, at: At, text: str) -> None:
-    """A `<subagent_notification>`."""
+    """Read a `<subagent_notification>`."""
     told = parsed(text_in_tag(text, "subagent_notification").strip())
     _report(state, at, as_str(told.get("agent_path")) or as_str(told.get("agent_id")), told.get("status"))
 
 
 def read_statuses(state: State, at: At, output: Row) -> None:
-    """The answer of `wait_agent`, or of another tool that tells how agents stand."""
+    """Read the result of `wait_agent`, or of another tool that reports the status of agents."""
     for agent, status in as_dict(output.get("status")).items():
         _report(state, at, agent, status)
 
 
 def read_agent_message(state: State, message: Row, at: At) -> None:
-    """What one agent said to another."""
+    """Read a message from one agent to another."""
     parts = dicts(message.get("content"))
     text = "".join(as_str(part.get("text")) for part in parts) or as_str(message.get("content"))
-    sealed = "".join(as_str(part.get("encrypted_content")) for part in parts)
+    encrypted = "".join(as_str(part.get("encrypted_content")) for part in parts)
     head = _MESSAGE.match(text)
-    said = (text[head.end() :] if head else text) + ("" if _OPAQUE.match(sealed) else sealed)
+    message_text = (text[head.end() :] if head else text) + ("" if _OPAQUE.match(encrypted) else encrypted)
     kind = head["kind"] if head else ""
     author = as_str(message.get("author"))
     if kind == "FINAL_ANSWER" and author:
-        _report(state, at, author, {"completed": said})
-    elif (state.agent or state.by_agent) and said.strip():
-        state.out.append(Prompted(at, said, PromptKind.TASK))
+        _report(state, at, author, {"completed": message_text})
+    elif (state.agent or state.by_agent) and message_text.strip():
+        state.out.append(Prompted(at, message_text, PromptKind.TASK))
         state.turn.prompted = True
-    elif said.strip():
-        state.out.append(Injected(at, said, "agent-message"))
+    elif message_text.strip():
+        state.out.append(Injected(at, message_text, "agent-message"))
 
 
 def read_activity(state: State, item: Row, at: At) -> None:
-    """A subagent began, or went on."""
+    """Read that a subagent began or continued."""
     agent, path = as_str(item.get("agent_thread_id")), as_str(item.get("agent_path"))
     if as_str(item.get("kind")) == "started":
-        agent_named(state, at, as_str(item.get("id")) or as_str(item.get("event_id")), agent, path)
+        emit_agent_id(state, at, as_str(item.get("id")) or as_str(item.get("event_id")), agent, path)
 
 
 def read_collab(state: State, item: Row, at: At) -> None:
-    """The end of a call about subagents as the interface saw it."""
+    """Read the end of a call about subagents from an event of the interface."""
     call = as_str(item.get("id")) or as_str(item.get("call_id"))
     tool = as_str(item.get("tool"))
     receivers = [as_str(agent) for agent in as_list(item.get("receiver_thread_ids"))]
     new = as_str(item.get("new_thread_id")) or (receivers[0] if tool == "spawn_agent" and receivers else "")
-    agent_named(state, at, call, new)
+    emit_agent_id(state, at, call, new)
     statuses = item.get("agents_states", item.get("statuses"))
     read_statuses(state, at, {"status": statuses})

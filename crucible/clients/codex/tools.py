@@ -1,7 +1,7 @@
-"""Tool calls and their results, in Codex's rollouts, from either side.
+"""Read tool calls and their results in Codex's rollouts, from either side.
 
-A call is an item of the API (`function_call` and its like) or, where a script of the code mode made it, only an event of
-the interface; its result is often both.  The id of the call holds them together and the first result counts.
+A call is an item of the API (such as `function_call`) or, if a code-mode script made it, only an event of the interface; its
+result is often both.  The call's id connects them, and the first result counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crucible.clients.codex.files import dicts, parsed
 from crucible.clients.codex.state import OpenCall, State
 from crucible.clients.codex.subagents import (
     AGENT_TOOLS,
-    agent_named,
+    emit_agent_id,
     read_collab,
     read_statuses,
     start_agent,
@@ -51,7 +51,7 @@ _KEPT = frozenset({"update_plan", "exec", QUESTION_TOOL, _POLL, *AGENT_TOOLS})
 
 
 def _use(state: State, at: At, call: str, name: str, arguments: Mapping[str, Any], *, api: bool) -> None:
-    """A call; the second side of one that is known says nothing new."""
+    """Emit a call, unless it is the second side of a known one."""
     known = state.calls.get(call)
     if known and not (api and known.api):
         known.api = known.api or api
@@ -64,7 +64,7 @@ def _use(state: State, at: At, call: str, name: str, arguments: Mapping[str, Any
 
 
 def _return(state: State, at: At, call: str, result: Result) -> None:
-    """A result; what comes after the last word on a call is a copy."""
+    """Emit a result, unless the call has its final one: then it is a copy."""
     known = state.calls.get(call)
     if known and known.closed:
         return
@@ -83,7 +83,7 @@ def _return(state: State, at: At, call: str, result: Result) -> None:
 
 
 def _is_killed(state: State, result: Result) -> bool:
-    """Whether a command in the background was ended by the client, after the turn that began it."""
+    """Return whether the client killed a background command after the turn that began it."""
     return state.turns_told and not state.turn.known and (result.details or {}).get("exit_code") == _KILLED
 
 
@@ -133,10 +133,10 @@ def _output(state: State, item: Row, at: At) -> None:
     call = _call_id(item, at)
     known = state.calls.get(call)
     result = of_output(item.get("output"))
-    told = parsed(result.text)
+    details = parsed(result.text)
     if known and known.name in AGENT_TOOLS and result.end is not CallEnd.REJECTED:
         if result.end is CallEnd.OK:
-            agent_named(state, at, call, as_str(told.get("agent_id")))
+            emit_agent_id(state, at, call, as_str(details.get("agent_id")))
         elif not known.closed:
             state.out.append(SubagentReturned(at, call, "", result.text, result.end))
         known.closed = True
@@ -144,12 +144,12 @@ def _output(state: State, item: Row, at: At) -> None:
     if known and known.name == _POLL:
         result = _polled(state, at, str(known.kept.get("session_id")), result)
     _return(state, at, call, result)
-    if known and told and as_dict(told.get("status")):
-        read_statuses(state, at, told)
+    if known and details and as_dict(details.get("status")):
+        read_statuses(state, at, details)
 
 
 def _polled(state: State, at: At, session: str, result: Result) -> Result:
-    """The result of a look at a command that runs on: how that ended is the command's, and no end of the look."""
+    """Read the result of polling a running command: its exit code is the command's result, not the poll's."""
     begun = state.running.get(session)
     if begun is None or result.open or "exit_code" not in (result.details or {}):
         return result
@@ -160,12 +160,12 @@ def _polled(state: State, at: At, session: str, result: Result) -> Result:
 
 def _web_search(state: State, item: Row, at: At, side: str = "api") -> None:
     action = as_dict(item.get("action"))
-    told = {key: action[key] for key in ("query", "url", "pattern") if as_str(action.get(key))}
-    told = told or ({"query": item["query"]} if as_str(item.get("query")) else {})
-    if state.mirror.is_copy(side, "web", repr(sorted(told.items()))):
+    details = {key: action[key] for key in ("query", "url", "pattern") if as_str(action.get(key))}
+    details = details or ({"query": item["query"]} if as_str(item.get("query")) else {})
+    if state.mirror.is_copy(side, "web", repr(sorted(details.items()))):
         return
     call = _call_id(item, at)
-    _use(state, at, call, "web_search", told, api=True)
+    _use(state, at, call, "web_search", details, api=True)
     failed = as_str(item.get("status")) == "failed"
     _return(state, at, call, Result("", CallEnd.FAILED if failed else CallEnd.OK))
 
@@ -198,7 +198,7 @@ API_CALLS: Mapping[str, Callable[[State, Row, At], None]] = {
     "tool_search_output": _tools_found,
     "image_generation_call": _image_made,
 }
-"""Items of the API that are calls or results, by their type."""
+"""Readers of the API's calls and results, by the item's type."""
 
 
 # --- the side of the interface ---------------------------------------------------------------------------------------
@@ -215,13 +215,13 @@ def _command(state: State, item: Row, at: At) -> None:
         return
     call = _ui_id(item, at)
     if as_str(item.get("source")) == "unified_exec_interaction" and call not in state.calls:
-        return  # what was typed into a running command: its call is told by the API
+        return  # input typed into a running command; the API logs its call
     _use(state, at, call, "exec_command", {"cmd": command}, api=False)
     _return(state, at, call, of_command(item))
 
 
 def read_user_shell(state: State, at: At, side: str, command: str) -> None:
-    """The user ran a command."""
+    """Emit a command that the user ran."""
     if command and not state.mirror.is_copy(side, "shell", command):
         state.out.append(Prompted(at, f"!{command}", PromptKind.SHELL))
 
@@ -237,12 +237,12 @@ def _mcp(state: State, item: Row, at: At) -> None:
     call = _ui_id(item, at)
     name = f"mcp__{as_str(called.get('server'))}__{as_str(called.get('tool'))}"
     _use(state, at, call, name, parsed(called.get("arguments")), api=False)
-    told, error = item.get("result"), item.get("error")
-    if isinstance(told, dict) and ("Ok" in told or "Err" in told):
-        told, error = as_dict(told.get("Ok")), told.get("Err")
+    details, error = item.get("result"), item.get("error")
+    if isinstance(details, dict) and ("Ok" in details or "Err" in details):
+        details, error = as_dict(details.get("Ok")), details.get("Err")
     problem = as_str(error) or as_str(as_dict(error).get("message"))
-    good = of_output({"content": as_dict(told).get("content")})
-    bad = bool(problem) or as_dict(told).get("is_error") is True or as_dict(told).get("isError") is True
+    good = of_output({"content": as_dict(details).get("content")})
+    bad = bool(problem) or as_dict(details).get("is_error") is True or as_dict(details).get("isError") is True
     _return(state, at, call, Result(problem or good.text, CallEnd.FAILED if bad else good.end, good.details))
 
 
@@ -298,4 +298,4 @@ UI_CALLS: Mapping[str, Callable[[State, Row, At], None]] = {
     "collab_close_end": _collab,
     "collab_resume_end": _collab,
 }
-"""Items and events of the interface that are calls with their results, by their type."""
+"""Readers of the interface's calls with their results, by the type of the item or event."""

@@ -1,1 +1,1 @@
-"""Gemini CLI's records as events: the log, who spoke, how calls ended."""
+"""Gemini CLI: its profile, and its logs as events."""

@@ -1,1 +1,1 @@
-"""Agent programs that `cru` starts itself."""
+"""Start clients: in the user's terminal, or to answer one question."""

@@ -1,6 +1,6 @@
-"""Running a program that answers: bounded in time and output, with nothing left running behind it.
+"""Run a program that answers: with limited time and output, and leaving no process running.
 
-Owns the process and its group, and ending all that runs at once.  What is asked, and what the answer means, is `asking`'s.
+Each program runs in its own process group, and `Reins.stop` ends all of them.  `ask` writes the prompts and reads the answers.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from crucible.core.errors import AgentFailed, reason_of
 from crucible.core.patterns import ANSI
 
 MOST_BYTES = 1 << 20
-"""Of an answer; a program that says more is stopped."""
+"""Maximum size of an answer; a program that prints more is stopped."""
 
-_SAID_BYTES = 4000
-"""Of what it complained, the end."""
+_STDERR_BYTES = 4000
+"""Size of the end of standard error that is kept for the error message."""
 _STRAGGLERS = 2.0
 """Seconds for who still holds the output of a program that has ended."""
 _GRACE = 3.0
-"""Seconds in which a program that is asked to end may do so by itself."""
+"""Seconds between asking a program to end and killing it."""
 
 
 class TimedOut(AgentFailed):
-    """A program took longer than it was given."""
+    """A program exceeded its time-out."""
 
 
 class Stopped(AgentFailed):
@@ -38,50 +38,50 @@ class Stopped(AgentFailed):
 
 
 class Exited(AgentFailed):
-    """A program ended with an error: its exit `code`, or minus the signal that killed it; `said` is what it had printed."""
+    """A program failed: `code` is its exit code, or minus the signal that killed it; `output` is what it had printed."""
 
-    def __init__(self, message: str, code: int, said: bytes) -> None:
+    def __init__(self, message: str, code: int, output: bytes) -> None:
         super().__init__(message)
         self.code = code
-        self.said = said
+        self.output = output
 
 
 class Reins:
-    """Holds the programs that run, in any thread, so that all can be ended at once; then no other is started.
+    """Stop all running programs at once, from any thread; after `stop` no other program is started.
 
-    `started` is told the process of each, in its thread.
+    `started` is called with the process id of each, in its thread.
     """
 
     def __init__(self, started: Callable[[int], None] = lambda _pid: None) -> None:
         self.stopped = False
-        self._told = started
-        # Lists and a flag need no lock here, and a signal's handler may call us while this thread would hold it.
+        self._started = started
+        # Without a lock, because a signal handler may call `stop` while this thread would hold it; a list and a flag need none.
         self._running: list[subprocess.Popen[bytes]] = []
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Ask all of them to end, with everything they started; after a while, or `at_once`, they are killed."""
+        """Ask all programs and their children to end; kill them after a grace period, or now with `at_once`."""
         self.stopped = True
         for process in [*self._running]:
             _end(process, at_once=at_once)
 
     @contextmanager
     def holding(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """The program is one of them as long as the block runs."""
+        """Include a program in `stop` while the block runs."""
         self._running.append(process)
         try:
             if self.stopped:
                 _end(process, at_once=True)
-            self._told(process.pid)
+            self._started(process.pid)
             yield
         finally:
             self._running.remove(process)
             if self.stopped:
-                _kill(process)  # what it started may have outlived it
+                _kill(process)  # its children may have outlived it
 
 
 def run_program(
     words: Sequence[str],
-    given: bytes,
+    prompt: bytes,
     env: Mapping[str, str],
     timeout: float | None,
     *,
@@ -89,32 +89,32 @@ def run_program(
     reins: Reins | None = None,
     most: int = MOST_BYTES,
 ) -> bytes:
-    """What the program printed, `given` on its standard input, in `folder`, by default an empty one of its own.
+    """Return the output of a program that reads `prompt` from standard input and runs in `folder`, by default an empty one.
 
-    What it leaves running with its output open is ended with it.  `AgentFailed` when it cannot be started, takes longer than `timeout`
-    seconds (`TimedOut`), prints more than `most` bytes, is stopped by the `reins` (`Stopped`), or exits with another code
-    than 0 (`Exited`): then with the last line that it complained.
+    Child processes that keep its output open are killed when it ends.  Raises `AgentFailed` if it cannot be started, exceeds
+    `timeout` seconds (`TimedOut`), prints more than `most` bytes, is stopped by the `reins` (`Stopped`), or exits with a code
+    other than 0 (`Exited`, with the last line of its standard error).
     """
     with ExitStack() as stack:
         if not folder:
             made = tempfile.TemporaryDirectory(prefix="cru-", ignore_cleanup_errors=True)
             folder = stack.enter_context(made)
-        prompt = stack.enter_context(tempfile.TemporaryFile())  # a pipe would block on a program that does not read
-        prompt.write(given)
-        prompt.seek(0)
+        stdin = stack.enter_context(tempfile.TemporaryFile())  # a pipe would block on a program that does not read
+        stdin.write(prompt)
+        stdin.seek(0)
         reins = reins or Reins()
         if reins.stopped:
             raise Stopped(f"{os.path.basename(words[0])}: not started")
-        process = _started(words, prompt, {**env, "PWD": folder}, folder)
+        process = _start(words, stdin, {**env, "PWD": folder}, folder)
         with reins.holding(process):
             return _answer_of(process, os.path.basename(words[0]), timeout, most, reins)
 
 
-def _started(words: Sequence[str], prompt: IO[bytes], env: Mapping[str, str], folder: str) -> subprocess.Popen[bytes]:
+def _start(words: Sequence[str], stdin: IO[bytes], env: Mapping[str, str], folder: str) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             [*words],
-            stdin=prompt,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
@@ -130,30 +130,30 @@ def _started(words: Sequence[str], prompt: IO[bytes], env: Mapping[str, str], fo
 def _answer_of(process: subprocess.Popen[bytes], name: str, timeout: float | None, most: int, reins: Reins) -> bytes:
     assert process.stdout is not None  # noqa: S101  both are pipes
     assert process.stderr is not None  # noqa: S101
-    said = _Reader(process.stdout, process, most)
-    complained = _Reader(process.stderr, process, 0)
+    output = _Reader(process.stdout, process, most)
+    errors = _Reader(process.stderr, process, 0)
     try:
         code = process.wait(timeout)
-        said.join(_STRAGGLERS)  # who it started may still hold its output; what it said itself is there
+        output.join(_STRAGGLERS)  # a child process may keep the pipe open; the program's own output has arrived
     except subprocess.TimeoutExpired as error:
         hint = "agents.timeout_seconds in your settings allows for more"
         raise TimedOut(f"{name}: no answer within {timeout:g} seconds", hint) from error
     finally:
-        if process.poll() is None or said.is_alive() or complained.is_alive():
+        if process.poll() is None or output.is_alive() or errors.is_alive():
             _kill(process)
             process.wait()
-    if said.overflowed:
+    if output.overflowed:
         raise AgentFailed(f"{name}: it answered more than {most:,} bytes")
-    if reins.stopped:  # some end well when they are asked to end, and were not done
+    if reins.stopped:  # some programs exit with 0 when they are asked to end, without an answer
         raise Stopped(f"{name}: stopped")
     if code:
-        complained.join(0.2)
-        raise Exited(f"{name}: exit code {code}{complained.last_line()}", code, bytes(said.data))
-    return bytes(said.data)
+        errors.join(0.2)
+        raise Exited(f"{name}: exit code {code}{errors.last_line()}", code, bytes(output.data))
+    return bytes(output.data)
 
 
 def _end(process: subprocess.Popen[bytes], *, at_once: bool) -> None:
-    """Ask a group to end, and see to it that it does."""
+    """Ask a process group to end, and kill it after the grace period."""
     if at_once:
         _kill(process)
         return
@@ -173,7 +173,7 @@ def _kill_if_there(process: subprocess.Popen[bytes]) -> None:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    # The group's number is the leader's: it is not given to another group while one of its members lives.
+    # The group has the number of its leader, which the system does not reuse while a member is alive.
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -182,7 +182,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Reader(threading.Thread):
-    """Takes what comes out of a pipe, so that the program never waits for us; keeps the beginning, or only the end."""
+    """Reads a pipe so that the program never blocks; keeps up to `limit` bytes, or with 0 only the end."""
 
     def __init__(self, pipe: IO[bytes], process: subprocess.Popen[bytes], limit: int) -> None:
         super().__init__(daemon=True)
@@ -192,19 +192,19 @@ class _Reader(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Until the last holder of the pipe is gone."""
+        """Read until the last process closes the pipe."""
         with self._pipe:
             while chunk := os.read(self._pipe.fileno(), 65536):
                 self.data += chunk
                 if not self._limit:
-                    del self.data[:-_SAID_BYTES]
+                    del self.data[:-_STDERR_BYTES]
                 elif len(self.data) > self._limit:
                     self.overflowed = True
                     _kill(self._process)
                     return
 
     def last_line(self) -> str:
-        """`: ` and the last line that says something, "" for none."""
+        """Return `: ` and the last line that is not blank, "" if there is none."""
         text = ANSI.sub("", bytes(self.data).decode("utf-8", "replace"))
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         return f": {printable(lines[-1])}" if lines else ""

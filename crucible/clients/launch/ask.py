@@ -1,7 +1,7 @@
-"""Ask an agent: a client, a user's command line, or a model of the `llm` library; and parse the answer.
+"""Ask an agent (a client, a user's command line, or a model of the `llm` library), and parse the answer.
 
-A client given by name can only answer.  Every program runs in an empty folder and is marked as ours in prompt and environment,
-so that no hook captures it and no import takes it in.
+A client given by name gets no tools.  Every program runs in an empty folder and is marked as ours in its prompt and
+environment, so that hooks and imports skip its session.
 """
 
 from __future__ import annotations
@@ -24,22 +24,25 @@ from crucible.core.errors import AgentFailed
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import AgentSettings
 
-_FOREIGN = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
-"""Taken out of its environment: which session it would write to, and what makes Claude Code refuse to start in itself."""
+_REMOVED_VARIABLES = (RESUMING_ENVIRONMENT, "CRU_SESSION", "CLAUDECODE")
+"""Removed from the environment: the session to write to, and the variable that keeps Claude Code from starting inside itself."""
 
 _LLM = (sys.executable, "-m", "crucible.clients.launch.llm_model")
 
 
 class Asker(Protocol):
-    """Who may be asked.  `ask` raises `AgentFailed` when no answer comes."""
+    """Anything that answers prompts."""
 
     def ask(self, prompt: str) -> Answer:
-        """The answer to a prompt."""
+        """Return the answer to a prompt.  Raises `AgentFailed` if there is none."""
         ...
 
 
 def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
-    """The agent of the settings, the command before the model.  None if there is none, or inside a session that `cru` itself started."""
+    """Return the configured agent, preferring `agents.command` to `agents.model`.
+
+    None if none is configured, and inside a session that `cru` itself started.
+    """
     if env.get(OWN_ENVIRONMENT):
         return None
     if settings.command.strip():
@@ -50,18 +53,19 @@ def asker_of(settings: AgentSettings, env: Mapping[str, str]) -> Program | None:
     return None
 
 
-def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | None) -> Program:
-    """A client by its name, which then can only answer, or a command line, split as a shell would.
+def program_of(agent: str, where: str, env: Mapping[str, str], timeout: float | None) -> Program:
+    """Return the program for a client's name, which then gets no tools, or for a command line, split as a shell does.
 
-    In both cases Claude Code reads no files named with `@` in the prompt.  `where` is the option or setting for the message of `AgentFailed`.
+    In both cases Claude Code reads no files named with `@` in the prompt.  `where` is the option or setting to name in the
+    message of `AgentFailed`.
     """
-    client = client_of(named.strip())
+    client = client_of(agent.strip())
     if client is not None:
         return Program(
             (client.program, *client.asked_once, *client.asked_more(env)), {**env, **client.asked_env}, timeout
         )
     try:
-        words = tuple(shlex.split(named))
+        words = tuple(shlex.split(agent))
     except ValueError as error:
         raise AgentFailed(f"{where}: {error}", "fix its quotes") from error
     if not words:
@@ -73,8 +77,8 @@ def program_of(named: str, where: str, env: Mapping[str, str], timeout: float | 
 class Program:
     """A program that reads a prompt from its standard input and prints the answer.
 
-    `model` is told for an answer that does not name its own, else the program's name.  It runs in `folder`, by default an
-    empty one; `reins` may end it; one that `may_be_silent` need not say anything when it ends well.
+    `model` is the name for an answer that does not name its model, by default the program's name.  The program runs in
+    `folder`, by default an empty one, and `reins` can stop it.  With `may_be_silent` an empty answer is no error.
     """
 
     words: tuple[str, ...]
@@ -87,13 +91,16 @@ class Program:
     may_be_silent: bool = False
 
     def ask(self, prompt: str) -> Answer:
-        """The answer; `AgentFailed` for a program that is not there, fails, says nothing, too much, or nothing in time."""
-        given = f"{OWN_MARK}\n{prompt}".encode("utf-8", "replace")
+        """Run the program and return its answer.
+
+        Raises `AgentFailed` if the program is missing, fails, times out, or prints nothing or too much.
+        """
+        prompt_bytes = f"{OWN_MARK}\n{prompt}".encode("utf-8", "replace")
         model = self.model or os.path.basename(self.words[0])
         try:
             data = run_program(
                 self.words,
-                given,
+                prompt_bytes,
                 own_environment(self.env),
                 self.timeout_seconds,
                 folder=self.folder,
@@ -101,7 +108,7 @@ class Program:
                 most=self.most,
             )
         except Exited as error:
-            read_answer(error.said.decode("utf-8", "replace"), model)  # its output may give a better reason
+            read_answer(error.output.decode("utf-8", "replace"), model)  # its output may give a better reason
             raise
         try:
             text = data.decode()
@@ -114,8 +121,8 @@ class Program:
 
 
 def own_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The surroundings of what we start ourselves: marked as ours, and without what belongs to the session around us."""
-    kept = {name: value for name, value in env.items() if name not in _FOREIGN}
+    """Return the environment for a program that we start: marked as ours, without variables of the current session."""
+    kept = {name: value for name, value in env.items() if name not in _REMOVED_VARIABLES}
     return {**kept, OWN_ENVIRONMENT: "1"}
 
 
@@ -123,10 +130,7 @@ def own_environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_answer(text: str, model: str) -> Answer:
-    """Plain text, or what a client prints as JSON; `AgentFailed` for an answer that says it is an error.
-
-    Known are `claude -p --output-format json`, `codex exec --json`, `opencode run --format json` and our own `answering`.
-    """
+    """Parse plain text, or the JSON of any client.  Raises `AgentFailed` for an answer that is an error."""
     rows = _rows(text)
     if not rows:
         return Answer(text, model)
@@ -135,7 +139,7 @@ def read_answer(text: str, model: str) -> Answer:
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
-    """The JSON objects of a text that holds nothing else: one document, or one a line."""
+    """Return the JSON objects of a text that holds nothing else: one document, or one object per line."""
     if not text.lstrip().startswith("{"):
         return []
     for lines in ([text], [line for line in text.split("\n") if line.strip()]):
@@ -150,12 +154,12 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 _FENCE = late_pattern(r"^[ \t]*```+[ \t]*(?:json)?[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _LONGEST = 100_000
-"""Code points of an answer that are looked at."""
-_MOST_TRIES = 50
+"""Number of code points of an answer in which objects are searched for."""
+_MAX_ATTEMPTS = 50
 
 
 def objects_in(answer: str) -> Iterator[Mapping[str, object]]:
-    """The JSON objects in an answer, those in a fence before all others; each may come twice."""
+    """Yield the JSON objects in an answer, those in code fences first; each may come twice."""
     answer = answer[:_LONGEST]
     for place in (*(found[1] for found in _FENCE.finditer(answer)), answer):
         yield from _objects(place)
@@ -164,7 +168,7 @@ def objects_in(answer: str) -> Iterator[Mapping[str, object]]:
 def _objects(text: str) -> Iterator[Mapping[str, object]]:
     decoder = json.JSONDecoder()
     at = text.find("{")
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_ATTEMPTS):
         if at < 0:
             return
         try:

@@ -1,7 +1,7 @@
-"""`python -m crucible.clients.launch.llm_model MODEL`: a prompt on standard input, the answer of a model of the `llm` library as JSON.
+"""Ask a model of the `llm` library: `python -m crucible.clients.launch.llm_model MODEL`, with the prompt on standard input.
 
-A process of its own, since the library takes a second to import, knows no time-out, and loads whatever plugins the user
-installed: it is bounded and stopped like any other program that is asked.
+The answer is printed as JSON.  This is a separate process because the library takes a second to import, has no time-out, and
+loads all plugins that the user installed; like any other agent it can be limited and stopped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 
 def answer(name: str, prompt: str) -> dict[str, Any]:
-    """What the model says, and the tokens it took where it tells them."""
-    import llm  # noqa: PLC0415  an extra, which few installed
+    """Return the model's answer, and the tokens if the model reports them."""
+    import llm  # noqa: PLC0415  an optional dependency
 
     model = llm.get_model(name)
     response = model.prompt(prompt, stream=False)
@@ -27,13 +27,13 @@ def answer(name: str, prompt: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Exit code 1 and one line of complaint when there is no answer."""
+    """Print the answer, or one line of error; return the exit code."""
     prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
         found = answer(sys.argv[1], prompt)
     except ImportError as error:
         return _complain(f"the llm library cannot be imported ({error}): pip install 'crucible[llm]'")
-    except Exception as error:  # noqa: BLE001  whatever a plugin raises, the caller gets a line
+    except Exception as error:  # noqa: BLE001  plugins may raise anything, and the caller expects one line
         return _complain(f"{type(error).__name__}: {error}")
     sys.stdout.buffer.write(json.dumps(found).encode())
     return 0

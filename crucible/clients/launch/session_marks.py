@@ -1,32 +1,32 @@
-"""The marks on an agent's session that `cru` itself started.
+"""Marks for agents' sessions that `cru` itself started.
 
-Owns what they are.  A session that `cru` started for its own ends is nobody's work: no hook captures it and no import takes
-it in.  One that `cru` started to go on with a session is folded into that session's note.  Of all that we can set, only the
-prompt is in the client's log, so there the marks stand.  This imports nothing, since hooks look here before anything else.
+Hooks and imports skip a session that `cru` started to ask an agent.  A session that `cru` started to resume another one is
+folded into that one's note.  The marks are in the prompt, because clients log nothing else that we can set.
+This module imports nothing: every hook loads it first.
 """
 
 OWN_MARK = "<!-- cru:own-session -->"
-"""Stands in the first prompt."""
+"""Part of the first prompt of a session that is not the user's."""
 
 OWN_ENVIRONMENT = "CRUCIBLE_OWN_SESSION"
-"""Set, to anything, in the environment: hooks inherit it from the client."""
+"""Set in the environment of such a session, to any value; hooks inherit it from the client."""
 
 RESUMING_ENVIRONMENT = "CRUCIBLE_RESUMING"
-"""Holds the id of the session that a client was started to go on with; hooks inherit it from the client."""
+"""The id of the session that a client was started to resume; hooks inherit it from the client."""
 
 BRIEFED_ENVIRONMENT = "CRUCIBLE_BRIEFED"
-"""Set, to anything, where a client was started with a briefing: its hooks need not brief it again."""
+"""Set, to any value, if a client was started with a briefing: its hooks must not brief it again."""
 
 _OPEN, _CLOSE = "<!-- cru:resume ", " -->"
 
 
 def resume_mark(session_id: str, ticket: str) -> str:
-    """The first line of the prompt with which a client goes on with a session; `ticket` is `bookmarks.tickets`'."""
+    """Return the first line of the prompt that resumes a session; tickets are issued by `memory.bookmarks`."""
     return f"{_OPEN}{session_id} {ticket}{_CLOSE}"
 
 
 def find_resume_mark(prompt: str) -> tuple[str, str] | None:
-    """`(session id, ticket)` of a prompt that begins with a mark.  Whether the ticket was ever issued is for the caller."""
+    """Return the session id and ticket of a prompt that begins with a mark.  The caller checks that the ticket was issued."""
     text = prompt.lstrip()
     if not text.startswith(_OPEN):
         return None

@@ -1,7 +1,6 @@
-"""Running a client in the user's terminal, to its end.
+"""Run a client in the user's terminal until it ends.
 
-Owns that the terminal and its keys belong to the client while it runs, that a request to end is passed on to it, and what
-is said when it cannot be started.  Which program with which arguments is the caller's.
+While it runs, the terminal and its keys belong to the client, and requests to end are passed on to it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from crucible.core.errors import CrucibleError, reason_of
 
 
 class ClientMissing(CrucibleError):
-    """A client's program is not there, or cannot be run."""
+    """A client's program is missing or cannot be run."""
 
 
 class ClientFailed(CrucibleError):
@@ -30,7 +29,7 @@ class ClientFailed(CrucibleError):
 
 
 def check_installed(program: str, env: Mapping[str, str], hint: str) -> str:
-    """The path of a program as the shell would find it; `ClientMissing` with the hint when there is none."""
+    """Return the path of a program as the shell finds it.  Raises `ClientMissing` with the hint if there is none."""
     found = shutil.which(program, path=env.get("PATH", os.defpath))
     if found is None:
         raise ClientMissing(f"{program}: not installed, or not on PATH", hint)
@@ -46,13 +45,13 @@ def run_client(
     stdin: bytes | None = None,
     started: Callable[[int], None] = lambda _pid: None,
 ) -> int:
-    """Run a command in a folder and wait for its end; its exit code, or minus the signal that killed it.
+    """Run a command in a folder and wait for its end; return its exit code, or minus the signal that killed it.
 
-    `program` is the file that is run, `command` what it is told, its own name first.  Its standard streams are ours; `stdin`
-    takes the place of the first.  `started` is told its process.  Raises `ClientMissing` when the system does not start it.
+    `program` is the file to run, `command` its arguments, beginning with its own name.  It inherits our standard streams;
+    `stdin` replaces standard input.  `started` is called with the process id.  Raises `ClientMissing` if it cannot be started.
     """
-    # Some clients believe PWD before their working directory.
-    told = {**env, "PWD": str(folder)}
+    # Some clients prefer PWD to their working directory.
+    client_env = {**env, "PWD": str(folder)}
     running: list[subprocess.Popen[bytes]] = []
     with _terminal_kept(), _keys_passed_on(running), ExitStack() as stack:
         try:
@@ -60,7 +59,7 @@ def run_client(
                 list(command),
                 executable=os.path.abspath(program),
                 cwd=folder,
-                env=told,
+                env=client_env,
                 stdin=None if stdin is None else stack.enter_context(_file_of(stdin)),
             )
         except (OSError, ValueError) as error:
@@ -73,7 +72,7 @@ def run_client(
 
 @contextmanager
 def _file_of(text: bytes) -> Iterator[IO[bytes]]:
-    """A file without a name: in a pipe we would wait for whoever holds it, and who reads it after our end would get a part."""
+    """Yield a temporary file: writing to a pipe would block, and a client that outlives us would read only a part."""
     with tempfile.TemporaryFile() as file:
         file.write(text)
         file.seek(0)
@@ -82,7 +81,7 @@ def _file_of(text: bytes) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _terminal_kept() -> Iterator[None]:
-    """A client that was killed leaves the terminal as it used it, and then nobody sees what he types."""
+    """Restore the terminal's settings: a client that was killed leaves them changed, such as with echo turned off."""
     before = _terminal()
     try:
         yield
@@ -92,9 +91,9 @@ def _terminal_kept() -> Iterator[None]:
 
 
 def _terminal() -> list[Any]:
-    """How the terminal is set, [] where there is none."""
+    """Return the terminal's settings, [] without a terminal."""
     try:
-        import termios  # noqa: PLC0415  there is none on Windows
+        import termios  # noqa: PLC0415  missing on Windows
     except ImportError:
         return []
     with suppress(OSError, termios.error):
@@ -115,13 +114,13 @@ _ENDS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr
 
 @contextmanager
 def _keys_passed_on(running: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """The terminal sends its keys' signals to the client too, who knows what they mean: here they mean nothing.
+    """Leave the signals of keys to the client, which the terminal sends them to as well, and pass on requests to end.
 
-    A handler that does nothing, since a signal that we ignore would be ignored by the client that we start as well.
-    Whoever ends us ends the client, and we write down what it did.
+    The handler for keys does nothing: a client would inherit an ignored signal.  We go on after the client's end and record
+    its session.
     """
 
-    def leave(_number: int, _frame: FrameType | None) -> None:
+    def ignore(_number: int, _frame: FrameType | None) -> None:
         return
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
@@ -129,20 +128,20 @@ def _keys_passed_on(running: Sequence[subprocess.Popen[bytes]]) -> Iterator[None
             with suppress(ProcessLookupError):
                 process.send_signal(number)
 
-    with _handling(dict.fromkeys(_KEYS, leave) | dict.fromkeys(_ENDS, pass_on)):
+    with _handling(dict.fromkeys(_KEYS, ignore) | dict.fromkeys(_ENDS, pass_on)):
         yield
 
 
 _LATE_KEYS = 2.0
-"""Seconds after a client's end in which a key is still meant for the client: some are ended by pressing one twice."""
+"""Seconds after a client's end in which keys are still meant for the client: some end when a key is pressed twice."""
 
 
 @contextmanager
-def unbroken() -> Iterator[Callable[[], None]]:
-    """What is written down after a client's end is not broken off by what was meant for the client.
+def protect_finish() -> Iterator[Callable[[], None]]:
+    """Protect the work after a client's end from signals that were meant for the client.
 
-    A terminal that is closed hangs up several times: we go on without it.  Whoever wants us to end gets that by an exception,
-    so that everybody on the way can tidy up.  Yields what is to be called when the client is gone.
+    A closed terminal sends SIGHUP several times: they are ignored.  SIGTERM becomes an exception, so that every caller can
+    clean up.  Yields a function to call when the client has ended.
     """
     gone: list[float] = []
 
@@ -160,10 +159,10 @@ def unbroken() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _handling(handlers: Mapping[int, Callable[[int, FrameType | None], None]]) -> Iterator[None]:
-    """What is ignored stays so, here and in the client: somebody wanted that, as `nohup` does."""
+    """Install signal handlers for the block.  An ignored signal stays ignored, as `nohup` wants."""
     before = {}
     try:
-        with suppress(ValueError):  # only the main thread may
+        with suppress(ValueError):  # allowed only in the main thread
             for number, handler in handlers.items():
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     before[number] = signal.signal(number, handler)
@@ -174,7 +173,7 @@ def _handling(handlers: Mapping[int, Callable[[int, FrameType | None], None]]) -
 
 
 def ending_of(code: int) -> str:
-    """How a client ended, in words; "" for a good end."""
+    """Describe how a client ended; "" for success."""
     if not code:
         return ""
     if code > 0:

@@ -1,1 +1,1 @@
-"""OpenCode's sessions: where its rows are kept, their order, and what they mean."""
+"""OpenCode: its profile, and the sessions in its database or files as events."""

@@ -277,7 +277,7 @@ def _ask(setup: RunSetup, job: Job, runner: Runner, prompt: str, when: datetime)
 
 def _last_words(setup: RunSetup, error: Exited) -> str:
     try:
-        return parse_answer(_clean(setup, read_answer(error.said.decode("utf-8", "replace"), "").text)).text
+        return parse_answer(_clean(setup, read_answer(error.output.decode("utf-8", "replace"), "").text)).text
     except CrucibleError as failure:
         return _clean(setup, str(failure))
 

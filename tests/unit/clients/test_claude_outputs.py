@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from crucible.clients.claude_code import logs as claude_code
-from crucible.clients.claude_code.call_results import MOST
+from crucible.clients.claude_code.call_results import LONGEST_OUTPUT
 from crucible.clients.events import SubagentReturned, ToolReturned
 from tests.unit.clients.building import SESSION, Row, assistant, dump, one, result, text, use
 
@@ -64,7 +64,7 @@ def test_the_head_and_the_tail_of_a_long_output_are_kept(tmp_path: Path) -> None
     data = "\n".join(lines).encode()
     kept = keep(tmp_path, "call-1.txt", data)
     found = told(write(tmp_path, *ran(str(kept))))
-    assert len(found.encode()) <= MOST
+    assert len(found.encode()) <= LONGEST_OUTPUT
     head, between, tail = found.partition("\n[… ")
     left, _, tail = tail.partition(" bytes left out …]\n")
     assert between
@@ -78,7 +78,7 @@ def test_one_endless_line_is_cut_between_characters(tmp_path: Path) -> None:
     kept = keep(tmp_path, "call-1.txt", "é".encode() * 100_001)
     found = told(write(tmp_path, *ran(str(kept))))
     assert "\ufffd" not in found
-    assert len(found.encode()) <= MOST
+    assert len(found.encode()) <= LONGEST_OUTPUT
 
 
 def test_blocks_in_a_file_are_their_text(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_long_structured_result_keeps_its_head_and_tail(tmp_path: Path) -> Non
     found = told(write(tmp_path, *ran("/x/.txt", {"stdout": "first\n" + "x" * 200_000 + "\nlast"})))
     assert found.startswith("first\n")
     assert found.endswith("\nlast")
-    assert len(found.encode()) <= MOST
+    assert len(found.encode()) <= LONGEST_OUTPUT
 
 
 @pytest.mark.parametrize("raw", [None, "x", {"stdout": 7}, {"stdout": "line"}, {"content": [text("x")]}])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients.launch.terminal import run_client, unbroken
+from crucible.clients.launch.terminal import protect_finish, run_client
 
 LATER = """exec 3<&0
 (for n in $(seq 500); do [ -e go ] && break; sleep 0.02; done; cat <&3 > part; mv part got) &
@@ -29,7 +29,7 @@ def test_a_client_that_goes_on_in_the_background_keeps_nobody_waiting_and_is_tol
 
 
 def test_what_was_meant_for_the_client_breaks_nothing_off_after_it() -> None:
-    with unbroken() as client_is_gone:
+    with protect_finish() as client_is_gone:
         signal.raise_signal(signal.SIGHUP)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -39,7 +39,7 @@ def test_what_was_meant_for_the_client_breaks_nothing_off_after_it() -> None:
 
 
 def test_whoever_wants_an_end_gets_it_and_everybody_tidies_up() -> None:
-    with unbroken() as client_is_gone:
+    with protect_finish() as client_is_gone:
         client_is_gone()
         with pytest.raises(SystemExit) as end:
             signal.raise_signal(signal.SIGTERM)
@@ -47,7 +47,7 @@ def test_whoever_wants_an_end_gets_it_and_everybody_tidies_up() -> None:
 
 
 def test_a_key_long_after_the_clients_end_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    with unbroken() as client_is_gone:
+    with protect_finish() as client_is_gone:
         client_is_gone()
         then = time.monotonic() + 60
         monkeypatch.setattr("crucible.clients.launch.terminal.time.monotonic", lambda: then)
@@ -58,7 +58,7 @@ def test_a_key_long_after_the_clients_end_is_ours(monkeypatch: pytest.MonkeyPatc
 def test_what_is_ignored_stays_so_for_the_client_too_as_nohup_wants_it(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with unbroken():
+        with protect_finish():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert run_client("/bin/sh", ["sh", "-c", "kill -HUP $$"], tmp_path, dict(os.environ)) == 0
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN

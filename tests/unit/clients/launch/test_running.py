@@ -37,7 +37,7 @@ def test_it_runs_in_the_folder_that_is_named_and_leaves_it_there(tmp_path: Path)
 def test_who_exits_with_an_error_has_told_its_code_and_what_it_said() -> None:
     with pytest.raises(Exited, match="exit code 7: bad") as caught:
         run_program(words("import sys; print('half'); sys.stderr.write('bad'); sys.exit(7)"), b"", ENV, None)
-    assert (caught.value.code, caught.value.said) == (7, b"half\n")
+    assert (caught.value.code, caught.value.output) == (7, b"half\n")
 
 
 def test_late_is_not_the_same_as_failed() -> None:
